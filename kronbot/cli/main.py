@@ -1,0 +1,67 @@
+"""The command ``kronbot``: its subcommands, and what errors look like and end with."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from kronbot import __version__
+from kronbot.cli.check import check
+from kronbot.cli.simulate import simulate
+from kronbot.errors import DescriptionError, Interrupted, KronbotError
+
+DEBUG = "kronbot.debug"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="kronbot %(version)s")
+def kronbot() -> None:
+    """Answers about rigid and flexible robots that are described in one YAML file.
+
+    ROBOT is always a path, "-" for standard input, or the name of a shipped robot such as canadarm.
+
+    \b
+    Exit codes: 0 done, 1 the computation failed, 2 wrong usage, 3 the robot file is wrong, 130 interrupted.
+    """
+
+
+kronbot.add_command(check)
+kronbot.add_command(simulate)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every error becomes a message on stderr."""
+    debug = "--debug" in arguments
+    try:
+        with kronbot.make_context("kronbot", list(arguments)) as context:
+            kronbot.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of a pipe has gone (| head): nothing is wrong, and nobody is there to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        return _fail(Interrupted("interrupted"), debug)
+    except KronbotError as error:
+        return _fail(error, debug)
+    except Exception as error:
+        hint = "" if debug else "; run again with --debug and report what it prints"
+        return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
+    return 0
+
+
+def _fail(error: KronbotError, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    # Mistakes of a file stand as file:line:column: message, for editors to jump to.
+    click.echo(str(error) if isinstance(error, DescriptionError) else f"Error: {error}", err=True)
+    return error.exit_code

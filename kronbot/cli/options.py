@@ -1,0 +1,153 @@
+"""Options that several commands share, each written once, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+ORDERS = ("0", "1", "2")
+
+
+class Quantity(click.ParamType):
+    """A number as in a robot file: 0.05, 1e-8, pi/2, 90*deg; positive unless the option says otherwise."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number as a float."""
+        from kronbot.description.expressions import ExpressionError, evaluate, parse
+
+        if isinstance(value, float):
+            return value
+        try:
+            number = evaluate(parse(str(value)), {})
+        except ExpressionError as error:
+            self.fail(f"{value!r} is not a number: {error}", param, ctx)
+        if number <= 0:
+            self.fail(f"{value!r} is not positive", param, ctx)
+        return number
+
+
+robot_argument = click.argument("robot", metavar="ROBOT")
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(ORDERS),
+    default="2",
+    show_default=True,
+    help="Kinematic order of flexible links: 0 rigid, 1 first-order kinematics, 2 with geometric stiffening.",
+)
+
+set_option = click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Give a parameter of the file another value; may be repeated.",
+)
+
+q_option = click.option("--q", "q", metavar="VALUES", help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.")
+qd_option = click.option("--qd", "qd", metavar="VALUES", help="Rates of the coordinates, written like --q.")
+
+
+def output_options(command: Command) -> Command:
+    """--format, -o, --array, --overwrite, --quiet and --debug: the same on every command."""
+    for option in (
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+        click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
+        click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there."),
+        click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
+        click.option(
+            "-o", "--output", metavar="FILE", help="Write to FILE; its suffix decides: .json .csv .npz .mat. - is stdout."
+        ),
+        click.option(
+            "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+            help="What to print on stdout.",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
+    """--set NAME=VALUE, repeated, as a mapping."""
+    pairs = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"--set {setting!r} should read NAME=VALUE")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def load_robot(argument: str, order: str, settings: tuple[str, ...], quiet: bool) -> Robot:
+    """The model of the robot named on the command line; warnings about its file go to stderr."""
+    from kronbot import description
+
+    described = description.load(description.read(argument), settings_of(settings))
+    if not quiet:
+        for warning in described.warnings:
+            click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)
+    from kronbot.model.build import build
+
+    return build(described, order)
+
+
+def coordinate_values(robot: Robot, text: str | None, option: str) -> dict[int, float]:
+    """Values of ``--q`` or ``--qd`` by place in the coordinates.
+
+    Either all n numbers, or as many as there are joints, or NAME=VALUE by name. Raises UsageError that lists the names.
+    """
+    if text is None or not text.strip():
+        return {}
+    parts = [part.strip() for part in text.split(",")]
+    joints = [joint.index for joint in robot.joints]
+    if any("=" in part for part in parts):
+        places = _by_name(robot, parts, option)
+    elif len(parts) == robot.n:
+        places = dict(enumerate(parts))
+    elif len(parts) == len(joints):
+        places = dict(zip(joints, parts, strict=True))
+    else:
+        raise UsageError(
+            f"{option} got {len(parts)} values; the robot has {robot.n} coordinates ({', '.join(robot.coordinates)}), "
+            f"{len(joints)} of them joints"
+        )
+    return {place: _number(robot, part, option) for place, part in places.items()}
+
+
+def _by_name(robot: Robot, parts: list[str], option: str) -> dict[int, str]:
+    from kronbot.description.wording import did_you_mean
+
+    places = {}
+    for part in parts:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise UsageError(f"{option}: {part!r} should read NAME=VALUE like the others")
+        if name not in robot.coordinates:
+            hint = did_you_mean(name, robot.coordinates) or f"; coordinates are {', '.join(robot.coordinates)}"
+            raise UsageError(f"{option}: no coordinate {name!r}{hint}")
+        place = robot.coordinates.index(name)
+        if place in places:
+            raise UsageError(f"{option}: {name} is given twice")
+        places[place] = value
+    return places
+
+
+def _number(robot: Robot, text: str, option: str) -> float:
+    from kronbot.description.expressions import ExpressionError, evaluate, parse
+
+    known = {name: value for name, value in robot.description.values.items() if value is not None}
+    try:
+        return evaluate(parse(text), known)
+    except ExpressionError as error:
+        raise UsageError(f"{option}: {text!r} is not a number: {error}") from None

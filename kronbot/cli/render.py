@@ -1,0 +1,118 @@
+"""Answers as text and files: table, JSON, CSV, NumPy and MATLAB. Machine formats never pass through rich."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+
+from kronbot import __version__
+from kronbot.cli.files import write_atomically
+from kronbot.cli.tables import table
+from kronbot.compute.result import Result, plain
+from kronbot.description.wording import did_you_mean
+from kronbot.errors import UsageError
+
+# savemat writes the time of day into its first 116 bytes; equal answers have equal bytes.
+MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
+
+
+def render(result: Result, style: str, output: str | None, array: str | None, quiet: bool) -> None:
+    """Print the answer in a style, or write it to a file whose suffix decides."""
+    if array is not None and array not in result.arrays:
+        names = ", ".join(result.arrays) or "none"
+        raise UsageError(f"no array {array!r} in this answer{did_you_mean(array, result.arrays) or f'; arrays: {names}'}")
+    if output is None or output == "-":
+        if style == "table":
+            table(result)
+        else:
+            click.echo(WRITERS["." + style](result, array).decode(), nl=False)
+        return
+    write_atomically(Path(output), WRITERS[Path(output).suffix](result, array))
+    if not quiet:
+        click.echo(f"wrote {output}", err=True)
+
+
+def as_json(result: Result, array: str | None) -> bytes:
+    """The JSON contract; one object, strictly JSON."""
+    content = result.to_dict(__version__)
+    if array is not None:
+        content["arrays"] = {array: result.arrays[array].to_dict()}
+    return (json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n").encode()
+
+
+def as_csv(result: Result, array: str | None) -> bytes:
+    """The series with a header, or one array: its rows with a first column of their names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if array is None and result.series:
+        writer.writerow(result.series)
+        writer.writerows(zip(*(column.tolist() for column in map(_clean, result.series.values())), strict=True))
+    else:
+        if array is None and len(result.arrays) != 1:
+            raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
+        chosen = result.arrays[array or next(iter(result.arrays))]
+        writer.writerow(["", *(chosen.columns or ["value"])])
+        values = _clean(chosen.values).reshape(len(chosen.rows), -1).tolist()
+        writer.writerows([name, *row] for name, row in zip(chosen.rows, values, strict=True))
+    return text.getvalue().encode()
+
+
+def as_npz(result: Result, array: str | None) -> bytes:
+    """NumPy archive: every column of the series and every array by name, the summary as JSON text."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **_named(result, array), summary=json.dumps(_summary(result)))
+    return buffer.getvalue()
+
+
+def as_mat(result: Result, array: str | None) -> bytes:
+    """MATLAB 5 file: structs ``series``, ``arrays``, ``summary``; dots and other signs in names become underscores."""
+    from scipy.io import savemat
+
+    arrays = {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
+    groups = {"series": result.series, "arrays": arrays, "summary": _summary(result)}
+    content = {group: _identifiers(entries) for group, entries in groups.items() if entries}
+    buffer = io.BytesIO()
+    savemat(buffer, content, long_field_names=True, oned_as="column")
+    return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
+
+
+WRITERS: dict[str, Callable[[Result, str | None], bytes]] = {
+    ".json": as_json,
+    ".csv": as_csv,
+    ".npz": as_npz,
+    ".mat": as_mat,
+}
+
+
+def _named(result: Result, array: str | None) -> dict[str, np.ndarray]:
+    return dict(result.series) | {
+        name: entry.values for name, entry in result.arrays.items() if array in (None, name)
+    }
+
+
+def _summary(result: Result) -> dict[str, object]:
+    return {name: plain(value) for name, value in result.summary.items()}
+
+
+def _clean(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values + 0.0)
+
+
+def _identifiers(entries: dict[str, object]) -> dict[str, object]:
+    """Names that MATLAB accepts; two that would meet are told apart by a number."""
+    result: dict[str, object] = {}
+    for name, value in entries.items():
+        plain_name = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name)
+        plain_name = plain_name if plain_name[:1].isalpha() else f"x_{plain_name}"
+        unique, count = plain_name[:60], 1
+        while unique in result:
+            count += 1
+            unique = f"{plain_name[:60]}_{count}"
+        result[unique] = value
+    return result

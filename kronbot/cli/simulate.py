@@ -1,0 +1,89 @@
+"""``kronbot simulate``."""
+
+from __future__ import annotations
+
+import click
+
+from kronbot.cli import options
+from kronbot.cli.files import check_target
+from kronbot.cli.options import Quantity
+
+
+@click.command(short_help="Motion of the driven robot in time, with its energy balance.")
+@options.robot_argument
+@options.order_option
+@options.set_option
+@click.option("--duration", type=Quantity(), help="How long, s; default: the file's simulate.duration.")
+@click.option("--step", type=Quantity(), help="Time between rows of output, s; default: the file's, else 200 rows.")
+@options.q_option
+@options.qd_option
+@click.option(
+    "--algorithm",
+    type=click.Choice(["recursive", "composite"]),
+    default="recursive",
+    show_default=True,
+    help="Forward dynamics: recursive DeNOC, or the whole inertia matrix and its factorization.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(["cvodes", "dop853", "radau"]),
+    default="cvodes",
+    show_default=True,
+    help="Integrator.",
+)
+@click.option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
+@click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
+@options.output_options
+def simulate(
+    robot: str,
+    order: str,
+    settings: tuple[str, ...],
+    duration: float | None,
+    step: float | None,
+    q: str | None,
+    qd: str | None,
+    algorithm: str,
+    solver: str,
+    rtol: float,
+    atol: float,
+    style: str,
+    output: str | None,
+    array: str | None,
+    overwrite: bool,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Simulate the motion of ROBOT under the drives of its file, and account for its energy.
+
+    Torques of the rigid arm along the motion, PD controllers, constant or tabulated torques, or prescribed motions:
+    the file's "simulate" says which. A run that stops early keeps what it has, marked incomplete.
+
+    \b
+    Examples:
+      kronbot simulate canadarm
+      kronbot simulate canadarm --duration 2 -o run.csv
+      kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
+    """
+    check_target(output, overwrite)
+    model = options.load_robot(robot, order, settings, quiet)
+
+    from kronbot.cli.progress import progress_bar
+    from kronbot.cli.render import render
+    from kronbot.mechanics import simulation
+    from kronbot.mechanics.integrators import Tolerances
+
+    duration, step = simulation.horizon(model, duration, step)
+    run = simulation.Run(
+        duration=duration,
+        step=step,
+        algorithm=algorithm,
+        solver=solver,
+        tolerances=Tolerances(rtol, atol),
+        q=options.coordinate_values(model, q, "--q"),
+        qd=options.coordinate_values(model, qd, "--qd"),
+    )
+    with progress_bar(f"simulating {model.name}", quiet) as progress:
+        answer = simulation.simulate(model, run, progress)
+    render(answer.result, style, output, array, quiet)
+    if answer.error is not None:
+        raise answer.error

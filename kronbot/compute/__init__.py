@@ -1,0 +1,1 @@
+"""The compute floor: traced expressions as callables and results with names and units."""

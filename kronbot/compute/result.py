@@ -1,0 +1,72 @@
+"""Answers: arrays and series with the names of their rows and columns and their units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Scalar = float | int | str | bool
+Units = str | Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Array:
+    """A vector (``columns`` is None) or a matrix with named rows and columns.
+
+    ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product).
+    """
+
+    values: npt.NDArray[np.float64]
+    rows: Sequence[str]
+    units: Units
+    columns: Sequence[str] | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of design section 7."""
+        head: dict[str, object] = {"rows": list(self.rows)}
+        if self.columns is not None:
+            head["columns"] = list(self.columns)
+        return head | {"units": self.units, "values": plain(self.values)}
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of one command.
+
+    ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values,
+    ``summary`` holds scalars, ``warnings`` what the robot file should be looked at for. ``complete`` is False where
+    the computation stopped before its end: what is there is right, but not all that was asked for.
+    """
+
+    command: str
+    robot: str
+    order: str
+    at: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    series: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    summary: Mapping[str, Scalar] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+    def to_dict(self, version: str) -> dict[str, object]:
+        """The JSON contract of design section 7; keys without content are left out."""
+        content: dict[str, object] = {
+            "at": {name: {key: plain(value) for key, value in point.items()} for name, point in self.at.items()},
+            "arrays": {name: array.to_dict() for name, array in self.arrays.items()},
+            "series": {name: plain(column) for name, column in self.series.items()},
+            "summary": {name: plain(value) for name, value in self.summary.items()},
+            "warnings": list(self.warnings),
+        }
+        head = {"kronbot": version, "command": self.command, "robot": self.robot, "order": self.order}
+        return head | {key: value for key, value in content.items() if value}
+
+
+def plain(value: object) -> object:
+    """Numbers as Python numbers and nested lists; -0.0 becomes 0.0, so that equal answers have equal bytes."""
+    if isinstance(value, np.ndarray):
+        return (value + 0.0).tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value + 0.0 if isinstance(value, float) else value

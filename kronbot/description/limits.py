@@ -1,0 +1,47 @@
+"""Every limit on what a robot file may hold, in one place: hostile or broken input ends early, with a message."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TEXT_BYTES: Final = 256 * 1024
+"""Largest robot file, bytes; a reader takes no more than this plus one byte."""
+
+TABLE_BYTES: Final = 16 * 1024 * 1024
+"""Largest table file (CSV), bytes."""
+
+NODES: Final = 20_000
+"""Most YAML nodes, counted while composing."""
+
+DEPTH: Final = 32
+"""Deepest nesting of YAML collections."""
+
+LINKS: Final = 128
+"""Most links of a robot."""
+
+MODES: Final = 64
+"""Most modes in one direction of one link."""
+
+COORDINATES: Final = 1000
+"""Most generalized coordinates of a robot."""
+
+MISTAKES: Final = 100
+"""Mistakes listed; the rest is counted."""
+
+EXPRESSION_LENGTH: Final = 1000
+"""Longest expression, characters."""
+
+EXPRESSION_DEPTH: Final = 100
+"""Deepest nesting of an expression; a sum or product of many terms counts once."""
+
+EXPONENT_DIGITS: Final = 4
+"""Most digits in the decimal exponent of a literal: beyond that an exact fraction would fill the memory."""
+
+INTEGER_POWER: Final = 64
+"""Largest integer power taken in exact arithmetic."""
+
+EXACT_BITS: Final = 8192
+"""Largest numerator or denominator kept exactly; beyond it arithmetic goes on in floating point."""
+
+NAME_LENGTH: Final = 64
+"""Longest name of a link, joint, gauge or parameter, characters."""

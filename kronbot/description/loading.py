@@ -1,0 +1,112 @@
+"""From the text of a robot file to its description: reading, schema, rules, and every mistake at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kronbot.description.composing import compose_leniently
+from kronbot.description.expressions import (
+    CONSTANTS,
+    CycleError,
+    Expression,
+    ExpressionError,
+    Number,
+    parse,
+    resolve_each,
+)
+from kronbot.description.nodes import Mapping as MappingNode
+from kronbot.description.nodes import Node, Scalar, find, plain
+from kronbot.description.quantities import check_quantities
+from kronbot.description.report import Report, View
+from kronbot.description.rules import check_rules
+from kronbot.description.schema import RobotFile, validate
+from kronbot.description.source import Source
+from kronbot.description.translation import report_empty, report_faults
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.errors import Mistake, UsageError
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot file that is right.
+
+    ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
+    things that are allowed and look wrong.
+    """
+
+    robot: RobotFile
+    values: dict[str, float | None]
+    warnings: tuple[Mistake, ...]
+    source: Source
+
+
+def load(source: Source, overrides: Mapping[str, str] = _NOTHING) -> Description:
+    """The description in ``source``; ``overrides`` replace parameters by expressions over the other parameters.
+
+    Raises DescriptionError with every mistake of the file, UsageError for an override that is wrong.
+    """
+    root, mistakes = compose_leniently(source)
+    root = _overridden(root, overrides)
+    report = Report(source.name, root, mistakes)
+    values = _values(root, report, overrides)
+    robot, faults = validate(plain(root), values)
+    report_faults(faults, report)
+    report_empty(root, report)
+    view = View(report, values, (), root)
+    check_rules(view, source.folder)
+    check_quantities(view)
+    report.raise_mistakes()
+    if robot is None:
+        raise AssertionError("the schema refused the file without a mistake")
+    return Description(robot, values, tuple(sorted(report.warnings)), source)
+
+
+def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:
+    """The tree with other expressions in its parameters, each at the place of the one it replaces."""
+    parameters = find(root, ("parameters",))
+    declared = parameters.entries if isinstance(parameters, MappingNode) else {}
+    replaced = dict(declared)
+    for name, text in overrides.items():
+        if name not in declared:
+            known = f" (parameters: {listing(declared)})" if declared else " (the robot has no parameters)"
+            raise UsageError(f"unknown parameter {quote(name)}{did_you_mean(name, declared) or known}")
+        try:
+            unknown = sorted(parse(text).names - declared.keys())
+        except ExpressionError as error:
+            raise UsageError(f"the value of parameter {quote(name)}: {error.message}") from None
+        if unknown:
+            hint = did_you_mean(unknown[0], (*declared, *CONSTANTS))
+            raise UsageError(f"the value of parameter {quote(name)}: unknown name {quote(unknown[0])}{hint}")
+        key, old = declared[name]
+        replaced[name] = (key, Scalar(text, old.line, old.column))
+    if not overrides or not isinstance(root, MappingNode) or not isinstance(parameters, MappingNode):
+        return root
+    key = root.entries["parameters"][0]
+    changed = MappingNode(replaced, parameters.line, parameters.column)
+    return MappingNode({**root.entries, "parameters": (key, changed)}, root.line, root.column)
+
+
+def _values(root: Node, report: Report, overrides: Mapping[str, str]) -> dict[str, float | None]:
+    """Values of the parameters; those without sense count as free (what is wrong with their text the schema says)."""
+    parameters = find(root, ("parameters",))
+    entries = parameters.entries if isinstance(parameters, MappingNode) else {}
+    definitions: dict[str, Expression | None] = dict.fromkeys(entries)
+    for name, (_, node) in entries.items():
+        if isinstance(node, Scalar) and isinstance(node.value, str | Number):
+            try:
+                expression = parse(node.value)
+            except ExpressionError:
+                continue
+            if expression.names <= entries.keys():
+                definitions[name] = expression
+    values, mistakes = resolve_each(definitions)
+    for name, mistake in mistakes.items():
+        guilty = set(mistake.cycle) if isinstance(mistake, CycleError) else {name}
+        if guilty & overrides.keys():
+            raise UsageError(f"the value of parameter {quote(name)}: {mistake.message}")
+        report.value(("parameters", name), mistake.message)
+    return values

@@ -1,0 +1,178 @@
+"""What numbers in a robot file must satisfy, and what is allowed but looks wrong.
+
+Only bound values are judged: one that depends on a free parameter is skipped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from kronbot.description.report import View
+
+_FULL_TURN = 2 * math.pi * (1 + 1e-9)
+_ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+
+# Rods and plates stand exactly on the border of what a body can have; decimals of a table must not push them over it.
+_INERTIA_TOLERANCE = 1e-9
+
+
+def check_quantities(root: View) -> None:
+    """Report signs and sizes that are wrong; warn of those that are odd."""
+    convention = root["convention"].text
+    for link in root["links"].items:
+        _joint(link["joint"])
+        if "flexible" in link:
+            _flexible(link, convention)
+        for key in ("rigid", "hub", "payload"):
+            _body(link[key])
+        _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
+    for motion in root["motion"].entries:
+        _motion(motion)
+    _simulate(root["simulate"])
+    _statics(root)
+
+
+def _not_negative(*views: View) -> None:
+    for view in views:
+        value = view.number()
+        if value is not None and value < 0:
+            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
+
+
+def _positive(view: View) -> None:
+    value = view.number()
+    if value is not None and value <= 0:
+        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
+
+
+def _angles(views: Iterable[View]) -> None:
+    for view in views:
+        value = view.number()
+        if value is not None and abs(value) > _FULL_TURN:
+            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write 90*deg)")
+
+
+def _joint(joint: View) -> None:
+    _not_negative(joint["damping"], joint["rotor_inertia"])
+    if joint["gear"].number(1.0) == 0:
+        joint["gear"].refuse("'gear' must not be 0")
+    ends = joint["limits"].items
+    if len(ends) == 2:
+        low, high = ends[0].number(), ends[1].number()
+        if low is not None and high is not None and low >= high:
+            joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
+        if joint["type"].text == "revolute":
+            _angles(ends)
+
+
+def _body(body: View) -> None:
+    inertia = body["inertia"]
+    _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
+    mass = body["mass"].number()
+    entries = [inertia[key].number() for key in _ENTRIES]
+    bound = [entry for entry in entries if entry is not None]
+    if any(bound) and mass == 0:
+        inertia.warn("this body has inertia and no mass")
+    if len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not possible_inertia(*bound):
+        inertia.warn("no body can have this inertia: one principal moment is larger than the other two together")
+
+
+def possible_inertia(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> bool:
+    """Whether some distribution of mass has this tensor, kg m^2.
+
+    It has where tr(I)/2 E - I, the second moments of the mass, is positive semidefinite; told from the pivots of an
+    elimination, after a shift by a small part of the trace that lets rounded border cases pass.
+    """
+    trace = Ixx + Iyy + Izz
+    size = max(trace, abs(Ixy), abs(Ixz), abs(Iyz))
+    if size == 0:
+        return True
+    half = (trace / 2 + _INERTIA_TOLERANCE * size) / size
+    a, d, f = half - Ixx / size, half - Iyy / size, half - Izz / size
+    b, c, e = -Ixy / size, -Ixz / size, -Iyz / size
+    if a <= 0:
+        return False
+    d, e, f = d - b * b / a, e - b * c / a, f - c * c / a
+    return d > 0 and f - e * e / d > 0
+
+
+def _flexible(link: View, convention: str | None) -> None:
+    beam = link["flexible"]
+    stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
+    _positive(beam["mass"])
+    _not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
+    _not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
+    needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
+    for key, needed, name in needs:
+        if modes[key].count and needed.number() == 0:
+            needed.refuse(f"{name} must be greater than 0, because '{key}' has modes")
+    ratios = damping["ratio"].items
+    total = sum(modes[key].count for key in ("v", "w", "torsion"))
+    if damping["ratio"].is_list and len(ratios) != total:
+        damping["ratio"].refuse(f"one ratio for each of the {total} modes is wanted here, not {len(ratios)}")
+    for view in ratios:
+        ratio = view.number()
+        if ratio is not None and ratio < 0:
+            view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
+    if modes["torsion"].count and beam["polar_inertia"].number() == 0:
+        name = link["name"].text or "?"
+        modes["torsion"].warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
+    _length(link, convention)
+
+
+def _length(link: View, convention: str | None) -> None:
+    beam = link["flexible"]
+    if "dh" in link and convention == "standard":
+        if "length" in beam:
+            beam["length"].refuse_key("'length' has no meaning with standard DH: the beam's length is a - root")
+        length, root = _beam_length(link, convention), beam["root"].number()
+        if length is not None and length <= 0 and root is not None and root >= 0:
+            link["dh"]["a"].refuse(f"the beam's length a - root must be greater than 0, it is {length!r}")
+    elif "length" in beam:
+        _positive(beam["length"])
+    elif "pose" in link or convention == "modified":
+        beam["length"].refuse("missing key 'length': only with standard DH it follows from a")
+
+
+def _beam_length(link: View, convention: str | None) -> float | None:
+    """Length of a link's beam, m; None where it is free or wrong."""
+    beam = link["flexible"]
+    if convention != "standard" or "dh" not in link:
+        return beam["length"].number(None)
+    a, root = link["dh"]["a"].number(None), beam["root"].number()
+    return None if a is None or root is None else a - root
+
+
+def _motion(motion: View) -> None:
+    for key in ("half_period", "duration"):
+        if key in motion:
+            _positive(motion[key])
+
+
+def _simulate(simulate: View) -> None:
+    for key in ("duration", "step"):
+        if key in simulate:
+            _positive(simulate[key])
+    for drive in simulate["drive"].entries:
+        _motion(drive["motion"])
+        _not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
+
+
+def _statics(root: View) -> None:
+    statics, links = root["statics"], root["links"].items
+    kinds = {link["joint"]["name"].text: link["joint"]["type"].text for link in links}
+    for angles in statics["angles"].entries:
+        if angles.is_list and not angles.items:
+            angles.refuse("at least one angle is wanted here")
+        if kinds.get(str(angles.path[-1])) == "revolute":
+            _angles(angles.items)
+    forces, moments = len(statics["forces"].items), len(statics["moments"].items)
+    if forces != moments and min(forces, moments) > 1:
+        statics["moments"].refuse(f"{moments} moments do not pair with {forces} forces: as many, or one of them")
+    by_name = {link["name"].text: link for link in reversed(links)}
+    for gauge in statics["gauges"].items:
+        link, x = by_name.get(gauge["link"].text), gauge["x"].number(None)
+        length = _beam_length(link, root["convention"].text) if link is not None else None
+        if x is not None and length is not None and length > 0 and not 0 <= x <= length * (1 + 1e-12):
+            gauge["x"].refuse(f"the gauge must be on the beam, between 0 and {length!r}, it is at {x!r}")

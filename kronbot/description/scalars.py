@@ -1,0 +1,92 @@
+"""What one value in a robot file may be: a number over known parameters, a text, a count.
+
+Each function takes a plain value (text, Number, bool, None, list, dict) and returns what the description holds, or
+raises Fault with the message a user reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kronbot.description import limits
+from kronbot.description.expressions import CONSTANTS, Expression, ExpressionError, Number, evaluate, parse
+from kronbot.description.wording import did_you_mean, quote
+
+
+class Fault(ValueError):
+    """One value is wrong; the message says what is wanted."""
+
+
+def kind(value: object) -> str:
+    """What ``value`` is, in words for "..., not ...": quoted text, ``a list``, ``true``."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Number(text=text) | str(text):
+            return quote(text)
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return "nothing"
+
+
+def expression(value: object, parameters: Mapping[str, float | None]) -> Expression:
+    """An expression over ``parameters``. Raises Fault for another kind of value, bad syntax or an unknown name."""
+    if not isinstance(value, str | Number):
+        raise Fault(f"a number or an expression is wanted here, not {kind(value)}")
+    try:
+        result = parse(value)
+    except ExpressionError as error:
+        raise Fault(error.message) from None
+    unknown = sorted(result.names - parameters.keys())
+    if unknown:
+        hint = did_you_mean(unknown[0], (*parameters, *CONSTANTS))
+        inside = "" if result.text == unknown[0] else f" in {quote(result.text)}"
+        raise Fault(f"unknown name {quote(unknown[0])}{inside}{hint}")
+    return result
+
+
+def quantity(value: object, parameters: Mapping[str, float | None]) -> Expression:
+    """As ``expression``, and it has a finite real value unless it depends on a free parameter."""
+    result = expression(value, parameters)
+    known = {name: bound for name in result.names if (bound := parameters[name]) is not None}
+    if len(known) == len(result.names):
+        try:
+            evaluate(result, known)
+        except ExpressionError as error:
+            raise Fault(error.message) from None
+    return result
+
+
+def text(value: object) -> str:
+    """Text that is not empty. Raises Fault; a number has to be quoted to be text."""
+    if isinstance(value, Number):
+        raise Fault(f"text is wanted here, not the number {quote(value.text)[1:-1]}: put it in quotes")
+    if not isinstance(value, str):
+        raise Fault(f"text is wanted here, not {kind(value)}")
+    if not value.strip():
+        raise Fault("text is wanted here, it is empty")
+    return value
+
+
+def count(value: object) -> int:
+    """A plain integer from 0 to the largest number of modes. Raises Fault."""
+    if isinstance(value, Number) and value.text.isdigit() and len(value.text) <= 20 and int(value.text) <= limits.MODES:
+        return int(value.text)
+    raise Fault(f"a plain integer from 0 to {limits.MODES} is wanted here, not {kind(value)}")
+
+
+def degree(value: object) -> int:
+    """The degree of a polynomial motion. Raises Fault."""
+    if isinstance(value, Number) and value.text in ("3", "5"):
+        return int(value.text)
+    raise Fault(f"3 or 5 is wanted here, not {kind(value)}")
+
+
+def version(value: object) -> int:
+    """The version of the format. Raises Fault."""
+    if isinstance(value, Number) and value.text == "1":
+        return 1
+    raise Fault(f"the version of the format is 1 here, not {kind(value)}")

@@ -1,0 +1,339 @@
+"""What a robot file may say: frozen dataclasses, checked by pydantic, which no other module sees.
+
+Numbers stay exact expressions. SI units, angles in radians. Shape and type are judged here; references, names, signs
+and physics in ``rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
+
+from pydantic import (
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+)
+
+from kronbot.description import scalars
+from kronbot.description.expressions import Expression, parse
+
+T = TypeVar("T")
+
+ZERO: Final = parse("0")
+ONE: Final = parse("1")
+ZEROS: Final = (ZERO, ZERO, ZERO)
+
+
+def _over_parameters(check: Callable[[object, Mapping[str, float | None]], T]) -> Callable[[Any, ValidationInfo], T]:
+    return lambda value, info: check(value, (info.context or {})["parameters"])
+
+
+Quantity = Annotated[Expression, PlainValidator(_over_parameters(scalars.quantity))]
+Definition = Annotated[Expression, PlainValidator(_over_parameters(scalars.expression))]
+Text = Annotated[str, PlainValidator(scalars.text)]
+Count = Annotated[int, PlainValidator(scalars.count)]
+Vector = tuple[Quantity, Quantity, Quantity]
+
+
+# Which member of a union is meant is told by the YAML kind; the tags are no keys of the format.
+_LIST_OR_VALUE: Final = Discriminator(lambda value: "<list>" if isinstance(value, list) else "<value>")
+_MAPPING_OR_VALUE: Final = Discriminator(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
+
+Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], _LIST_OR_VALUE]
+
+
+class _Strict:
+    """Unknown keys are mistakes."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Joint(_Strict):
+    """How a link moves against its parent. Torque, damping and limits are on the joint side of the gear."""
+
+    type: Annotated[Literal["revolute", "prismatic", "fixed"], Field(description="kind of motion, about or along z")]
+    name: Annotated[Text | None, Field(description="name of the joint and of its coordinate; none for fixed")] = None
+    damping: Annotated[Quantity, Field(description="viscous damping, N m s (revolute) or N s/m (prismatic)")] = ZERO
+    rotor_inertia: Annotated[Quantity, Field(description="inertia on the motor side, kg m^2 (prismatic: kg)")] = ZERO
+    gear: Annotated[Quantity, Field(description="motor turns per joint turn; not 0")] = ONE
+    limits: Annotated[tuple[Quantity, Quantity] | None, Field(description="smallest and largest coordinate")] = None
+
+
+@dataclass(frozen=True)
+class DH(_Strict):
+    """One Denavit-Hartenberg row; the joint coordinate adds to theta (revolute) or d (prismatic)."""
+
+    a: Annotated[Quantity, Field(description="length along x, m")]
+    d: Annotated[Quantity, Field(description="offset along z, m")]
+    alpha: Annotated[Quantity, Field(description="twist about x, rad")]
+    theta: Annotated[Quantity, Field(description="angle about z, rad")]
+
+
+@dataclass(frozen=True)
+class Placement(_Strict):
+    """A pose in the parent's tip frame: translation, then Rz(yaw) Ry(pitch) Rx(roll)."""
+
+    xyz: Annotated[Vector, Field(description="translation, m")] = ZEROS
+    rpy: Annotated[Vector, Field(description="roll, pitch, yaw, rad")] = ZEROS
+
+
+@dataclass(frozen=True)
+class Inertia(_Strict):
+    """Entries of the inertia tensor at the centre of mass (Ixy is the entry itself, not negated)."""
+
+    Ixx: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+    Iyy: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+    Izz: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+    Ixy: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+    Ixz: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+    Iyz: Annotated[Quantity, Field(description="kg m^2")] = ZERO
+
+
+@dataclass(frozen=True)
+class Body(_Strict):
+    """A rigid body in the frame of the key that holds it (rigid: the row's frame, hub: root, payload: tip)."""
+
+    mass: Annotated[Quantity, Field(description="mass, kg")] = ZERO
+    com: Annotated[Vector, Field(description="centre of mass, m")] = ZEROS
+    inertia: Annotated[Inertia, Field(description="tensor at the centre of mass, kg m^2")] = Inertia()
+
+
+@dataclass(frozen=True)
+class BendingStiffness(_Strict):
+    """Bending stiffness about the beam's own axes: z for v (deflection along y), y for w (along z)."""
+
+    y: Annotated[Quantity, Field(description="E I_y, N m^2")] = ZERO
+    z: Annotated[Quantity, Field(description="E I_z, N m^2")] = ZERO
+
+
+@dataclass(frozen=True)
+class Modes(_Strict):
+    """How many modes each deformation has."""
+
+    v: Annotated[Count, Field(description="bending along y")] = 0
+    w: Annotated[Count, Field(description="bending along z")] = 0
+    torsion: Annotated[Count, Field(description="twist about x")] = 0
+
+
+@dataclass(frozen=True)
+class Tip(_Strict):
+    """The mass that shapes of ``clamped-mass`` carry at their end."""
+
+    mass: Annotated[Quantity, Field(description="mass, kg")] = ZERO
+    inertia: Annotated[Quantity, Field(description="moment of inertia about the bending axis, kg m^2")] = ZERO
+
+
+@dataclass(frozen=True)
+class StructuralDamping(_Strict):
+    """Modal damping by ratio, or Rayleigh damping alpha M + beta K; not both."""
+
+    ratio: Annotated[
+        Ratio | None, Field(description="ratio of all modes, or a list with one for each in the order v, w, torsion")
+    ] = None
+    alpha: Annotated[Quantity, Field(description="Rayleigh factor of mass, 1/s")] = ZERO
+    beta: Annotated[Quantity, Field(description="Rayleigh factor of stiffness, s")] = ZERO
+
+
+@dataclass(frozen=True)
+class Flexible(_Strict):
+    """A slender beam along x of the link's root frame."""
+
+    mass: Annotated[Quantity, Field(description="mass of the beam, kg")] = ZERO
+    EI: Annotated[BendingStiffness, Field(description="bending stiffness, N m^2")] = BendingStiffness()
+    GJ: Annotated[Quantity, Field(description="torsional stiffness, N m^2")] = ZERO
+    modes: Annotated[Modes, Field(description="number of modes")] = Modes()
+    shape: Annotated[
+        Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"],
+        Field(description="family of shape functions"),
+    ] = "clamped-free"
+    polar_inertia: Annotated[Quantity, Field(description="polar mass moment per length, kg m")] = ZERO
+    root: Annotated[Quantity, Field(description="rigid massless length before the beam, m")] = ZERO
+    damping: Annotated[StructuralDamping, Field(description="structural damping")] = StructuralDamping()
+    length: Annotated[Quantity | None, Field(description="length of the beam, m; with standard DH it is a - root")] = (
+        None
+    )
+    tip: Annotated[Tip | None, Field(description="tip mass of clamped-mass shapes; default: the payload")] = None
+
+
+@dataclass(frozen=True)
+class Link(_Strict):
+    """One joint and what it carries."""
+
+    name: Annotated[Text, Field(description="name of the link")]
+    joint: Annotated[Joint, Field(description="joint between the parent and this link")]
+    parent: Annotated[Text | None, Field(description="link or base; default: the link before")] = None
+    dh: Annotated[DH | None, Field(description="Denavit-Hartenberg row; this or pose")] = None
+    pose: Annotated[Placement | None, Field(description="placement of the joint; this or dh")] = None
+    rigid: Annotated[Body | None, Field(description="the link as a rigid body")] = None
+    flexible: Annotated[Flexible | None, Field(description="the link as a beam")] = None
+    hub: Annotated[Body | None, Field(description="body in the root frame")] = None
+    payload: Annotated[Body | None, Field(description="body in the tip frame")] = None
+
+
+@dataclass(frozen=True)
+class Endpoint(_Strict):
+    """The point and frame that commands speak of by default."""
+
+    link: Annotated[Text | None, Field(description="link that carries it; default: the last")] = None
+    position: Annotated[Vector, Field(description="position in the link's tip frame, m")] = ZEROS
+
+
+@dataclass(frozen=True)
+class Cycloidal(_Strict):
+    """q = k (t - T/pi sin(pi t/T)), for all t."""
+
+    rate: Annotated[Quantity, Field(description="mean rate k, rad/s or m/s")]
+    half_period: Annotated[Quantity, Field(description="T, s")]
+    type: Annotated[Literal["cycloidal"], Field(description="kind of motion")] = "cycloidal"
+
+
+@dataclass(frozen=True)
+class SpinUp(_Strict):
+    """The rate grows as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and is Omega afterwards."""
+
+    rate: Annotated[Quantity, Field(description="final rate Omega, rad/s or m/s")]
+    duration: Annotated[Quantity, Field(description="T, s")]
+    type: Annotated[Literal["spin-up"], Field(description="kind of motion")] = "spin-up"
+
+
+@dataclass(frozen=True)
+class PolynomialMotion(_Strict):
+    """From one value to another at rest, cubic or quintic; held afterwards."""
+
+    start: Annotated[Quantity, Field(alias="from", description="first value, rad or m")]
+    end: Annotated[Quantity, Field(alias="to", description="last value, rad or m")]
+    duration: Annotated[Quantity, Field(description="s")]
+    degree: Annotated[int, PlainValidator(scalars.degree), Field(description="3 or 5")]
+    type: Annotated[Literal["polynomial"], Field(description="kind of motion")] = "polynomial"
+
+
+@dataclass(frozen=True)
+class Sinusoid(_Strict):
+    """q = offset + amplitude sin(frequency t + phase)."""
+
+    amplitude: Annotated[Quantity, Field(description="rad or m")]
+    frequency: Annotated[Quantity, Field(description="rad/s")]
+    phase: Annotated[Quantity, Field(description="rad")] = ZERO
+    offset: Annotated[Quantity, Field(description="rad or m")] = ZERO
+    type: Annotated[Literal["sinusoid"], Field(description="kind of motion")] = "sinusoid"
+
+
+@dataclass(frozen=True)
+class TableMotion(_Strict):
+    """A cubic spline through the rows of a CSV file: time in s, coordinate in rad or m."""
+
+    file: Annotated[Text, Field(description="path relative to the robot file")]
+    type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
+
+
+Motion = Annotated[Cycloidal | SpinUp | PolynomialMotion | Sinusoid | TableMotion, Discriminator("type")]
+
+
+@dataclass(frozen=True)
+class TableFile(_Strict):
+    """A CSV file of time in s and value, linear between the rows."""
+
+    file: Annotated[Text, Field(description="path relative to the robot file")]
+
+
+Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
+
+
+@dataclass(frozen=True)
+class PD(_Strict):
+    """Torque kp (target - q) - kd qd plus gravity compensation."""
+
+    kp: Annotated[Quantity, Field(description="stiffness, N m/rad or N/m")]
+    kd: Annotated[Quantity, Field(description="damping, N m s/rad or N s/m")]
+    target: Annotated[Quantity | None, Field(description="rad or m; default: the joint's motion")] = None
+
+
+@dataclass(frozen=True)
+class JointDrive(_Strict):
+    """What moves one joint; exactly one of the three."""
+
+    torque: Annotated[Torque | None, Field(description="torque or force, N m or N, or a table of it")] = None
+    motion: Annotated[Motion | None, Field(description="the joint follows it exactly, the torque is an output")] = None
+    pd: Annotated[PD | None, Field(description="a PD controller with gravity compensation")] = None
+
+
+Drive = Annotated[
+    Annotated[Literal["rigid-inverse-dynamics"], Tag("<value>")] | Annotated[dict[str, JointDrive], Tag("<mapping>")],
+    _MAPPING_OR_VALUE,
+]
+
+
+@dataclass(frozen=True)
+class Simulate(_Strict):
+    """How ``simulate`` runs unless told otherwise."""
+
+    duration: Annotated[Quantity | None, Field(description="s")] = None
+    step: Annotated[Quantity | None, Field(description="time between rows of output, s")] = None
+    drive: Annotated[
+        Drive | None, Field(description="torques of the rigid arm along the motion, or a drive by joint")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Gauge(_Strict):
+    """A place on a beam where curvature is reported."""
+
+    name: Annotated[Text, Field(description="name of the gauge")]
+    link: Annotated[Text, Field(description="flexible link it sits on")]
+    x: Annotated[Quantity, Field(description="distance from the beam's root, m")]
+
+
+@dataclass(frozen=True)
+class Statics(_Strict):
+    """The sweep: every combination of angles with every load."""
+
+    angles: Annotated[dict[str, tuple[Quantity, ...]], Field(description="by joint, rad or m")] = field(
+        default_factory=dict
+    )
+    forces: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N")] = ()
+    moments: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N m")] = ()
+    gauges: Annotated[tuple[Gauge, ...], Field(description="where curvature is reported")] = ()
+
+
+@dataclass(frozen=True)
+class RobotFile(_Strict):
+    """A whole robot file."""
+
+    kronbot: Annotated[int, PlainValidator(scalars.version), Field(description="version of the format: 1")]
+    name: Annotated[Text, Field(description="name of the robot")]
+    convention: Annotated[Literal["standard", "modified"], Field(description="Denavit-Hartenberg convention")]
+    gravity: Annotated[Vector, Field(description="acceleration in the base frame, m/s^2")]
+    links: Annotated[tuple[Link, ...], Field(description="links, in the order of the coordinates")]
+    description: Annotated[Text | None, Field(description="free text")] = None
+    source: Annotated[Text | None, Field(description="where the numbers come from")] = None
+    parameters: Annotated[
+        dict[str, Definition | None], Field(description="names for expressions; without a value: a free symbol")
+    ] = field(default_factory=dict)
+    endpoint: Annotated[Endpoint | None, Field(description="default: the tip frame of the last link")] = None
+    motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
+    statics: Annotated[Statics | None, Field(description="sweep of the statics command")] = None
+    simulate: Annotated[Simulate | None, Field(description="settings of the simulate command")] = None
+
+
+_ADAPTER: Final = TypeAdapter(RobotFile)
+
+
+def validate(
+    data: object, parameters: Mapping[str, float | None]
+) -> tuple[RobotFile | None, tuple[Mapping[str, Any], ...]]:
+    """The robot file in plain ``data``, or None and every fault of shape and type as pydantic reports it.
+
+    ``parameters`` gives the value of every declared parameter, None for a free one.
+    """
+    try:
+        return _ADAPTER.validate_python(data, context={"parameters": parameters}), ()
+    except ValidationError as error:
+        return None, cast("tuple[Mapping[str, Any], ...]", tuple(error.errors(include_url=False, include_input=False)))

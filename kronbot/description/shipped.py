@@ -1,0 +1,20 @@
+"""Where the robots that come with kronbot are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def shipped_robots(package: Path = _PACKAGE) -> dict[str, Path]:
+    """Files of the shipped robots by name, in alphabetical order.
+
+    They are in ``robots`` inside an installed package, else beside it (an editable install does not see files that a
+    build copies).
+    """
+    for folder in (package / "robots", package.parent / "robots"):
+        files = sorted(folder.glob("*.yaml"))
+        if files:
+            return {file.stem: file for file in files}
+    return {}

@@ -1,0 +1,114 @@
+"""Getting the text of a robot file: from a path, from standard input, or from the robots that come with kronbot."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from kronbot.description import limits
+from kronbot.description.shipped import shipped_robots
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.errors import DescriptionError, Mistake, UsageError
+
+_STANDARD_INPUT = ("-", "/dev/stdin")
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a robot file.
+
+    ``name`` is what messages show, ``folder`` is where files named in the description are looked up (None: nowhere).
+    """
+
+    name: str
+    text: str
+    folder: Path | None
+
+
+def read(argument: str) -> Source:
+    """The robot file that ``argument`` means: ``-``, a path, or the name of a shipped robot.
+
+    Raises UsageError where there is no such file, DescriptionError where it cannot be read as text.
+    """
+    if argument in _STANDARD_INPUT:
+        return _read_standard_input()
+    path = Path(argument)
+    try:
+        found = bool(argument) and path.exists()
+    except (OSError, ValueError):
+        # A name the file system cannot hold, or a folder one may not enter: open() says which.
+        found = len(argument) < 4096 and "\0" not in argument
+    if found:
+        return Source(argument, decode(argument, read_bytes(path, argument, limits.TEXT_BYTES)), path.parent)
+    robots = shipped_robots()
+    shipped = robots.get(argument.removesuffix(".yaml"))
+    if shipped is None:
+        hint = did_you_mean(argument.removesuffix(".yaml"), robots)
+        known = f" (shipped robots: {listing(robots)})" if robots else ""
+        raise UsageError(f"no file and no shipped robot {quote(argument)}{hint}{known}")
+    content = read_bytes(shipped, shipped.name, limits.TEXT_BYTES)
+    return Source(shipped.name, decode(shipped.name, content), shipped.parent)
+
+
+def read_bytes(path: Path, name: str, limit: int) -> bytes:
+    """The content of a regular file of at most ``limit`` bytes.
+
+    Never waits: FIFOs and devices are refused. Raises DescriptionError at 1:1 of ``name``.
+    """
+    try:
+        # Without O_NONBLOCK opening a FIFO waits for a writer; the kind is judged on what was opened, not on the name.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(descriptor, "rb", closefd=True) as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _at_start(name, "not a regular file (a device, pipe or socket)")
+            content = file.read(limit + 1)
+    except IsADirectoryError:
+        raise _at_start(name, "a directory, not a file") from None
+    except OSError as error:
+        raise _at_start(name, f"cannot be read: {error.strerror or error}") from None
+    return _within(content, name, limit)
+
+
+def decode(name: str, content: bytes) -> str:
+    """UTF-8 text that is not empty and has no control characters. Raises DescriptionError at the first wrong place."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8-sig", "replace")
+        raise _at(name, before, "not UTF-8 text: save the file with the encoding UTF-8") from None
+    if not text.strip():
+        raise _at_start(name, "empty: a robot file begins with 'kronbot: 1'")
+    wrong = _UNPRINTABLE.search(text)
+    if wrong:
+        raise _at(name, text[: wrong.start()], f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")
+    return text
+
+
+def _read_standard_input() -> Source:
+    if sys.stdin is None or sys.stdin.closed:
+        raise UsageError("standard input is closed: name a robot file")
+    if sys.stdin.isatty():
+        raise UsageError("standard input is a terminal: pipe a robot file into it, or name one")
+    name = "<stdin>"
+    content = _within(sys.stdin.buffer.read(limits.TEXT_BYTES + 1), name, limits.TEXT_BYTES)
+    return Source(name, decode(name, content), None)
+
+
+def _within(content: bytes, name: str, limit: int) -> bytes:
+    if len(content) > limit:
+        raise _at_start(name, f"larger than {limit // 1024} kB")
+    return content
+
+
+def _at_start(name: str, message: str) -> DescriptionError:
+    return DescriptionError([Mistake(1, 1, message, name)])
+
+
+def _at(name: str, before: str, message: str) -> DescriptionError:
+    lines = re.split("\r\n|\r|\n", before)
+    return DescriptionError([Mistake(len(lines), len(lines[-1]) + 1, message, name)])

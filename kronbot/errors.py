@@ -1,0 +1,54 @@
+"""Everything kronbot can refuse or fail at, each with the exit code that the command line documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class KronbotError(Exception):
+    """Root of all errors a user can cause or meet; ``exit_code`` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class ComputationError(KronbotError):
+    """The mathematics did not come through: singular, no equilibrium, the integrator gave up."""
+
+
+class Interrupted(KronbotError):
+    """The user asked to stop (Ctrl-C)."""
+
+    exit_code = 130
+
+
+class UsageError(KronbotError):
+    """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, order=True)
+class Mistake:
+    """One mistake (or warning) in a robot file, at a place a person can go to.
+
+    ``line`` and ``column`` count from 1; ``str()`` gives ``file:line:column: message``.
+    """
+
+    line: int
+    column: int
+    message: str
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class DescriptionError(KronbotError):
+    """The robot file is wrong. ``mistakes`` holds every mistake found, in the order of the file."""
+
+    exit_code = 3
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(sorted(mistakes))
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))

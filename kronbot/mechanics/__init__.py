@@ -1,0 +1,1 @@
+"""The mechanics floor: kinematics, recursion, equilibrium and motion of a robot model."""

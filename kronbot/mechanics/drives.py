@@ -1,0 +1,133 @@
+"""What moves the joints in a simulation: torques as functions of time and state, or prescribed motions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.description import schema, table
+from kronbot.mechanics.recursion import inverse_dynamics, propagate
+from kronbot.model.build import build
+from kronbot.model.motions import Motion, motion
+from kronbot.model.robot import Robot
+
+LINEAR_ROWS = 2
+
+
+@dataclass(frozen=True)
+class TorqueTable:
+    """A torque given by rows of time and value, linear between them."""
+
+    times: list[float]
+    values: list[float]
+
+    def at(self, t: SX) -> SX:
+        """The torque at time t."""
+        return casadi.interpolant("torque", "linear", [self.times], self.values)(t)
+
+
+@dataclass(frozen=True)
+class Drives:
+    """How the joints of a robot are driven, as its file's ``simulate`` says.
+
+    Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
+    nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
+    torque tables by joint.
+    """
+
+    robot: Robot
+    by_joint: Mapping[str, schema.JointDrive]
+    prescribed: Mapping[int, Motion]
+    tables: Mapping[str, TorqueTable]
+
+    @property
+    def along_motion(self) -> bool:
+        """True where the torques of the rigid arm drive all joints."""
+        settings = self.robot.file.simulate
+        drive = None if settings is None else settings.drive
+        return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
+
+    @property
+    def end(self) -> float | None:
+        """The last time (s) that every table in use knows, None without tables."""
+        used = list(self.prescribed.values())
+        if self.along_motion or any(drive.pd is not None for drive in self.by_joint.values()):
+            used += self.robot.motions.values()
+        ends = [motion.end for motion in used if motion.end is not None]
+        return min([*ends, *(table.times[-1] for table in self.tables.values())], default=None)
+
+    def __str__(self) -> str:
+        if self.along_motion:
+            return "rigid inverse dynamics along the motion"
+        return "joint by joint" if self.by_joint else "none: joints are free"
+
+    def torques(self, t: SX, q: SX, qd: SX) -> SX:
+        """Generalized forces (n x 1) of the drives at time t; zero for prescribed joints and modal coordinates."""
+        if self.along_motion:
+            return self._rigid_torques(t)
+        tau = SX(self.robot.n, 1)
+        controlled = any(drive.pd is not None for drive in self.by_joint.values())
+        weight = self._gravity_torques(q) if controlled else tau
+        for joint in self.robot.joints:
+            drive = self.by_joint.get(joint.name)
+            if drive is None or drive.motion is not None:
+                continue
+            if drive.pd is not None:
+                tau[joint.index] = weight[joint.index] + self._control(drive.pd, joint.name, t, q[joint.index], qd[joint.index])
+            elif joint.name in self.tables:
+                tau[joint.index] = self.tables[joint.name].at(t)
+            else:
+                assert isinstance(drive.torque, schema.Expression)
+                tau[joint.index] = self.robot.parameters.number(drive.torque)
+        return tau
+
+    def _control(self, pd: schema.PD, name: str, t: SX, q: SX, qd: SX) -> SX:
+        """kp (target - q) + kd (target rate - qd); the target is the drive's, else the joint's motion, else 0."""
+        number = self.robot.parameters.number
+        target, rate = SX(0), SX(0)
+        if pd.target is not None:
+            target = number(pd.target)
+        elif name in self.robot.motions:
+            target, rate, _ = self.robot.motions[name].derivatives(t)
+        return number(pd.kp) * (target - q) + number(pd.kd) * (rate - qd)
+
+    def _rigid_torques(self, t: SX) -> SX:
+        """Torques that move the rigid arm (order 0) along the file's motion; joints without one rest at 0."""
+        rigid = build(self.robot.description, "0", self.robot.parameters)
+        q, qd, qdd = (SX(rigid.n, 1) for _ in range(3))
+        for joint in rigid.joints:
+            if joint.name in self.robot.motions:
+                q[joint.index], qd[joint.index], qdd[joint.index] = self.robot.motions[joint.name].derivatives(t)
+        return self._spread(inverse_dynamics(propagate(rigid, q, qd), qdd))
+
+    def _gravity_torques(self, q: SX) -> SX:
+        """Torques that hold the rigid arm (order 0) against gravity at the present joint coordinates."""
+        rigid = build(self.robot.description, "0", self.robot.parameters)
+        at = casadi.vertcat(*(q[joint.index] for joint in self.robot.joints))
+        rest = SX(rigid.n, 1)
+        return self._spread(inverse_dynamics(propagate(rigid, at, rest), rest))
+
+    def _spread(self, by_joint: SX) -> SX:
+        """Values by joint as a column over all coordinates."""
+        column = SX(self.robot.n, 1)
+        for i, joint in enumerate(self.robot.joints):
+            column[joint.index] = by_joint[i]
+        return column
+
+
+def drives(robot: Robot) -> Drives:
+    """The drives of a robot. Raises DescriptionError where a table cannot be read."""
+    settings = robot.file.simulate
+    by_joint = settings.drive if settings is not None and isinstance(settings.drive, dict) else {}
+    folder = robot.description.source.folder
+    prescribed, tables = {}, {}
+    for joint in robot.joints:
+        drive = by_joint.get(joint.name)
+        if drive is not None and drive.motion is not None:
+            prescribed[joint.index] = motion(drive.motion, robot.parameters, robot.description.source)
+        elif drive is not None and isinstance(drive.torque, schema.TableFile):
+            tables[joint.name] = TorqueTable(*table.read_table(folder, drive.torque.file, LINEAR_ROWS))
+    return Drives(robot, by_joint, prescribed, tables)

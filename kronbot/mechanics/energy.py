@@ -1,0 +1,38 @@
+"""Energies of a moving robot, J."""
+
+from __future__ import annotations
+
+import casadi
+from casadi import SX
+
+from kronbot.mechanics.recursion import State
+
+
+def kinetic_energy(state: State) -> SX:
+    """1/2 sum t_i^T M_i t_i plus the rotors (Mohan-Saha (17), (19))."""
+    energy = SX(0)
+    for at in state.links:
+        energy += at.twist.T @ at.M @ at.twist / 2
+        if at.link.joint is not None:
+            energy += at.link.joint.rotor_inertia * state.qd[at.link.joint.index] ** 2 / 2
+    return energy
+
+
+def elastic_energy(state: State) -> SX:
+    """1/2 q^T K q (20b)."""
+    return state.q.T @ state.robot.stiffness @ state.q / 2
+
+
+def gravity_energy(state: State) -> SX:
+    """-sum m g . r over all masses, zero where the centre of mass is at the base's origin."""
+    energy = SX(0)
+    for at in state.links:
+        # M_i holds the link's mass and its first moment: its upper middle block is -skew(m r).
+        moment = casadi.vertcat(at.M[1, 5], at.M[2, 3], at.M[0, 4])
+        energy -= casadi.dot(state.robot.gravity, at.M[0, 0] * at.pose.r + at.pose.R @ moment)
+    return energy
+
+
+def total_mass(state: State) -> SX:
+    """Mass of all links, kg."""
+    return casadi.sum1(casadi.vertcat(*(at.M[0, 0] for at in state.links)))

@@ -1,0 +1,169 @@
+"""Numerical integration of x' = f(t, x) on a grid, one stretch of time after another.
+
+A run is cut into stretches so that progress, Ctrl-C and partial results are possible: inside one CVODES call nothing
+can be seen or saved.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.errors import ComputationError
+from kronbot.model.parameters import Parameters
+
+Array = npt.NDArray[np.float64]
+
+STRETCHES = 40
+# A stretch that needs more steps than this has met a singularity or an instability, not mere stiffness.
+STEP_LIMIT = 200_000
+
+
+@dataclass(frozen=True)
+class Ode:
+    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration."""
+
+    t: SX
+    x: SX
+    rate: SX
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Relative and absolute error allowed in a step."""
+
+    rtol: float
+    atol: float
+
+
+class Integrator(ABC):
+    """Advances a state over one stretch; ``steps`` and ``evaluations`` count over its life."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.evaluations = 0
+
+    @abstractmethod
+    def advance(self, times: Array, x: Array) -> Array:
+        """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``. Raises ComputationError where it gives up."""
+
+
+class Cvodes(Integrator):
+    """SUNDIALS CVODES (variable-order BDF) with the exact sparse Jacobian of the trace."""
+
+    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
+        super().__init__()
+        self.start = SX.sym("start")
+        symbols = ode.parameters.symbols()
+        elapsed = SX.sym("elapsed")
+        rate = casadi.substitute(ode.rate, ode.t, self.start + elapsed)
+        self.problem = {"t": elapsed, "x": ode.x, "p": casadi.vertcat(self.start, symbols), "ode": rate}
+        self.bound = ode.parameters.bound()
+        self.options = {
+            "reltol": tolerances.rtol,
+            "abstol": tolerances.atol,
+            "max_num_steps": STEP_LIMIT,
+            "disable_internal_warnings": True,
+            "show_eval_warnings": False,
+        }
+        self.grids: dict[tuple[float, ...], casadi.Function] = {}
+
+    def advance(self, times: Array, x: Array) -> Array:
+        """One CVODES call; a grid of the same relative times reuses the integrator."""
+        grid = tuple(np.round(times - times[0], 12))
+        if grid not in self.grids:
+            self.grids[grid] = casadi.integrator("stretch", "cvodes", self.problem, 0.0, list(grid[1:]), self.options)
+        solver = self.grids[grid]
+        with _interruptions() as interruptions:
+            try:
+                states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
+            except RuntimeError:
+                if interruptions:
+                    raise KeyboardInterrupt from None
+                raise ComputationError(
+                    f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s"
+                ) from None
+        statistics = solver.stats()
+        self.steps += int(statistics["nsteps"])
+        self.evaluations += int(statistics["nfevals"])
+        return np.asarray(states).T
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """The Ctrl-Cs met meanwhile: CasADi turns the exception they raise into a nameless RuntimeError."""
+    met: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        met.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield met
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield met
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Scipy(Integrator):
+    """SciPy's ``solve_ivp``: DOP853 (explicit, order 8) or Radau (implicit, order 5) with the exact Jacobian."""
+
+    def __init__(self, ode: Ode, tolerances: Tolerances, method: str) -> None:
+        super().__init__()
+        self.method = method
+        self.tolerances = tolerances
+        self.bound = ode.parameters.bound()
+        symbols = ode.parameters.symbols()
+        self.rate = casadi.Function("rate", [ode.t, ode.x, symbols], [casadi.densify(ode.rate)])
+        jacobian = casadi.densify(casadi.jacobian(ode.rate, ode.x))
+        self.jacobian = casadi.Function("jacobian", [ode.t, ode.x, symbols], [jacobian])
+
+    def advance(self, times: Array, x: Array) -> Array:
+        """One call of ``solve_ivp``."""
+        from scipy.integrate import solve_ivp
+
+        implicit = {"jac": lambda t, x: np.asarray(self.jacobian(t, x, self.bound))} if self.method == "Radau" else {}
+        solution = solve_ivp(
+            lambda t, x: np.asarray(self.rate(t, x, self.bound))[:, 0],
+            (times[0], times[-1]),
+            x,
+            method=self.method,
+            t_eval=times[1:],
+            rtol=self.tolerances.rtol,
+            atol=self.tolerances.atol,
+            **implicit,
+        )
+        self.evaluations += int(solution.nfev)
+        if not solution.success:
+            raise ComputationError(f"{self.method} gave up between t = {times[0]:g} s and {times[-1]:g} s")
+        return np.asarray(solution.y.T)
+
+
+SOLVERS = ("cvodes", "dop853", "radau")
+
+
+def integrator(solver: str, ode: Ode, tolerances: Tolerances) -> Integrator:
+    """The integrator of that name."""
+    if solver == "cvodes":
+        return Cvodes(ode, tolerances)
+    return Scipy(ode, tolerances, {"dop853": "DOP853", "radau": "Radau"}[solver])
+
+
+def stretches(times: Array) -> Iterator[Array]:
+    """The grid cut into at most STRETCHES pieces of equal length that share their ends."""
+    size = max(1, -(-(len(times) - 1) // STRETCHES))
+    for first in range(0, len(times) - 1, size):
+        yield times[first : first + size + 1]

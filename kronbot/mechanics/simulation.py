@@ -1,0 +1,235 @@
+"""Motion of a driven robot in time, with an account of its energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.result import Result, Scalar
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
+from kronbot.mechanics.drives import Drives, drives
+from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
+from kronbot.mechanics.kinematics import endpoint
+from kronbot.mechanics.recursion import ALGORITHMS, State, inverse_dynamics, propagate
+from kronbot.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+
+PURPOSE = "simulate"
+ROWS = 200
+ROW_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a simulation is asked for: duration and step of the output (s), algorithm, solver, tolerances.
+
+    ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
+    their motion (or at 0), beams start straight and at rest.
+    """
+
+    duration: float
+    step: float
+    algorithm: str
+    solver: str
+    tolerances: Tolerances
+    q: Mapping[int, float]
+    qd: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The answer, and the error that ended the run early (None where it is complete)."""
+
+    result: Result
+    error: KronbotError | None
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of motion of one driven robot as a first-order system.
+
+    The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
+    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need.
+    """
+
+    drives: Drives
+    t: SX
+    x: SX
+    rate: SX
+    state: State
+    tau: SX
+    free: list[int]
+
+
+def equations(robot: Robot, algorithm: str) -> Equations:
+    """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
+    t, account = SX.sym("t"), SX.sym("account", 2)
+    free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
+    q, qd, given = SX(free_q), SX(free_qd), {}
+    driven = drives(robot)
+    for place, motion in driven.prescribed.items():
+        q[place], qd[place], given[place] = motion.derivatives(t)
+    free = [place for place in range(robot.n) if place not in given]
+    state = propagate(robot, q, qd)
+    tau = driven.torques(t, q, qd)
+    qdd = ALGORITHMS[algorithm](state, tau, given)
+    if given:
+        needed = inverse_dynamics(state, qdd)
+        for place in given:
+            tau[place] = needed[place]
+    power = casadi.dot(tau, qd)
+    loss = casadi.dot(qd, robot.damping @ qd)
+    x = casadi.vertcat(free_q[free], free_qd[free], account)
+    rate = casadi.vertcat(qd[free], qdd[free], power, loss)
+    return Equations(driven, t, x, casadi.cse(rate), state, tau, free)
+
+
+def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simulation:
+    """Integrate the motion and report it on the grid 0, step, 2 step, ..., duration.
+
+    ``progress`` is told the share that is done. What there is when the integrator gives up or the user interrupts is
+    reported, marked incomplete. Raises UsageError where the run goes beyond a table or a parameter has no value,
+    ComputationError where the mass matrix is singular.
+    """
+    system = equations(robot, run.algorithm)
+    if system.drives.end is not None and run.duration > system.drives.end:
+        raise UsageError(f"a table ends at t = {system.drives.end:g} s, but the run lasts {run.duration:g} s")
+    parameters = robot.parameters
+    parameters.require(parameters.free_in(system.rate), PURPOSE)
+    report = _report(robot, system)
+
+    times = grid(run.duration, run.step)
+    solver = integrator(run.solver, Ode(system.t, system.x, system.rate, parameters), run.tolerances)
+    states = [_initial_state(robot, system, run)]
+    error: KronbotError | None = None
+    try:
+        for stretch in stretches(times):
+            rows = solver.advance(stretch, states[-1])
+            finite = np.isfinite(rows).all(axis=1)
+            states += list(rows[: len(rows) if finite.all() else int(np.argmin(finite))])
+            if not finite.all():
+                raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
+            progress(float(stretch[-1] / times[-1]))
+    except KeyboardInterrupt:
+        error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")
+    except ComputationError as failure:
+        error = failure
+    done = times[: len(states)]
+    series = _series(robot, system, done, report.rows(done, np.array(states)))
+    effort = {"steps": solver.steps, "evaluations": solver.evaluations}
+    summary = {"complete": error is None, "end": float(done[-1]), "drive": str(system.drives)} | effort
+    summary |= {"algorithm": run.algorithm, "solver": run.solver} | _highlights(robot, system, series)
+    start = {"q": dict(zip(robot.coordinates, (series[name][0] for name in robot.coordinates), strict=True))}
+    return Simulation(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
+
+
+def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
+    """Duration and step (s): as given, else as the file's ``simulate`` says, a step by default so that 200 rows follow.
+
+    Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
+    """
+    settings = robot.file.simulate or schema.Simulate()
+    number = robot.parameters.number
+    if duration is None:
+        if settings.duration is None:
+            raise UsageError("how long? give --duration, or simulate: {duration: ...} in the file")
+        duration = robot.parameters.evaluate(number(settings.duration), "simulate.duration")
+    if step is None:
+        given = settings.step
+        step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
+    if duration / step > ROW_LIMIT:
+        raise UsageError(f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit")
+    return duration, step
+
+
+def grid(duration: float, step: float) -> Array:
+    """Times of the output (s): multiples of the step, and the duration itself."""
+    count = int(np.ceil(duration / step * (1 - 1e-12)))
+    times = np.arange(count + 1) * step
+    times[-1] = duration
+    return times
+
+
+def _initial_state(robot: Robot, system: Equations, run: Run) -> Array:
+    q, qd = np.zeros(robot.n), np.zeros(robot.n)
+    on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+    t = SX.sym("t")
+    for place, motion in on_motion.items():
+        start = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
+        q[place], qd[place] = start["q"][0], start["v"][0]
+    for place in (*run.q, *run.qd):
+        if place not in system.free:
+            raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
+    for target, values in ((q, run.q), (qd, run.qd)):
+        for place, value in values.items():
+            target[place] = value
+    return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
+
+
+def _report(robot: Robot, system: Equations) -> Trace:
+    """All that a row of output holds, from t and x."""
+    state = system.state
+    outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
+    for at in state.links:
+        if at.link.beam is not None:
+            end = at.link.beam.root + at.link.beam.length
+            outputs[f"tip {at.link.name}"] = at.tip.pose.r - casadi.vertcat(end, 0, 0)
+    outputs |= {
+        "endpoint": endpoint(state),
+        "kinetic": kinetic_energy(state),
+        "elastic": elastic_energy(state),
+        "gravity": gravity_energy(state),
+        "account": system.x[-2:],
+    }
+    return Trace(robot.parameters, {"t": system.t, "x": system.x}, outputs, PURPOSE)
+
+
+def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """The columns in the order of the contract (design section 7)."""
+    series = {"t": times}
+    series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
+    series |= {f"{name}_dot": rows["qd"][:, i] for i, name in enumerate(robot.coordinates)}
+    series |= {f"torque.{joint.name}": rows["tau"][:, joint.index] for joint in robot.joints}
+    for link in robot.links:
+        if link.beam is not None:
+            series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
+    series |= {f"endpoint.{axis}": rows["endpoint"][:, i] for i, axis in enumerate("xyz")}
+    stored = {name: rows[name][:, 0] for name in ("kinetic", "elastic", "gravity")}
+    work, dissipated = rows["account"].T
+    total = stored["kinetic"] + stored["elastic"] + stored["gravity"]
+    balance = total - total[0] - work + dissipated
+    energies = stored | {"work": work, "dissipated": dissipated, "balance": balance}
+    return series | {f"energy.{name}": values for name, values in energies.items()}
+
+
+def _highlights(robot: Robot, system: Equations, series: Mapping[str, Array]) -> dict[str, Scalar]:
+    """What a person wants to know first: energy balance, deflections, deviations from the motion."""
+    gravity = series["energy.gravity"] - series["energy.gravity"][0]
+    turned_over = [series["energy.kinetic"], series["energy.elastic"], series["energy.work"], gravity]
+    largest = max(float(np.abs(values).max()) for values in turned_over)
+    imbalance = float(np.abs(series["energy.balance"]).max())
+    summary: dict[str, Scalar] = {
+        "largest_energy": largest,
+        "energy_imbalance": imbalance,
+        "energy_drift": imbalance / largest if largest else 0.0,
+    }
+    for link in robot.links:
+        if link.modes:
+            tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
+            summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
+    t = SX.sym("t")
+    for joint in robot.joints:
+        if joint.name in robot.motions and joint.index in system.free:
+            wanted = Trace(robot.parameters, {"t": t}, {"q": robot.motions[joint.name].value(t)}, PURPOSE)
+            deviation = series[joint.name] - wanted.rows(series["t"])["q"][:, 0]
+            summary[f"peak_deviation.{joint.name}"] = float(np.abs(deviation).max())
+    return summary

@@ -1,0 +1,59 @@
+"""What a robot file describes, in a few numbers."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.result import Array, Result, Scalar
+from kronbot.errors import UsageError
+from kronbot.mechanics.energy import total_mass
+from kronbot.mechanics.linearization import natural_frequencies
+from kronbot.mechanics.recursion import propagate
+from kronbot.model.robot import Robot
+
+PURPOSE = "check"
+
+
+def survey(robot: Robot) -> Result:
+    """Total mass, lengths of beams, numbers of coordinates and natural frequencies.
+
+    What depends on a parameter without a value is left out.
+    """
+    state = propagate(robot, SX.sym("q", robot.n), SX(robot.n, 1))
+    quantities = {"total_mass": total_mass(state)}
+    quantities |= {f"length.{link.name}": link.beam.length for link in robot.links if link.beam is not None}
+    free = sorted(name for name, value in robot.description.values.items() if value is None)
+    summary: dict[str, Scalar] = {
+        "links": len(robot.links),
+        "joints": len(robot.joints),
+        "coordinates": robot.n,
+        "modal_coordinates": len(robot.flexible),
+    }
+    for name, expression in quantities.items():
+        if not robot.parameters.free_in(casadi.SX(expression)):
+            summary[name] = robot.parameters.evaluate(expression, PURPOSE)
+    if free:
+        summary["free_parameters"] = ", ".join(free)
+    arrays = _frequencies(robot)
+    for name, array in arrays.items():
+        elastic = array.values[array.values > 0]
+        if len(elastic):
+            summary[f"first_{name}"] = float(elastic[0])
+    warnings = [str(warning) for warning in robot.description.warnings]
+    summary["warnings"] = len(warnings)
+    return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings)
+
+
+def _frequencies(robot: Robot) -> dict[str, Array]:
+    try:
+        locked, free = natural_frequencies(robot)
+    except (UsageError, np.linalg.LinAlgError):  # free parameters, or joints that move no mass
+        return {}
+    named = {"frequency_locked": locked, "frequency_free": free}
+    return {
+        name: Array(values, [str(i + 1) for i in range(len(values))], "rad/s")
+        for name, values in named.items()
+        if len(values)
+    }

@@ -1,0 +1,228 @@
+"""The flexible link: an inextensible Euler-Bernoulli beam with curvatures and twist as coordinates.
+
+One class, several kinematic orders, one thing offered to the rest: the pose r(x), R(x) of a section as a function of
+the modal coordinates q_f = [v, w, torsion]. Everything else (Jacobians, inertia, stiffness) is derived from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.model import beam_integrals
+from kronbot.model.modes import Shapes, gauss, nodes_needed
+from kronbot.model.parameters import Parameters
+from kronbot.model.pose import Pose, exponential, left_jacobian
+
+TIP = 1.0
+# Integrals over two orthogonal shapes come out of the quadrature below this share of their diagonal: structural zeros.
+ORTHOGONAL = 1e-12
+# A beam without modes still needs int x^2 exactly.
+RIGID_NODES = 2
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One field of the beam (``v``, ``w`` or ``t`` for torsion): its shapes and the stiffness EI or GJ against them.
+
+    ``strain`` is the derivative of the shapes that the elastic energy sees: 2 in bending, 1 in torsion.
+    """
+
+    name: str
+    shapes: Shapes
+    stiffness: SX
+    strain: int
+
+    @property
+    def count(self) -> int:
+        """Number of modes."""
+        return len(self.shapes.powers)
+
+
+@dataclass(frozen=True)
+class MassLine:
+    """The mass of a beam as r(x) = sum_k b_k(x) c_k(q_f), all that the inertia integrals of Mohan-Saha (24) need.
+
+    ``points`` (3 x K, m) are the c_k in the root frame, ``first`` (K x 1) the integrals of rho b_k and ``gram``
+    (K x K) those of rho b_k b_l.
+    """
+
+    points: SX
+    first: SX
+    gram: SX
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A beam along the x-axis of its root frame, from x = root to x = root + length.
+
+    Orders: ``0`` the rigid slender rod (no modes); ``1`` first-order kinematics r = (x, v, w),
+    R = exp(skew(alpha, -w', v')); ``2`` r of Piedboeuf (18) and the rotation whose expansion is (16), second Magnus
+    term included. R is orthogonal in every order, so that R and the angular velocity never disagree.
+    Mass is in kg, polar inertia in kg m, EI and GJ in N m2, lengths in m.
+    """
+
+    name: str
+    order: str
+    parameters: Parameters
+    root: SX
+    length: SX
+    mass: SX
+    polar_inertia: SX
+    v: Direction
+    w: Direction
+    torsion: Direction
+
+    @property
+    def directions(self) -> tuple[Direction, Direction, Direction]:
+        """The three fields in the order of the coordinates."""
+        return self.v, self.w, self.torsion
+
+    @property
+    def n(self) -> int:
+        """Number of modal coordinates."""
+        return sum(direction.count for direction in self.directions)
+
+    @property
+    def nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Gauss nodes in xi and weights (sum 1) for integrals over the beam's mass."""
+        return gauss(max(nodes_needed(*(direction.shapes for direction in self.directions)), RIGID_NODES))
+
+    def pose(self, xi: float, q_f: SX) -> Pose:
+        """The section at x = root + xi length, 0 <= xi <= 1, in the root frame; q_f is n x 1."""
+        return Pose(self.position(xi, q_f), exponential(self.rotation_vector(xi, q_f)))
+
+    def position(self, xi: float, q_f: SX) -> SX:
+        """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
+        qv, qw, qa = self._split(q_f)
+        r = casadi.vertcat(self.root + xi * self.length, self._row(self.v, xi, 0) @ qv, self._row(self.w, xi, 0) @ qw)
+        if self.order != "2":
+            return r
+        foreshortening = qv.T @ self._running(self.v, 1, self.v, 1, xi) @ qv
+        foreshortening += qw.T @ self._running(self.w, 1, self.w, 1, xi) @ qw
+        carried_w = qw.T @ self._running_twice(self.w, 2, self.torsion, 0, xi) @ qa
+        carried_v = qv.T @ self._running_twice(self.v, 2, self.torsion, 0, xi) @ qa
+        return r + casadi.vertcat(-foreshortening / 2, -carried_w, carried_v)
+
+    def rotation_vector(self, xi: float, q_f: SX) -> SX:
+        """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on + 1/2 int theta_1 x kappa dx.
+
+        The second term is what (16) has beyond the exponential of theta_1: R' = R skew(kappa) to second order, with
+        kappa = (alpha', -w'', v'').
+        """
+        qv, qw, qa = self._split(q_f)
+        v, w, a = self.directions
+        theta = casadi.vertcat(self._row(a, xi, 0) @ qa, -(self._row(w, xi, 1) @ qw), self._row(v, xi, 1) @ qv)
+        if self.order != "2":
+            return theta
+        about_x = qv.T @ (self._running(v, 1, w, 2, xi) - self._running(v, 2, w, 1, xi)) @ qw
+        about_y = qa.T @ (self._running(a, 1, v, 1, xi) - self._running(a, 0, v, 2, xi)) @ qv
+        about_z = qa.T @ (self._running(a, 1, w, 1, xi) - self._running(a, 0, w, 2, xi)) @ qw
+        return theta + casadi.vertcat(about_x, about_y, about_z) / 2
+
+    def local_jacobians(self, xi: float, q_f: SX) -> tuple[SX, SX]:
+        """J_T and J_R (3 x n) of a section against the root frame, in its axes: Piedboeuf (23)-(24) in full.
+
+        J_R is dR/dq_f R^T, taken through the rotation vector; nothing of it is truncated.
+        """
+        theta = self.rotation_vector(xi, q_f)
+        return casadi.jacobian(self.position(xi, q_f), q_f), left_jacobian(theta) @ casadi.jacobian(theta, q_f)
+
+    def mass_line(self, q_f: SX) -> MassLine:
+        """The mass of the beam in the root frame.
+
+        Orders 0 and 1 are linear in the shapes, so that named modal integrals carry them (C1, D1, m11 of Khang (68));
+        order 2 takes the Gauss nodes, exact or converged for the products of four shapes in its kinetic energy.
+        """
+        if self.order != "2":
+            return self._modal_mass_line(q_f)
+        nodes, weights = self.nodes
+        points = casadi.horzcat(*(self.position(xi, q_f) for xi in nodes))
+        masses = SX(weights) * self.mass
+        return MassLine(points, masses, casadi.diag(masses))
+
+    def stiffness_matrix(self) -> SX:
+        """K_f (n x n): elastic energy 1/2 q_f^T K_f q_f in every order, since curvatures are the coordinates."""
+        return casadi.diagcat(*(d.stiffness * self.modal_matrix("k", d, d.strain) for d in self.directions))
+
+    def _split(self, q_f: SX) -> tuple[SX, SX, SX]:
+        a, b = self.v.count, self.v.count + self.w.count
+        return q_f[:a, :], q_f[a:b, :], q_f[b:, :]  # one index alone would make a 1 x 1 column of nothing a row
+
+    def _modal_mass_line(self, q_f: SX) -> MassLine:
+        """b = [x, phi_v..., phi_w...] with integrals of rho b and rho b b as named modal data."""
+        qv, qw, _ = self._split(q_f)
+        rho, l, a = self.mass / self.length, self.length, self.root
+        columns = [SX([1, 0, 0])]
+        columns += [casadi.vertcat(0, qv[i], 0) for i in range(self.v.count)]
+        columns += [casadi.vertcat(0, 0, qw[i]) for i in range(self.w.count)]
+        bending = (self.v, self.w)
+        C = casadi.vertcat(*(self._modal_column("C", d, beam_integrals.integral(d.shapes), 1) for d in bending))
+        D = casadi.vertcat(*(self._modal_column("D", d, beam_integrals.first_moment(d.shapes), 2) for d in bending))
+        with_x = rho * (D + a * C)
+        m = rho * casadi.diagcat(self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0))
+        corner = self.mass * (a * a + a * l + l * l / 3)
+        first = casadi.vertcat(self.mass * (a + l / 2), rho * C)
+        return MassLine(casadi.horzcat(*columns), first, casadi.blockcat([[corner, with_x.T], [with_x, m]]))
+
+    def modal_matrix(self, letter: str, direction: Direction, derivative: int) -> SX:
+        """int phi_i^(d) phi_j^(d) dx over the beam, m x m, exactly zero where the shapes are orthogonal."""
+        hat = beam_integrals.gram(direction.shapes, derivative)
+        size = np.sqrt(np.outer(np.diag(hat), np.diag(hat)))
+        hat = np.where(np.abs(hat) < ORTHOGONAL * size, 0.0, hat)
+        powers = direction.shapes.powers
+        result = SX(direction.count, direction.count)
+        for i in range(direction.count):
+            for j in range(i + 1):
+                name, power = f"{letter}{j + 1}{i + 1}", powers[i] + powers[j] + 1 - 2 * derivative
+                result[i, j] = result[j, i] = self._datum(name, direction, float(hat[i, j]), power)
+        return result
+
+    def _modal_column(self, letter: str, direction: Direction, hat: np.ndarray, power: int) -> SX:
+        """Integrals over the beam that are linear in the shapes, m x 1, from their values in xi."""
+        entries = [
+            self._datum(f"{letter}{i + 1}", direction, float(value), direction.shapes.powers[i] + power)
+            for i, value in enumerate(hat)
+        ]
+        return casadi.vertcat(SX(0, 1), *entries)
+
+    def _row(self, direction: Direction, xi: float, derivative: int) -> SX:
+        """The shapes (or derivatives by x) at xi, 1 x m; at the tip they are modal data with a name of their own."""
+        values = direction.shapes.values(np.array([xi]), derivative)[:, 0]
+        powers = [power - derivative for power in direction.shapes.powers]
+        if xi == TIP:
+            entries = [
+                self._datum(f"X{i + 1}{derivative * chr(39)}(l)", direction, float(value), power)
+                for i, (value, power) in enumerate(zip(values, powers, strict=True))
+            ]
+        else:
+            entries = [float(value) * self.power(power) for value, power in zip(values, powers, strict=True)]
+        return casadi.horzcat(SX(1, 0), *entries)
+
+    def _running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
+        """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""
+        hat = beam_integrals.running(a.shapes, da, b.shapes, db, np.array([xi]))[0]
+        return self._scaled(hat, a, b, 1 - da - db)
+
+    def _running_twice(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
+        """The same integral taken once more from the root to x, m_a x m_b."""
+        hat = beam_integrals.running_twice(a.shapes, da, b.shapes, db, np.array([xi]))[0]
+        return self._scaled(hat, a, b, 2 - da - db)
+
+    def _scaled(self, hat: np.ndarray, a: Direction, b: Direction, power: int) -> SX:
+        """Numbers of shapes in xi brought to shapes in x by powers of the length."""
+        result = SX(a.count, b.count)
+        for i, p in enumerate(a.shapes.powers):
+            for j, r in enumerate(b.shapes.powers):
+                result[i, j] = float(hat[i, j]) * self.power(p + r + power)
+        return result
+
+    def _datum(self, letter: str, direction: Direction, factor: float, power: int) -> SX:
+        return self.parameters.modal_datum(f"{self.name}.{direction.name}.{letter}", factor, power, self.length)
+
+    def power(self, power: int) -> SX:
+        """length**power, the plain 1 where power is 0."""
+        return self.length**power if power else SX(1)

@@ -1,0 +1,80 @@
+"""Integrals of shape functions over a beam, all in xi = x/l and phihat: the powers of l are the caller's."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.model.eigenfunctions import Array
+from kronbot.model.modes import Shapes, gauss, nodes_needed
+
+
+def integral(shapes: Shapes) -> Array:
+    """Return C_i = int_0^1 phi_i dxi, shape (m,)."""
+    xi, weight = gauss(shapes.nodes)
+    return shapes.values(xi) @ weight
+
+
+def first_moment(shapes: Shapes) -> Array:
+    """Return D_i = int_0^1 xi phi_i dxi, shape (m,)."""
+    xi, weight = gauss(shapes.nodes)
+    return shapes.values(xi) @ (xi * weight)
+
+
+def gram(shapes: Shapes, derivative: int) -> Array:
+    """Return the symmetric (m, m) matrix int_0^1 phi_i^(n) phi_j^(n) dxi, n = ``derivative`` in 0, 1, 2.
+
+    n = 0 is the mass matrix m_ij, n = 2 in bending and n = 1 in torsion the stiffness k_ij. Entries that vanish by
+    orthogonality come out within rounding of zero, seen against the diagonal. Raises ValueError for another n.
+    """
+    xi, weight = gauss(shapes.nodes)
+    values = shapes.values(xi, derivative)
+    product = (values * weight) @ values.T
+    return np.asarray((product + product.T) / 2)
+
+
+def foreshortening(shapes: Shapes, xi: npt.ArrayLike) -> Array:
+    """Return int_0^xi phi_i' phi_j' at the points ``xi`` (k,) in [0, 1], any order, as an array (k, m, m)."""
+    return running(shapes, 1, shapes, 1, xi)
+
+
+def running(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:
+    """Return int_0^xi a_i^(da) b_j^(db) dt at the points ``xi`` (k,) in [0, 1], any order, as an array (k, m_a, m_b).
+
+    ``da``, ``db``: orders of derivative, 0, 1 or 2. Errors are of rounding size. Raises ValueError for another
+    derivative and for points outside of [0, 1].
+    """
+    points, lengths, back = _panels(xi)
+    area, _ = _panel_integrals(a, da, b, db, points, lengths)
+    return np.asarray(np.cumsum(area, axis=0)[back])
+
+
+def running_twice(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:
+    """Return int_0^xi int_0^s a_i^(da) b_j^(db) dt ds = int_0^xi (xi - t) a_i^(da) b_j^(db) dt; else as ``running``."""
+    points, lengths, back = _panels(xi)
+    area, moment = _panel_integrals(a, da, b, db, points, lengths)
+    before = np.cumsum(area, axis=0) - area
+    return np.asarray(np.cumsum(moment + lengths[:, None, None] * before, axis=0)[back])
+
+
+def _panels(xi: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.intp]]:
+    """Starts and lengths (k,) of the panels from 0 through the sorted points, and where each given point is in them."""
+    points = np.atleast_1d(np.asarray(xi, dtype=float))
+    if points.size and not (points.min() >= 0 and points.max() <= 1):
+        raise ValueError("points along a beam must lie in [0, 1]")
+    ends, back = np.unique(points, return_inverse=True)
+    starts = np.concatenate([[0.0], ends])[:-1]
+    return starts, ends - starts, back
+
+
+def _panel_integrals(a: Shapes, da: int, b: Shapes, db: int, starts: Array, lengths: Array) -> tuple[Array, Array]:
+    """Integrals over each panel of a_i b_j and of (end - t) a_i b_j, both (k, m_a, m_b)."""
+    xi, weight = gauss(nodes_needed(a, b))
+    t = starts[:, None] + lengths[:, None] * xi
+    left = a.values(t.ravel(), da).reshape(len(a), *t.shape)
+    right = b.values(t.ravel(), db).reshape(len(b), *t.shape)
+    w = lengths[:, None] * weight
+    arm = lengths[:, None] * (1 - xi)
+    area = np.einsum("ikn,jkn->kij", left * w, right, optimize=True)
+    moment = np.einsum("ikn,jkn->kij", left * w * arm, right, optimize=True)
+    return area, moment

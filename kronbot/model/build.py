@@ -1,0 +1,155 @@
+"""From the description of a robot to its model."""
+
+from __future__ import annotations
+
+import casadi
+from casadi import SX, skew
+
+from kronbot.description import Description, expressions, schema
+from kronbot.model import dh
+from kronbot.model.beam import Beam, Direction
+from kronbot.model.damping import modal_damping, rayleigh_damping
+from kronbot.model.dh import Row
+from kronbot.model.modes import BENDING, TORSION, Shapes, clamped_mass
+from kronbot.model.motions import motion
+from kronbot.model.parameters import Parameters
+from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
+
+ZERO = expressions.parse("0")
+STILL = schema.Modes(v=0, w=0, torsion=0)
+
+
+def build(description: Description, order: str, parameters: Parameters | None = None) -> Robot:
+    """The model of a described robot at a kinematic order ("0", "1" or "2").
+
+    Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number is needed and a parameter is free (``clamped-mass`` shapes).
+    """
+    file = description.robot
+    if parameters is None:
+        parameters = Parameters(file.parameters, description.values)
+    names = [link.name for link in file.links]
+    links: list[Link] = []
+    n = 0
+    for i, entry in enumerate(file.links):
+        parent = i - 1 if entry.parent is None else BASE if entry.parent == "base" else names.index(entry.parent)
+        link = _link(entry, parent, n, file.convention, order, parameters)
+        n = link.modal.stop
+        links.append(link)
+    endpoint = file.endpoint or schema.Endpoint(link=None, position=(ZERO, ZERO, ZERO))
+    return Robot(
+        description=description,
+        order=order,
+        parameters=parameters,
+        links=tuple(links),
+        gravity=parameters.vector(file.gravity),
+        endpoint=Endpoint(
+            len(links) - 1 if endpoint.link is None else names.index(endpoint.link),
+            parameters.vector(endpoint.position),
+        ),
+        motions={joint: motion(entry, parameters, description.source) for joint, entry in file.motion.items()},
+    )
+
+
+def _link(entry: schema.Link, parent: int, n: int, convention: str, order: str, parameters: Parameters) -> Link:
+    row = (
+        dh.placed_row(entry.pose, ZERO, parameters)
+        if entry.dh is None
+        else dh.CONVENTIONS[convention](entry.dh, parameters)
+    )
+    joint = _joint(entry.joint, n, parameters)
+    start = n + (joint is not None)
+    beam = None if entry.flexible is None else _beam(entry, entry.flexible, row, order, parameters)
+    at_tip = [_body(body, parameters) for body in (entry.rigid, entry.payload) if body is not None]
+    return Link(
+        name=entry.name,
+        parent=parent,
+        joint=joint,
+        row=row,
+        modal=slice(start, start + (0 if beam is None else beam.n)),
+        beam=beam,
+        damping=SX(0, 0) if beam is None or entry.flexible is None else _damping(entry.flexible, beam, parameters),
+        hub=None if entry.hub is None else _body(entry.hub, parameters),
+        bodies=tuple(at_tip),
+    )
+
+
+def _joint(entry: schema.Joint, index: int, parameters: Parameters) -> Joint | None:
+    if entry.name is None or entry.type == "fixed":
+        return None
+    return Joint(
+        name=entry.name,
+        revolute=entry.type == "revolute",
+        index=index,
+        damping=parameters.number(entry.damping),
+        rotor_inertia=parameters.number(entry.gear) ** 2 * parameters.number(entry.rotor_inertia),
+    )
+
+
+def _body(entry: schema.Body, parameters: Parameters) -> Body:
+    tensor = entry.inertia
+    xx, yy, zz, xy, xz, yz = (
+        parameters.number(value)
+        for value in (tensor.Ixx, tensor.Iyy, tensor.Izz, tensor.Ixy, tensor.Ixz, tensor.Iyz)
+    )
+    inertia = casadi.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Body(parameters.number(entry.mass), parameters.vector(entry.com), inertia)
+
+
+def _turned(body: Body, R: SX) -> Body:
+    """The body in axes from which its own are turned by R."""
+    return Body(body.mass, R @ body.com, R @ body.inertia @ R.T)
+
+
+def _beam(entry: schema.Link, flexible: schema.Flexible, row: Row, order: str, parameters: Parameters) -> Beam:
+    root = parameters.number(flexible.root)
+    length = row.along - root if flexible.length is None else parameters.number(flexible.length)
+    modes = STILL if order == "0" else flexible.modes
+    # The payload seen in the axes of the beam: the tip frame is turned by Rx(alpha) against them.
+    tip = None if entry.payload is None else _turned(_body(entry.payload, parameters), row.after)
+    v, w = _bending_shapes(flexible, modes, length, tip, parameters, f"link {entry.name!r}: shape clamped-mass")
+    return Beam(
+        name=entry.name,
+        order=order,
+        parameters=parameters,
+        root=root,
+        length=length,
+        mass=parameters.number(flexible.mass),
+        polar_inertia=parameters.number(flexible.polar_inertia),
+        v=Direction("v", v, parameters.number(flexible.EI.z), strain=2),
+        w=Direction("w", w, parameters.number(flexible.EI.y), strain=2),
+        torsion=Direction("t", TORSION[flexible.shape](modes.torsion), parameters.number(flexible.GJ), strain=1),
+    )
+
+
+def _bending_shapes(
+    flexible: schema.Flexible, modes: schema.Modes, length: SX, tip: Body | None, parameters: Parameters, wanted: str
+) -> tuple[Shapes, Shapes]:
+    """Shapes of v and w; those of a beam with a mass at its tip differ in the two planes by the tip's inertia."""
+    if flexible.shape != "clamped-mass":
+        family = BENDING[flexible.shape]
+        return family(modes.v), family(modes.w)
+    if flexible.tip is not None:
+        mass = parameters.number(flexible.tip.mass)
+        about_z = about_y = parameters.number(flexible.tip.inertia)
+    elif tip is not None:
+        mass = tip.mass
+        about_tip = tip.inertia - tip.mass * skew(tip.com) @ skew(tip.com)
+        about_z, about_y = about_tip[2, 2], about_tip[1, 1]
+    else:
+        mass = about_z = about_y = SX(0)
+    beam_mass = parameters.number(flexible.mass)
+    mu, iota_z, iota_y = (
+        parameters.evaluate(ratio, wanted)
+        for ratio in (mass / beam_mass, *(J / (beam_mass * length**2) for J in (about_z, about_y)))
+    )
+    return clamped_mass(modes.v, mu, iota_z), clamped_mass(modes.w, mu, iota_y)
+
+
+def _damping(entry: schema.Flexible, beam: Beam, parameters: Parameters) -> SX:
+    damping = entry.damping
+    if damping.ratio is None:
+        return rayleigh_damping(beam, parameters.number(damping.alpha), parameters.number(damping.beta))
+    if isinstance(damping.ratio, tuple):
+        # At order 0 the file still lists a ratio for every mode that the beam would have.
+        return modal_damping(beam, tuple(parameters.number(ratio) for ratio in damping.ratio[: beam.n]))
+    return modal_damping(beam, (parameters.number(damping.ratio),) * beam.n)

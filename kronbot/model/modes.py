@@ -1,0 +1,207 @@
+"""Shape functions of a beam that is clamped at xi = 0: bending and torsion, as functions of xi = x/l in [0, 1].
+
+A shape is phi(x) = l**p phihat(x/l) with one integer power p a mode, so that its n-th derivative by x is
+l**(p - n) times the n-th derivative of phihat. This module knows phihat only; the powers of l are the caller's.
+Every bending shape has phi(0) = phi'(0) = 0, every torsion shape phi(0) = 0. Every constructor takes the number m of
+shapes, m = 0 included, and raises ValueError for a negative one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial import legendre as legendre_series
+from numpy.polynomial import polynomial as power_series
+
+from kronbot.model import eigenfunctions
+from kronbot.model.eigenfunctions import Array, Eigenfunctions
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """The m shape functions of one direction of a beam (bending in or out of the plane, or torsion).
+
+    ``powers``: the power p of the length in phi(x) = l**p phihat(x/l), one a mode; 0 everywhere but for ``polynomial``
+    and ``torsion_polynomial``. ``nodes``: Gauss nodes on [0, 1] for products of four shapes or derivatives.
+    ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``.
+    """
+
+    powers: tuple[int, ...]
+    nodes: int
+    evaluate: Callable[[Array, int], Array]
+
+    def __len__(self) -> int:
+        """Return m, the number of shapes."""
+        return len(self.powers)
+
+    def values(self, xi: npt.ArrayLike, derivative: int = 0) -> Array:
+        """Return d^n phihat / d xi^n, n = ``derivative``, at the points ``xi`` (k,) as an array (m, k).
+
+        Raises ValueError unless the derivative is 0, 1 or 2.
+        """
+        if derivative not in (0, 1, 2):
+            raise ValueError(f"the derivative of a shape must be 0, 1 or 2, not {derivative}")
+        return self.evaluate(np.atleast_1d(np.asarray(xi, dtype=float)), derivative)
+
+
+def clamped_free(m: int) -> Shapes:
+    """Bending eigenfunctions of the cantilever: phi'''' = beta^4 phi, phi''(1) = phi'''(1) = 0, phi(1) = 1."""
+    return _waves(eigenfunctions.clamped_free(_count(m)))
+
+
+def clamped_mass(m: int, mass_ratio: float, inertia_ratio: float) -> Shapes:
+    """Bending eigenfunctions of a cantilever with a rigid mass M and a rotary inertia J at its tip.
+
+    phi'''' = beta^4 phi, phi''(1) = iota beta^4 phi'(1), phi'''(1) = -mu beta^4 phi(1), with ``mass_ratio``
+    mu = M/(rho A l) and ``inertia_ratio`` iota = J/(rho A l^3). The largest absolute value on [0, 1] is 1 and the
+    first lobe is positive, phi''(0) > 0; phi(1) = 1 would not do, since under a heavy mass the tip hardly moves.
+    Raises ValueError unless both ratios are finite and not negative.
+    """
+    return _waves(eigenfunctions.clamped_mass(_count(m), mass_ratio, inertia_ratio))
+
+
+def craig_bampton(m: int) -> Shapes:
+    """Static shapes of a tip force, (3 xi^2 - xi^3)/2, and of a tip moment, xi^2, then m - 2 clamped-clamped modes.
+
+    The modes have the largest value 1 and a positive first lobe.
+    """
+    static = [[0.0, 0.0, 1.5, -0.5], [0.0, 0.0, 1.0]][: _count(m)]
+    modes = eigenfunctions.clamped_clamped(max(m - 2, 0))
+
+    def evaluate(xi: Array, n: int) -> Array:
+        return np.vstack([_power_values(static, xi, n), modes.values(xi, n)])
+
+    return Shapes((0,) * m, max(_polynomial_nodes(3), _wave_nodes(modes.roots)), evaluate)
+
+
+def polynomial(m: int) -> Shapes:
+    """Bending shapes x^(i+1) of Piedboeuf, x in metres: phihat = xi^(i+1) with powers i + 1, i = 1..m."""
+    return _monomials(2, m)
+
+
+def legendre(m: int) -> Shapes:
+    """Bending shapes xi^2 P_i(2 xi - 1), i = 0..m-1: the space of ``polynomial``, well conditioned."""
+    return _legendre(2, m)
+
+
+def torsion_sine(m: int) -> Shapes:
+    """Torsion eigenfunctions sin((2 i - 1) pi xi/2), i = 1..m, of a shaft clamped at 0 and free at its tip."""
+    roots: Array = np.pi * np.arange(0.5, _count(m))
+
+    def evaluate(xi: Array, n: int) -> Array:
+        t = roots[:, None] * xi
+        return np.asarray(roots[:, None] ** n * [np.sin(t), np.cos(t), -np.sin(t)][n])
+
+    return Shapes((0,) * m, _wave_nodes(roots), evaluate)
+
+
+def torsion_polynomial(m: int) -> Shapes:
+    """Torsion shapes x^i, x in metres: phihat = xi^i with powers i, i = 1..m."""
+    return _monomials(1, m)
+
+
+def torsion_legendre(m: int) -> Shapes:
+    """Torsion shapes xi P_i(2 xi - 1), i = 0..m-1."""
+    return _legendre(1, m)
+
+
+BENDING: Mapping[str, Callable[[int], Shapes]] = {
+    "clamped-free": clamped_free,
+    "polynomial": polynomial,
+    "legendre": legendre,
+    "craig-bampton": craig_bampton,
+}
+"""Bending shapes by their name in a robot file; ``clamped-mass`` is not here because it takes the tip's data too."""
+
+TORSION: Mapping[str, Callable[[int], Shapes]] = {
+    "clamped-free": torsion_sine,
+    "clamped-mass": torsion_sine,
+    "polynomial": torsion_polynomial,
+    "legendre": torsion_legendre,
+    "craig-bampton": torsion_sine,
+}
+"""Torsion shapes by the name in a robot file (one name stands for both fields of a beam)."""
+
+
+@lru_cache(maxsize=256)
+def gauss(n: int) -> tuple[Array, Array]:
+    """Return the n Gauss-Legendre nodes on [0, 1], ascending, and their weights, both (n,) and read-only."""
+    x, w = legendre_series.leggauss(n)
+    nodes, weights = np.asarray((x + 1) / 2, dtype=float), np.asarray(w / 2, dtype=float)
+    for array in (nodes, weights):
+        array.setflags(write=False)  # the cache hands the same arrays to everyone
+    return nodes, weights
+
+
+def nodes_needed(*families: Shapes) -> int:
+    """Return the number of Gauss nodes on [0, 1] for integrals of products of four shapes or derivatives and of xi.
+
+    The four factors may be integrated from the root on the way, as in the square of a foreshortening. Exact for
+    polynomials, for eigenfunctions to 1e-12 of the integral of the absolute value; at least 1.
+    """
+    return max((family.nodes for family in families), default=1)
+
+
+def _count(m: int) -> int:
+    if m < 0:
+        raise ValueError(f"the number of shapes must not be negative, not {m}")
+    return m
+
+
+def _waves(modes: Eigenfunctions) -> Shapes:
+    return Shapes((0,) * len(modes.roots), _wave_nodes(modes.roots), modes.values)
+
+
+def _wave_nodes(roots: Array) -> int:
+    """Nodes for waves up to the last root beta.
+
+    A product of four has the wave number 4 beta, which takes beta nodes to resolve; from there on the error falls to
+    1e-12 within some multiple of beta^(1/3) nodes (fitted and tested). Slow modes are cubics but for a small quartic.
+    """
+    if not roots.size:
+        return 1
+    beta = float(roots[-1])
+    return max(math.ceil(beta + 5 * math.cbrt(beta) + 4), _polynomial_nodes(4))
+
+
+def _polynomial_nodes(degree: int) -> int:
+    """Nodes for the degree of four factors and xi, 4 degree + 1 (bending times torsion, squared, has 4 degree)."""
+    return 2 * degree + 1
+
+
+def _monomials(lowest: int, m: int) -> Shapes:
+    powers = tuple(range(lowest, lowest + _count(m)))
+    rows = [[0.0] * power + [1.0] for power in powers]
+    return Shapes(powers, _polynomial_nodes(max(powers, default=0)), lambda xi, n: _power_values(rows, xi, n))
+
+
+def _power_values(rows: list[list[float]], xi: Array, n: int) -> Array:
+    """n-th derivatives (m, k) of the polynomials whose ascending coefficients are the rows."""
+    values = [power_series.polyval(xi, power_series.polyder(row, n)) for row in rows]
+    return np.asarray(values, dtype=float).reshape(len(rows), len(xi))
+
+
+def _legendre(power: int, m: int) -> Shapes:
+    """Shapes xi^power P_i(2 xi - 1), i = 0..m-1; their derivatives by the product rule."""
+    _count(m)
+
+    def evaluate(xi: Array, n: int) -> Array:
+        terms = [
+            math.comb(n, j) * math.perm(power, j) * xi ** max(power - j, 0) * _legendre_values(m, xi, n - j)
+            for j in range(n + 1)
+        ]
+        return np.asarray(np.sum(terms, axis=0), dtype=float)
+
+    return Shapes((0,) * m, _polynomial_nodes(power + m - 1 if m else 0), evaluate)
+
+
+def _legendre_values(m: int, xi: Array, n: int) -> Array:
+    """n-th derivatives by xi (m, k) of P_i(2 xi - 1), i = 0..m-1."""
+    rows = [2.0**n * legendre_series.legder([0.0] * i + [1.0], n) for i in range(m)]
+    values = [legendre_series.legval(2 * xi - 1, row) for row in rows]
+    return np.asarray(values, dtype=float).reshape(m, len(xi))

@@ -1,0 +1,88 @@
+"""Prescribed motions of a joint as traced functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.description import Source, schema, table
+from kronbot.model.parameters import Parameters
+
+CUBIC_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
+
+    ``end`` is the last time (s) for which the motion is known, None where it goes on for ever; ``period`` (s) is the
+    period of its rate, None where it has none.
+    """
+
+    value: Callable[[SX], SX]
+    end: float | None = None
+
+    def derivatives(self, t: SX) -> tuple[SX, SX, SX]:
+        """q, qd and qdd at the time symbol t."""
+        q = self.value(t)
+        qd = casadi.jacobian(q, t)
+        return q, qd, casadi.jacobian(qd, t)
+
+
+def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Motion:
+    """The motion that a file describes. Raises DescriptionError where its table cannot be read."""
+    match entry:
+        case schema.Cycloidal():
+            return cycloidal(parameters.number(entry.rate), parameters.number(entry.half_period))
+        case schema.SpinUp():
+            return spin_up(parameters.number(entry.rate), parameters.number(entry.duration))
+        case schema.PolynomialMotion():
+            ends = parameters.number(entry.start), parameters.number(entry.end)
+            return polynomial(*ends, parameters.number(entry.duration), entry.degree)
+        case schema.Sinusoid():
+            numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
+            return sinusoid(*(parameters.number(number) for number in numbers))
+        case schema.TableMotion():
+            return spline(*table.read_table(source.folder, entry.file, CUBIC_ROWS))
+
+
+def cycloidal(k: SX, T: SX) -> Motion:
+    """Mohan-Saha (44): k (t - T/pi sin(pi t/T)) for all t; the rate is 2 k at T and repeats after 2 T."""
+    return Motion(lambda t: k * (t - T / np.pi * casadi.sin(np.pi * t / T)))
+
+
+def spin_up(Omega: SX, T: SX) -> Motion:
+    """A *rate* that rises as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and stays at Omega."""
+
+    def value(t: SX) -> SX:
+        turn = 2 * np.pi / T
+        rising = Omega * (t**2 / (2 * T) + (casadi.cos(turn * t) - 1) / (T * turn**2))
+        return casadi.if_else(t < T, rising, Omega * (t - T / 2))
+
+    return Motion(value)
+
+
+def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
+    """From start to end within T, at rest at both (degree 5: also without acceleration), held afterwards."""
+
+    def value(t: SX) -> SX:
+        s = t / T
+        rise = s**2 * (3 - 2 * s) if degree == 3 else s**3 * (10 - 15 * s + 6 * s**2)
+        return casadi.if_else(t < T, start + (end - start) * rise, end)
+
+    return Motion(value)
+
+
+def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
+    """offset + amplitude sin(frequency t + phase), frequency in rad/s."""
+    return Motion(lambda t: offset + amplitude * casadi.sin(frequency * t + phase))
+
+
+def spline(times: list[float], values: list[float]) -> Motion:
+    """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
+    curve = casadi.interpolant("spline", "bspline", [times], values)
+    return Motion(lambda t: curve(t), end=times[-1])

@@ -1,0 +1,95 @@
+"""Rigid placements: a position and a rotation matrix, both traced expressions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX, dot, skew
+
+# pi**(2 j) / (2 j + 4)! is under 1e-17 from j = 14 on: full double precision for rotations up to |theta| = pi.
+SERIES_TERMS = 14
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame seen from another one: origin ``r`` (3 x 1, m) and rotation ``R`` (3 x 3), p_outer = r + R p_inner."""
+
+    r: SX
+    R: SX
+
+    def __matmul__(self, inner: Pose) -> Pose:
+        """The inner frame seen from the outer one, Tuan (71)-(72)."""
+        return Pose(self.r + self.R @ inner.r, self.R @ inner.R)
+
+    @staticmethod
+    def identity() -> Pose:
+        """The frame itself."""
+        return Pose(SX(3, 1), SX.eye(3))
+
+
+def rotation_x(c: SX, s: SX) -> SX:
+    """Rotation about x by the angle whose cosine and sine are given, 3 x 3."""
+    return casadi.blockcat([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def rotation_y(c: SX, s: SX) -> SX:
+    """Rotation about y by the angle whose cosine and sine are given, 3 x 3."""
+    return casadi.blockcat([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def rotation_z(c: SX, s: SX) -> SX:
+    """Rotation about z by the angle whose cosine and sine are given, 3 x 3."""
+    return casadi.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def exponential(theta: SX) -> SX:
+    """Rotation matrix exp(skew(theta)) of a rotation vector (3 x 1, rad), smooth everywhere including zero.
+
+    There is no branch on values: a vector with at most one structural component turns about a coordinate axis (plain
+    sine and cosine); otherwise sin(t)/t and (1 - cos t)/t^2 are entire functions of t^2 = theta . theta. The textbook
+    quotient is 0/0 at theta = 0, where every command starts.
+    """
+    turning = _components(theta)
+    if not turning:
+        return SX.eye(3)
+    if len(turning) == 1:
+        about = (rotation_x, rotation_y, rotation_z)[turning[0]]
+        angle = theta[turning[0]]
+        return about(angle.cos(), angle.sin())
+    c1, c2, _ = _stumpff(dot(theta, theta))
+    S = skew(theta)
+    return SX.eye(3) + c1 * S + c2 * (S @ S)
+
+
+def left_jacobian(theta: SX) -> SX:
+    """V (3 x 3) with Rdot R^T = skew(V thetadot) for R = exp(skew(theta)): dR R^T carried out, term by term.
+
+    V = 1 + (1 - cos t)/t^2 S + (t - sin t)/t^3 S^2 with S = skew(theta); the identity where theta has one structural
+    component, since then thetadot has no other. It is not a second model of the rotation: tests hold it against the
+    derivative of :func:`exponential` to rounding.
+    """
+    if len(_components(theta)) < 2:
+        return SX.eye(3)
+    _, c2, c3 = _stumpff(dot(theta, theta))
+    S = skew(theta)
+    return SX.eye(3) + c2 * S + c3 * (S @ S)
+
+
+def _components(theta: SX) -> list[int]:
+    """Places of the structurally nonzero components."""
+    return [i for i in range(3) if not theta[i].is_zero()]
+
+
+def _stumpff(s: SX) -> tuple[SX, SX, SX]:
+    """c_k(s) = sum_j (-s)^j / (2 j + k)! for k = 1, 2, 3: sin(t)/t, (1 - cos t)/t^2, (t - sin t)/t^3 with s = t^2.
+
+    c4 and c5 by Horner's rule, the others from c_k = 1/k! - s c_(k+2), which loses no digits.
+    """
+    c4, c5 = SX(0), SX(0)
+    for j in range(SERIES_TERMS - 1, -1, -1):
+        c4 = 1 / math.factorial(2 * j + 4) - s * c4
+        c5 = 1 / math.factorial(2 * j + 5) - s * c5
+    c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5
+    return 1 - s * c3, c2, c3

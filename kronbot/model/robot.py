@@ -1,0 +1,200 @@
+"""The robot as a model: a tree of links with coordinates, parameters and the poses that join them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi
+from casadi import SX
+
+from kronbot.description import Description
+from kronbot.description.schema import RobotFile
+from kronbot.model.beam import TIP, Beam
+from kronbot.model.dh import Row
+from kronbot.model.motions import Motion
+from kronbot.model.parameters import Parameters
+from kronbot.model.pose import Pose, rotation_z
+
+ORDERS = ("0", "1", "2")
+BASE = -1
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint with a coordinate: revolute about or prismatic along the z-axis of the link's root frame.
+
+    ``index`` is its place in q. Damping is in N m s or N s/m on the joint side, ``rotor_inertia`` (kg m2 or kg) the
+    inertia that the rotor adds to its own equation, gear^2 J_r.
+    """
+
+    name: str
+    revolute: bool
+    index: int
+    damping: SX
+    rotor_inertia: SX
+
+    @property
+    def axis(self) -> SX:
+        """Twist [v; omega] (6 x 1) of the root frame for unit joint rate, in the root frame: p_i of Mohan-Saha (9)."""
+        return SX([0, 0, 0, 0, 0, 1]) if self.revolute else SX([0, 0, 1, 0, 0, 0])
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body in a frame: mass (kg), centre of mass (3 x 1, m), inertia tensor at it (3 x 3, kg m2)."""
+
+    mass: SX
+    com: SX
+    inertia: SX
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of the tree, rigid, flexible or massless.
+
+    Its root frame stands right after the joint's motion, its tip frame at the end of the row or of the beam.
+    ``modal`` is the place of its modal coordinates in q; ``hub`` is a body in the root frame, ``bodies`` are in the
+    tip frame. ``damping`` is the structural damping matrix of the beam.
+    """
+
+    name: str
+    parent: int
+    joint: Joint | None
+    row: Row
+    modal: slice
+    beam: Beam | None
+    damping: SX
+    hub: Body | None
+    bodies: tuple[Body, ...]
+
+    @property
+    def modes(self) -> int:
+        """Number of modal coordinates."""
+        return int(self.modal.stop - self.modal.start)
+
+    def root_pose(self, q: SX, parameters: Parameters) -> Pose:
+        """The root frame in the tip frame of the parent (or in the base), for all coordinates q (n x 1)."""
+        turn, slide = None, self.row.d
+        if self.joint is not None:
+            if self.joint.revolute:
+                turn = q[self.joint.index]
+            else:
+                slide = slide + q[self.joint.index]
+        rotation = rotation_z(*parameters.cosine_and_sine(self.row.theta, turn))
+        return self.row.before @ Pose(casadi.vertcat(0, 0, slide), rotation)
+
+    def tip_pose(self, q_f: SX) -> Pose:
+        """The tip frame in the root frame, for the modal coordinates of this link."""
+        if self.beam is None:
+            return Pose(casadi.vertcat(self.row.along, 0, 0), self.row.after)
+        return self.beam.pose(TIP, q_f) @ Pose(SX(3, 1), self.row.after)
+
+    def tip_jacobians(self, q_f: SX) -> tuple[SX, SX]:
+        """Local Jacobians J_T, J_R (3 x n_f) of the tip frame against the root frame, in root axes."""
+        if self.beam is None:
+            return SX(3, 0), SX(3, 0)
+        return self.beam.local_jacobians(TIP, q_f)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The point that tasks and loads refer to: position (3 x 1, m) in the tip frame of a link."""
+
+    link: int
+    position: SX
+
+
+@dataclass(frozen=True)
+class Robot:
+    """One robot at one kinematic order: everything the mechanics need, constant once built.
+
+    ``links`` stand in file order, which is also the order of the coordinates; a parent may come later.
+    """
+
+    description: Description
+    order: str
+    parameters: Parameters
+    links: tuple[Link, ...]
+    gravity: SX
+    endpoint: Endpoint
+    motions: dict[str, Motion]
+
+    @property
+    def file(self) -> RobotFile:
+        """What the robot file says."""
+        return self.description.robot
+
+    @property
+    def name(self) -> str:
+        """The robot's name."""
+        return self.file.name
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints that have a coordinate, in the order of the coordinates."""
+        return tuple(link.joint for link in self.links if link.joint is not None)
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of q: per link its joint, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``."""
+        names: list[str] = []
+        for link in self.links:
+            if link.joint is not None:
+                names.append(link.joint.name)
+            if link.beam is not None:
+                names += [f"{link.name}.{d.name}{i + 1}" for d in link.beam.directions for i in range(d.count)]
+        return tuple(names)
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @cached_property
+    def flexible(self) -> tuple[int, ...]:
+        """Places of the modal coordinates in q."""
+        return tuple(i for link in self.links for i in range(link.modal.start, link.modal.stop))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For every link the links that hang on it."""
+        return tuple(
+            tuple(i for i, link in enumerate(self.links) if link.parent == parent) for parent in range(len(self.links))
+        )
+
+    @cached_property
+    def outward(self) -> tuple[int, ...]:
+        """All links, parents before children."""
+        order = [i for i, link in enumerate(self.links) if link.parent == BASE]
+        for parent in order:  # grows while it is walked
+            order += self.children[parent]
+        return tuple(order)
+
+    @cached_property
+    def stiffness(self) -> SX:
+        """K (n x n) of the elastic energy 1/2 q^T K q."""
+        K = SX(self.n, self.n)
+        for link in self.links:
+            if link.beam is not None:
+                K[link.modal, link.modal] = link.beam.stiffness_matrix()
+        return K
+
+    @cached_property
+    def damping(self) -> SX:
+        """D (n x n): viscous joint damping and structural damping."""
+        D = SX(self.n, self.n)
+        for link in self.links:
+            if link.joint is not None:
+                D[link.joint.index, link.joint.index] = link.joint.damping
+            D[link.modal, link.modal] = link.damping
+        return D
+
+    @cached_property
+    def massless_torsion(self) -> tuple[str, ...]:
+        """Links whose torsion modes carry no polar inertia: the mass matrix is singular."""
+        return tuple(
+            link.name
+            for link in self.links
+            if link.beam is not None and link.beam.torsion.count and link.beam.polar_inertia.is_zero()
+        )
