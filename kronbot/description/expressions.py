@@ -213,7 +213,7 @@ def _reals(
         expression = parameters[name]
         if expression is None:
             continue
-        unknown = sorted(expression.names - parameters.keys())
+        unknown = sorted(name for name in expression.names if name not in parameters)
         if unknown:
             mistakes[name] = ExpressionError(f"unknown name {quote(unknown[0])}{did_you_mean(unknown[0], parameters)}")
             continue
@@ -228,7 +228,9 @@ def _reals(
 
 def _ordered(parameters: Mapping[str, Expression | None]) -> tuple[list[str], list[tuple[str, ...]]]:
     """Names with every definition before its use, and the cycles; iterative, for chains of thousands."""
-    needs = {name: sorted(e.names & parameters.keys()) if e else [] for name, e in parameters.items()}
+    needs = {
+        name: sorted(other for other in e.names if other in parameters) if e else [] for name, e in parameters.items()
+    }
     users: dict[str, list[str]] = {name: [] for name in parameters}
     for name, others in needs.items():
         for other in others:

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kronbot.description import limits
-from kronbot.description.expressions import CONSTANTS, Expression, ExpressionError, Number, evaluate, parse
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.expressions import Expression, ExpressionError, Number, evaluate, parse
+from kronbot.description.wording import quote
 
 
 class Fault(ValueError):
-    """One value is wrong; the message says what is wanted."""
+    """One value is wrong; the message says what is wanted. ``unknown`` is the name that nobody knows, if it is that."""
+
+    def __init__(self, message: str, unknown: str = "") -> None:
+        super().__init__(message)
+        self.unknown = unknown
 
 
 def kind(value: object) -> str:
@@ -40,11 +44,10 @@ def expression(value: object, parameters: Mapping[str, float | None]) -> Express
         result = parse(value)
     except ExpressionError as error:
         raise Fault(error.message) from None
-    unknown = sorted(result.names - parameters.keys())
+    unknown = sorted(name for name in result.names if name not in parameters)
     if unknown:
-        hint = did_you_mean(unknown[0], (*parameters, *CONSTANTS))
         inside = "" if result.text == unknown[0] else f" in {quote(result.text)}"
-        raise Fault(f"unknown name {quote(unknown[0])}{inside}{hint}")
+        raise Fault(f"unknown name {quote(unknown[0])}{inside}", unknown[0])
     return result
 
 

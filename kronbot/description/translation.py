@@ -7,13 +7,14 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from kronbot.description.expressions import Expression
+from kronbot.description.expressions import CONSTANTS, Expression
 from kronbot.description.nodes import Mapping as MappingNode
 from kronbot.description.nodes import Node, Path, Scalar, Sequence, child, find, plain
 from kronbot.description.report import Report
-from kronbot.description.scalars import kind
+from kronbot.description.scalars import Fault, kind
 from kronbot.description.schema import RobotFile
 from kronbot.description.wording import listing, quote
 
@@ -88,7 +89,7 @@ def _wrong_value(fault: Mapping[str, Any], path: Path, report: Report) -> None:
         return
     match fault["type"]:
         case "value_error":
-            report.value(path, str(context["error"]))
+            _fault(context["error"], path, report)
         case "missing":
             _wrong_length(fault["loc"][:-1], report)
         case "too_long":
@@ -107,6 +108,15 @@ def _wrong_value(fault: Mapping[str, Any], path: Path, report: Report) -> None:
             _wrong_word((*path, "type"), (), report)
         case _:
             report.value(path, str(fault["msg"]))
+
+
+def _fault(fault: ValueError, path: Path, report: Report) -> None:
+    hint = ""
+    if isinstance(fault, Fault) and fault.unknown:
+        parameters = find(report.root, ("parameters",))
+        names = parameters.entries if isinstance(parameters, MappingNode) else ()
+        hint = report.guess(fault.unknown, chain(names, CONSTANTS))
+    report.value(path, f"{fault}{hint}")
 
 
 def _wrong_word(path: Path, allowed: Iterable[str], report: Report) -> None:

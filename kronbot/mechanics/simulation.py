@@ -88,8 +88,8 @@ def equations(robot: Robot, algorithm: str) -> Equations:
             tau[place] = needed[place]
     power = casadi.dot(tau, qd)
     loss = casadi.dot(qd, robot.damping @ qd)
-    x = casadi.vertcat(free_q[free], free_qd[free], account)
-    rate = casadi.vertcat(qd[free], qdd[free], power, loss)
+    x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
+    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     return Equations(driven, t, x, casadi.cse(rate), state, tau, free)
 
 

@@ -163,7 +163,8 @@ class Beam:
         C = casadi.vertcat(*(self._modal_column("C", d, beam_integrals.integral(d.shapes), 1) for d in bending))
         D = casadi.vertcat(*(self._modal_column("D", d, beam_integrals.first_moment(d.shapes), 2) for d in bending))
         with_x = rho * (D + a * C)
-        m = rho * casadi.diagcat(self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0))
+        m_v, m_w, m_vw = self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0), self._mixed_matrix()
+        m = rho * casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
         corner = self.mass * (a * a + a * l + l * l / 3)
         first = casadi.vertcat(self.mass * (a + l / 2), rho * C)
         return MassLine(casadi.horzcat(*columns), first, casadi.blockcat([[corner, with_x.T], [with_x, m]]))
@@ -179,6 +180,16 @@ class Beam:
             for j in range(i + 1):
                 name, power = f"{letter}{j + 1}{i + 1}", powers[i] + powers[j] + 1 - 2 * derivative
                 result[i, j] = result[j, i] = self._datum(name, direction, float(hat[i, j]), power)
+        return result
+
+    def _mixed_matrix(self) -> SX:
+        """int phi_v phi_w dx, m_v x m_w: what the products y z of a bent beam need in its inertia."""
+        hat = beam_integrals.running(self.v.shapes, 0, self.w.shapes, 0, np.array([TIP]))[0]
+        result = SX(self.v.count, self.w.count)
+        for i, p in enumerate(self.v.shapes.powers):
+            for j, r in enumerate(self.w.shapes.powers):
+                name = f"{self.name}.m{i + 1}{j + 1}(v,w)"
+                result[i, j] = self.parameters.modal_datum(name, float(hat[i, j]), p + r + 1, self.length)
         return result
 
     def _modal_column(self, letter: str, direction: Direction, hat: np.ndarray, power: int) -> SX:

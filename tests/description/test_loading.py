@@ -1,12 +1,16 @@
 """A whole robot file: what it gives, every mistake at its place, rules, warnings, parameters."""
 
+import re
 import subprocess
 import sys
 import textwrap
+import time
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kronbot.description import Source, limits, load
 from kronbot.description.expressions import exact, parse
@@ -632,3 +636,40 @@ print([name for name in {HEAVY} if name in sys.modules])
         check=False,
     )
     assert (run.stdout, run.stderr) == (f"{len(EXPECTED)}\n[]\n", "")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_damage_to_a_file_is_reported_and_never_a_traceback(data):
+    """Replace, drop or add a piece of a right file: it loads, or every mistake has a place inside the file."""
+    pieces = re.split(r"([\s,:{}\[\]]+)", CANADARM)
+    junk = st.sampled_from(
+        ["", "{}", "[]", "~", "true", "1e999", "-1", "[", "'", "*a", "\t", "x", "<mapping>", "type", "é"]
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        pieces[data.draw(st.integers(0, len(pieces) - 1))] = data.draw(junk | st.sampled_from(pieces))
+    text = "".join(pieces)
+    try:
+        loaded(text)
+    except DescriptionError as error:
+        rows = text.splitlines()
+        for mistake in error.mistakes:
+            assert 1 <= mistake.line <= len(rows) + 1
+            assert mistake.column >= 1 and mistake.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "links: [" + "{parent: x}," * 6000 + "]\n",
+        HEAD + "links: [{}]\nmotion: {" + ",".join(f"joint{i}: 1" for i in range(9000)) + "}\n",
+        HEAD + "links: [{}]\nparameters: {" + ",".join(f"p{i}: q{i}" for i in range(9000)) + "}\n",
+        HEAD + "links: [{}]\nparameters: {" + ",".join(f"p{i}: p{(i + 1) % 9000}" for i in range(9000)) + "}\n",
+        HEAD + "links: [{}]\nsimulate: {drive: {" + ",".join(f"j{i}: {{}}" for i in range(9000)) + "}}\n",
+    ],
+    ids=["links", "motions", "names", "cycle", "drives"],
+)  # fmt: skip
+def test_large_wrong_files_end_soon(text):
+    start = time.perf_counter()
+    assert lines(text)
+    assert time.perf_counter() - start < 5

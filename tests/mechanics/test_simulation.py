@@ -1,0 +1,165 @@
+"""Simulation against independent runs, conservation laws and published behaviour."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles import Lagrangian
+from random_robots import SPATIAL_ARM
+from robots_in_tests import columns, model, run
+
+import kronbot
+from kronbot.errors import ComputationError, Interrupted, UsageError
+from kronbot.mechanics import simulation
+from kronbot.mechanics.integrators import Cvodes
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
+JOINTS = ("q1", "q2", "q3")
+TIPS = ("tip.upper.y", "tip.forearm.y", "tip.wrist.y")
+
+
+@pytest.mark.parametrize(("order", "reference"), [("1", "reference_m2_exact"), ("2", "reference_m2_second")])
+@pytest.mark.parametrize("algorithm", ["recursive", "composite"])
+def test_canadarm_follows_the_independent_run(order, reference, algorithm):
+    """Angles and tip deflections each second within 1e-6 (the issue's figure; the reference has 12 digits)."""
+    answer = run(kronbot.load("canadarm", order=order), step=1.0, rtol=1e-10, algorithm=algorithm)
+    series, wanted = answer.result.series, REFERENCE[reference]
+    assert np.abs(series["t"] - REFERENCE["t"]).max() == 0
+    assert np.abs(columns(series, *JOINTS) - wanted["theta"]).max() < 1e-6
+    assert np.abs(columns(series, *TIPS) - wanted["tip_deflection"]).max() < 1e-6
+    assert np.abs(columns(series, "endpoint.x", "endpoint.y") - wanted["endpoint_xy"]).max() < 1e-5
+    torques = columns(series, "torque.q1", "torque.q2", "torque.q3")
+    assert np.abs(torques - REFERENCE["torque"]).max() < 1e-6  # given to 12 digits of up to 1000 N m
+    assert answer.result.summary["energy_drift"] < 1e-9
+    assert answer.result.summary["complete"] is True
+
+
+def test_craig_bampton_shapes_come_close_to_a_fine_beam():
+    """Two coordinates a link: peaks within 1 % of 16 finite elements, link 3 within 2.5 %, angles within 1.5 %."""
+    summary = run(kronbot.load("canadarm-craig-bampton"), step=0.05).result.summary
+    fine = REFERENCE["exudyn_fine_beam"]
+    for link, peak, share in zip(("upper", "forearm", "wrist"), fine["peak_tip"], (0.01, 0.01, 0.025), strict=True):
+        assert summary[f"peak_deflection.{link}"] == pytest.approx(peak, rel=share)
+    for joint, peak in zip(JOINTS, fine["peak_dev_theta"], strict=True):
+        assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
+
+
+@pytest.mark.parametrize("solver", ["dop853", "radau"])
+def test_other_integrators_agree_with_cvodes(solver):
+    """Half a second of the arm: all integrators converge to the same motion."""
+    robot = kronbot.load("canadarm", order="1")
+    series = [run(robot, duration=0.5, step=0.1, rtol=1e-9, solver=name).result.series for name in ("cvodes", solver)]
+    assert np.abs(columns(series[0], *robot.coordinates) - columns(series[1], *robot.coordinates)).max() < 1e-7
+
+
+@pytest.mark.parametrize("order", ["1", "2"])
+def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order):
+    """No gravity, damping or torque: 10 s at rtol 1e-10; the first axis is fixed, its momentum constant."""
+    free = SPATIAL_ARM | {"gravity": [0, 0, 0]}
+    robot, oracle = model(free, order), Lagrangian(free, int(order))
+    rates = dict(zip(robot.coordinates, (0.5, 0.3, *[0.05] * robot.n), strict=False))
+    answer = run(robot, duration=10.0, step=0.5, rtol=1e-10, qd=rates)
+    assert answer.result.summary["complete"] is True
+    assert answer.result.summary["energy_drift"] < 1e-8
+    series = answer.result.series
+    q = columns(series, *robot.coordinates)
+    qd = columns(series, *(f"{name}_dot" for name in robot.coordinates))
+    momentum = np.array([(oracle.mass_matrix(a) @ b)[0] for a, b in zip(q, qd, strict=True)])
+    about_axis = np.array([oracle.angular_momentum(a, b)[2] for a, b in zip(q, qd, strict=True)])
+    rotors = np.array([link["joint"].get("rotor_inertia", 0) for link in free["links"]])
+    assert not rotors.any()  # else the rotor's momentum would have to be added
+    assert np.abs(momentum - momentum[0]).max() < 1e-9 * np.abs(momentum[0])
+    assert np.abs(momentum - about_axis).max() < 1e-9 * np.abs(momentum[0])
+
+
+def test_spin_up_runs_away_at_order_1_and_stiffens_at_order_2():
+    """4 rad/s within 15 s: order 1 loses its stiffness, order 2 bends back and ends near zero."""
+    first = run(kronbot.load("spin-up", order="1"), duration=15.0, step=0.05)
+    second = run(kronbot.load("spin-up", order="2"), step=0.05)
+    gone = first.result.series["tip.beam.y"]
+    assert first.error is not None or np.abs(gone).max() > 8.0  # more than the beam is long
+    tip, t = second.result.series["tip.beam.y"], second.result.series["t"]
+    assert second.error is None
+    assert 0.4 < -tip.min() < 0.6  # published with geometric stiffening: a little over half a metre
+    assert np.abs(tip[t > 15]).max() < 0.02
+    assert np.ptp(tip[t > 15]) > 1e-5
+
+
+def test_prescribed_motion_is_followed_exactly_and_its_torque_reported():
+    """A rigid pendulum forced to swing: the torque is I qdd + m g c cos q."""
+    text = """
+kronbot: 1
+name: pendulum
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q1, damping: 0.3, rotor_inertia: 1e-3, gear: 10}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 2, com: [-0.4, 0, 0], inertia: {Ixx: 0.05, Iyy: 0.1, Izz: 0.1}}
+simulate:
+  duration: 3
+  drive: {q1: {motion: {type: sinusoid, amplitude: 0.7, frequency: 2, phase: 0.5, offset: 0.1}}}
+"""
+    series = run(model(text)).result.series
+    t = series["t"]
+    q, qd = 0.7 * np.sin(2 * t + 0.5) + 0.1, 1.4 * np.cos(2 * t + 0.5)
+    inertia = 0.1 + 2 * 0.6**2 + 1e-3 * 100
+    torque = inertia * -2.8 * np.sin(2 * t + 0.5) + 2 * 9.81 * 0.6 * np.cos(q) + 0.3 * qd
+    assert np.allclose(series["q1"], q, atol=1e-14)
+    assert np.allclose(series["q1_dot"], qd, atol=1e-14)
+    assert np.allclose(series["torque.q1"], torque, atol=1e-12)
+    assert np.abs(series["energy.balance"]).max() < 1e-5  # rtol 1e-8 of some 10 J, over 3 s
+
+
+def test_pd_control_holds_a_rigid_arm_at_its_target():
+    """Gravity compensation is exact for a rigid arm: no sag is left."""
+    robot = kronbot.load("khang", order="0")
+    series = run(robot, duration=20.0).result.series
+    assert series["qa"][-1] == pytest.approx(np.pi / 4, abs=1e-6)
+
+
+def test_what_there_is_when_a_run_stops_is_kept(monkeypatch):
+    """Ctrl-C and an integrator that gives up: the rows so far, marked incomplete."""
+    advance, calls = Cvodes.advance, []
+
+    def interrupted(self, times, x):
+        calls.append(times)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return advance(self, times, x)
+
+    def failing(self, times, x):
+        if times[0] >= 0.5:
+            raise ComputationError("gave up")
+        return advance(self, times, x)
+
+    robot = kronbot.load("canadarm", order="1")
+    whole = run(robot, duration=1.0, step=0.01).result.series
+    for stop, kind, rows in ((interrupted, Interrupted, 10), (failing, ComputationError, 52)):
+        monkeypatch.setattr(Cvodes, "advance", stop)
+        answer = run(robot, duration=1.0, step=0.01)
+        assert isinstance(answer.error, kind)
+        assert answer.result.summary["complete"] is False
+        assert len(answer.result.series["t"]) == rows
+        assert np.array_equal(answer.result.series["q1"], whole["q1"][:rows])
+
+
+def test_the_grid_ends_where_the_run_ends():
+    """A duration that is no multiple of the step, and one that is only so in decimal."""
+    assert simulation.grid(1.0, 0.3).tolist() == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
+    assert len(simulation.grid(0.3, 0.1)) == 4
+    assert len(simulation.grid(10.0, 0.05)) == 201
+
+
+def test_bad_questions_are_refused():
+    """No duration anywhere, too many rows, a free parameter, an initial value of a prescribed joint."""
+    with pytest.raises(UsageError, match="--duration"):
+        run(kronbot.load("stacker"))
+    with pytest.raises(UsageError, match="rows"):
+        run(kronbot.load("canadarm"), step=1e-9)
+    with pytest.raises(UsageError, match="m1.*--set"):
+        run(kronbot.load("stacker"), duration=1.0)
+    with pytest.raises(UsageError, match="waist"):
+        run(kronbot.load("torso"), duration=0.1, q={"waist": 0.3})

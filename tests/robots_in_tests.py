@@ -1,0 +1,56 @@
+"""Models and runs as the tests need them, in one call each."""
+
+import casadi
+import numpy as np
+import yaml
+from oracles import number
+from random_robots import to_yaml
+
+from kronbot import description
+from kronbot.compute.trace import Trace
+from kronbot.mechanics.integrators import Tolerances
+from kronbot.mechanics.simulation import Run, horizon, simulate
+from kronbot.model.build import build
+
+
+def model(robot, order="2"):
+    """The model of a robot given as a dict (as for the oracle) or as YAML text."""
+    text = robot if isinstance(robot, str) else to_yaml(robot)
+    return build(description.load(description.Source("robot.yaml", text, None)), order)
+
+
+def shipped(name):
+    """A shipped robot as the dict that the oracle takes, all expressions as numbers."""
+    robot = yaml.safe_load(description.read(name).text)
+    names = robot.get("parameters", {})
+    words = {"name", "type", "parent", "shape", "description", "source", "convention", "link", "drive"}
+
+    def numbers(entry, key=""):
+        if isinstance(entry, dict):
+            return {key: numbers(value, key) for key, value in entry.items()}
+        if isinstance(entry, list):
+            return [numbers(value) for value in entry]
+        return number(entry, names) if isinstance(entry, str) and key not in words else entry
+
+    return {key: numbers(value, key) for key, value in robot.items() if key not in ("motion", "simulate", "statics")}
+
+
+def traced(robot, **outputs):
+    """Functions of (q, qd, third argument) as one callable; each output is a function of (state symbols q, qd, x)."""
+    q, qd, x = (casadi.SX.sym(name, robot.n) for name in ("q", "qd", "x"))
+    expressions = {name: output(q, qd, x) for name, output in outputs.items()}
+    return Trace(robot.parameters, {"q": q, "qd": qd, "x": x}, expressions, "test")
+
+
+def run(robot, *, duration=None, step=None, rtol=1e-8, solver="cvodes", algorithm="recursive", q=(), qd=()):
+    """Simulate; q and qd are initial values by name."""
+    duration, step = horizon(robot, duration, step)
+    places = {name: place for place, name in enumerate(robot.coordinates)}
+    starts = [{places[name]: value for name, value in dict(values).items()} for values in (q, qd)]
+    settings = Run(duration, step, algorithm, solver, Tolerances(rtol, rtol * 1e-2), *starts)
+    return simulate(robot, settings, lambda share: None)
+
+
+def columns(series, *names):
+    """Columns of a series side by side, one row a time."""
+    return np.column_stack([series[name] for name in names])
