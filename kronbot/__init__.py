@@ -1,4 +1,4 @@
-"""kronbot: Jacobians, Hessians, linear models, statics and simulation of rigid and flexible robots from one YAML file."""
+"""kronbot: kinematics, linear models, statics and simulation of rigid and flexible robots from one YAML file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 def load(robot: str, *, order: str = "2", parameters: Mapping[str, str] = _NOTHING) -> Robot:
     """The model of a robot: a path, or the name of a shipped robot.
 
-    ``order`` is the kinematic order of its flexible links, "0", "1" or "2"; ``parameters`` replaces values of the file's
-    parameters by expressions. Raises DescriptionError with every mistake of the file, UsageError for a name that is
-    not there.
+    ``order`` is the kinematic order of its flexible links, "0", "1" or "2"; ``parameters`` replaces values of the
+    file's parameters by expressions. Raises DescriptionError with every mistake of the file, UsageError for a name
+    that is not there.
     """
     from kronbot import description
     from kronbot.model.build import build

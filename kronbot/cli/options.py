@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 ORDERS = ("0", "1", "2")
 
 
-class Quantity(click.ParamType):
+class Quantity(click.ParamType[float]):
     """A number as in a robot file: 0.05, 1e-8, pi/2, 90*deg; positive unless the option says otherwise."""
 
     name = "number"
@@ -67,7 +67,7 @@ def output_options(command: Command) -> Command:
         click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there."),
         click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
         click.option(
-            "-o", "--output", metavar="FILE", help="Write to FILE; its suffix decides: .json .csv .npz .mat. - is stdout."
+            "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat; - is stdout."
         ),
         click.option(
             "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,

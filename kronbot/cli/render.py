@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -25,8 +25,8 @@ MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 def render(result: Result, style: str, output: str | None, array: str | None, quiet: bool) -> None:
     """Print the answer in a style, or write it to a file whose suffix decides."""
     if array is not None and array not in result.arrays:
-        names = ", ".join(result.arrays) or "none"
-        raise UsageError(f"no array {array!r} in this answer{did_you_mean(array, result.arrays) or f'; arrays: {names}'}")
+        hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
+        raise UsageError(f"no array {array!r} in this answer{hint}")
     if output is None or output == "-":
         if style == "table":
             table(result)
@@ -91,9 +91,7 @@ WRITERS: dict[str, Callable[[Result, str | None], bytes]] = {
 
 
 def _named(result: Result, array: str | None) -> dict[str, np.ndarray]:
-    return dict(result.series) | {
-        name: entry.values for name, entry in result.arrays.items() if array in (None, name)
-    }
+    return dict(result.series) | {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
 
 
 def _summary(result: Result) -> dict[str, object]:
@@ -104,7 +102,7 @@ def _clean(values: np.ndarray) -> np.ndarray:
     return np.asarray(values + 0.0)
 
 
-def _identifiers(entries: dict[str, object]) -> dict[str, object]:
+def _identifiers(entries: Mapping[str, object]) -> dict[str, object]:
     """Names that MATLAB accepts; two that would meet are told apart by a number."""
     result: dict[str, object] = {}
     for name, value in entries.items():

@@ -45,8 +45,8 @@ class Trace:
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
         """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
-        columns = [np.ascontiguousarray(np.asarray(argument, dtype=float).reshape(len(argument), -1).T) for argument in arguments]
         count = len(arguments[0])
+        columns = [np.asarray(argument, dtype=float).reshape(count, -1).T for argument in arguments]
         mapped = self.function.map(count) if count > 1 else self.function
         values = mapped(*columns, np.tile(self.bound[:, None], (1, count)))
         return {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
-from kronbot.description import schema, table
+from kronbot.description import read_table, schema
+from kronbot.description.expressions import Expression
 from kronbot.mechanics.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.motions import Motion, motion
@@ -21,8 +22,8 @@ LINEAR_ROWS = 2
 class TorqueTable:
     """A torque given by rows of time and value, linear between them."""
 
-    times: list[float]
-    values: list[float]
+    times: tuple[float, ...]
+    values: tuple[float, ...]
 
     def at(self, t: SX) -> SX:
         """The torque at time t."""
@@ -76,11 +77,12 @@ class Drives:
             if drive is None or drive.motion is not None:
                 continue
             if drive.pd is not None:
-                tau[joint.index] = weight[joint.index] + self._control(drive.pd, joint.name, t, q[joint.index], qd[joint.index])
+                tau[joint.index] = weight[joint.index] + self._control(
+                    drive.pd, joint.name, t, q[joint.index], qd[joint.index]
+                )
             elif joint.name in self.tables:
                 tau[joint.index] = self.tables[joint.name].at(t)
-            else:
-                assert isinstance(drive.torque, schema.Expression)
+            elif isinstance(drive.torque, Expression):
                 tau[joint.index] = self.robot.parameters.number(drive.torque)
         return tau
 
@@ -129,5 +131,5 @@ def drives(robot: Robot) -> Drives:
         if drive is not None and drive.motion is not None:
             prescribed[joint.index] = motion(drive.motion, robot.parameters, robot.description.source)
         elif drive is not None and isinstance(drive.torque, schema.TableFile):
-            tables[joint.name] = TorqueTable(*table.read_table(folder, drive.torque.file, LINEAR_ROWS))
+            tables[joint.name] = TorqueTable(*read_table(folder, drive.torque.file, LINEAR_ROWS))
     return Drives(robot, by_joint, prescribed, tables)

@@ -80,7 +80,7 @@ def carried_bias(frame: Section, omega: SX) -> tuple[SX, SX]:
 
 
 def _mass_line(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
-    """Translation of the beam's mass: r = sum_k b_k c_k with integrals ``first`` of rho b_k, ``gram`` of rho b_k b_l."""
+    """Translation of the beam's mass: r = sum_k b_k c_k with integrals of rho b_k and of rho b_k b_l."""
     line = beam.mass_line(q_f)
     C, first = line.points, line.first
     flat = casadi.vec(C)
@@ -134,7 +134,7 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
 
 
 def _body(body: Body, R: SX, omega: SX) -> tuple[SX, SX]:
-    """Spatial inertia (6 x 6) and velocity terms (6 x 1) of a body in a frame turned by R, which itself turns by omega."""
+    """Spatial inertia (6 x 6) and velocity terms (6 x 1) of a body in a frame turned by R that turns with omega."""
     p, inertia = R @ body.com, R @ body.inertia @ R.T
     M, bias = SX(6, 6), SX(6, 1)
     M[:3, :3] = body.mass * SX.eye(3)

@@ -90,9 +90,7 @@ class Cvodes(Integrator):
             except RuntimeError:
                 if interruptions:
                     raise KeyboardInterrupt from None
-                raise ComputationError(
-                    f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s"
-                ) from None
+                raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s") from None
         statistics = solver.stats()
         self.steps += int(statistics["nsteps"])
         self.evaluations += int(statistics["nfevals"])

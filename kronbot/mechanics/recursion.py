@@ -217,7 +217,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
 
 
 def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
-    """The same accelerations from the whole GIM and its Cholesky (L D L^T) factorization, the paper's second algorithm."""
+    """The same accelerations from the whole GIM and its L D L^T factorization (the paper's Cholesky)."""
     _demand_inertia(state.robot)
     qdd = SX(state.robot.n, 1)
     for place, acceleration in given.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 import casadi
 import numpy as np
@@ -125,10 +126,17 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simul
         error = failure
     done = times[: len(states)]
     series = _series(robot, system, done, report.rows(done, np.array(states)))
-    effort = {"steps": solver.steps, "evaluations": solver.evaluations}
-    summary = {"complete": error is None, "end": float(done[-1]), "drive": str(system.drives)} | effort
-    summary |= {"algorithm": run.algorithm, "solver": run.solver} | _highlights(robot, system, series)
-    start = {"q": dict(zip(robot.coordinates, (series[name][0] for name in robot.coordinates), strict=True))}
+    summary: dict[str, Scalar] = {
+        "complete": error is None,
+        "end": float(done[-1]),
+        "drive": str(system.drives),
+        "algorithm": run.algorithm,
+        "solver": run.solver,
+        "steps": solver.steps,
+        "evaluations": solver.evaluations,
+    }
+    summary |= _highlights(robot, system, series)
+    start = {"q": {name: float(series[name][0]) for name in robot.coordinates}}
     return Simulation(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
 
 
@@ -147,14 +155,17 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
         given = settings.step
         step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
     if duration / step > ROW_LIMIT:
-        raise UsageError(f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit")
+        raise UsageError(
+            f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
+        )
     return duration, step
 
 
 def grid(duration: float, step: float) -> Array:
     """Times of the output (s): multiples of the step, and the duration itself."""
     count = int(np.ceil(duration / step * (1 - 1e-12)))
-    times = np.arange(count + 1) * step
+    decimal = Decimal(repr(step))  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
+    times: Array = np.array([float(k * decimal) for k in range(count + 1)])
     times[-1] = duration
     return times
 

@@ -108,10 +108,10 @@ class Beam:
         return r + casadi.vertcat(-foreshortening / 2, -carried_w, carried_v)
 
     def rotation_vector(self, xi: float, q_f: SX) -> SX:
-        """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on + 1/2 int theta_1 x kappa dx.
+        """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on a second Magnus term.
 
-        The second term is what (16) has beyond the exponential of theta_1: R' = R skew(kappa) to second order, with
-        kappa = (alpha', -w'', v'').
+        That term, 1/2 int theta_1 x kappa dx, is what (16) has beyond the exponential of theta_1: R' = R skew(kappa)
+        to second order, with kappa = (alpha', -w'', v'').
         """
         qv, qw, qa = self._split(q_f)
         v, w, a = self.directions
@@ -155,7 +155,7 @@ class Beam:
     def _modal_mass_line(self, q_f: SX) -> MassLine:
         """b = [x, phi_v..., phi_w...] with integrals of rho b and rho b b as named modal data."""
         qv, qw, _ = self._split(q_f)
-        rho, l, a = self.mass / self.length, self.length, self.root
+        rho, length, a = self.mass / self.length, self.length, self.root
         columns = [SX([1, 0, 0])]
         columns += [casadi.vertcat(0, qv[i], 0) for i in range(self.v.count)]
         columns += [casadi.vertcat(0, 0, qw[i]) for i in range(self.w.count)]
@@ -165,8 +165,8 @@ class Beam:
         with_x = rho * (D + a * C)
         m_v, m_w, m_vw = self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0), self._mixed_matrix()
         m = rho * casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
-        corner = self.mass * (a * a + a * l + l * l / 3)
-        first = casadi.vertcat(self.mass * (a + l / 2), rho * C)
+        corner = self.mass * (a * a + a * length + length * length / 3)
+        first = casadi.vertcat(self.mass * (a + length / 2), rho * C)
         return MassLine(casadi.horzcat(*columns), first, casadi.blockcat([[corner, with_x.T], [with_x, m]]))
 
     def modal_matrix(self, letter: str, direction: Direction, derivative: int) -> SX:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import casadi
 from casadi import SX, skew
 
-from kronbot.description import Description, expressions, schema
+from kronbot.description import Description, schema
+from kronbot.description.schema import ZERO
 from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
@@ -15,14 +16,14 @@ from kronbot.model.motions import motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
 
-ZERO = expressions.parse("0")
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
 def build(description: Description, order: str, parameters: Parameters | None = None) -> Robot:
     """The model of a described robot at a kinematic order ("0", "1" or "2").
 
-    Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number is needed and a parameter is free (``clamped-mass`` shapes).
+    Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
+    is needed and a parameter is free (``clamped-mass`` shapes), DescriptionError where a table cannot be read.
     """
     file = description.robot
     if parameters is None:
@@ -51,11 +52,10 @@ def build(description: Description, order: str, parameters: Parameters | None = 
 
 
 def _link(entry: schema.Link, parent: int, n: int, convention: str, order: str, parameters: Parameters) -> Link:
-    row = (
-        dh.placed_row(entry.pose, ZERO, parameters)
-        if entry.dh is None
-        else dh.CONVENTIONS[convention](entry.dh, parameters)
-    )
+    if entry.dh is not None:
+        row = dh.CONVENTIONS[convention](entry.dh, parameters)
+    else:
+        row = dh.placed_row(entry.pose or schema.Placement(), parameters)
     joint = _joint(entry.joint, n, parameters)
     start = n + (joint is not None)
     beam = None if entry.flexible is None else _beam(entry, entry.flexible, row, order, parameters)
@@ -88,8 +88,7 @@ def _joint(entry: schema.Joint, index: int, parameters: Parameters) -> Joint | N
 def _body(entry: schema.Body, parameters: Parameters) -> Body:
     tensor = entry.inertia
     xx, yy, zz, xy, xz, yz = (
-        parameters.number(value)
-        for value in (tensor.Ixx, tensor.Iyy, tensor.Izz, tensor.Ixy, tensor.Ixz, tensor.Iyz)
+        parameters.number(value) for value in (tensor.Ixx, tensor.Iyy, tensor.Izz, tensor.Ixy, tensor.Ixz, tensor.Iyz)
     )
     inertia = casadi.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return Body(parameters.number(entry.mass), parameters.vector(entry.com), inertia)

@@ -41,7 +41,7 @@ def _modal_block(beam: Beam, direction: Direction, ratios: tuple[SX, ...]) -> SX
     L = np.linalg.cholesky(gram(direction.shapes, 0))
     half = np.linalg.solve(L, gram(direction.shapes, direction.strain))
     eigenvalues, vectors = np.linalg.eigh(np.linalg.solve(L, half.T))
-    # With M = rho l M^, K = EI / l^3 K^: D = sqrt(rho EI) / l (M^ Phi^) diag(2 zeta sqrt(lambda)) (M^ Phi^)^T, M^ Phi^ = L V.
+    # M = rho l M^, K = EI / l^3 K^: D = sqrt(rho EI) / l (M^ Phi) diag(2 zeta sqrt(lambda)) (M^ Phi)^T, M^ Phi = L V.
     unit = casadi.sqrt(_inertia(beam, direction) * direction.stiffness) / beam.power(direction.strain - 1)
     powers = casadi.vertcat(*(beam.power(power) for power in direction.shapes.powers))
     result = SX(direction.count, direction.count)

@@ -8,7 +8,7 @@ import casadi
 from casadi import SX
 
 from kronbot.description.expressions import Expression
-from kronbot.description.schema import DH, Placement
+from kronbot.description.schema import DH, ZERO, Placement
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import Pose, rotation_x, rotation_y, rotation_z
 
@@ -49,11 +49,11 @@ def modified_row(dh: DH, parameters: Parameters) -> Row:
     return Row(before, dh.theta, parameters.number(dh.d), along=SX(0), after=SX.eye(3))
 
 
-def placed_row(pose: Placement, zero: Expression, parameters: Parameters) -> Row:
+def placed_row(pose: Placement, parameters: Parameters) -> Row:
     """xyz, then Rz(yaw) Ry(pitch) Rx(roll), then the joint about or along z."""
     roll, pitch, yaw = (parameters.cosine_and_sine(angle) for angle in pose.rpy)
     rotation = rotation_z(*yaw) @ rotation_y(*pitch) @ rotation_x(*roll)
-    return Row(Pose(parameters.vector(pose.xyz), rotation), zero, SX(0), along=SX(0), after=SX.eye(3))
+    return Row(Pose(parameters.vector(pose.xyz), rotation), ZERO, SX(0), along=SX(0), after=SX.eye(3))
 
 
 CONVENTIONS = {"standard": standard_row, "modified": modified_row}

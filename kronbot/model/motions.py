@@ -9,7 +9,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.description import Source, schema, table
+from kronbot.description import Source, read_table, schema
 from kronbot.model.parameters import Parameters
 
 CUBIC_ROWS = 4
@@ -47,7 +47,7 @@ def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Moti
             numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
             return sinusoid(*(parameters.number(number) for number in numbers))
         case schema.TableMotion():
-            return spline(*table.read_table(source.folder, entry.file, CUBIC_ROWS))
+            return spline(*read_table(source.folder, entry.file, CUBIC_ROWS))
 
 
 def cycloidal(k: SX, T: SX) -> Motion:
@@ -82,7 +82,7 @@ def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
     return Motion(lambda t: offset + amplitude * casadi.sin(frequency * t + phase))
 
 
-def spline(times: list[float], values: list[float]) -> Motion:
+def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
     curve = casadi.interpolant("spline", "bspline", [times], values)
     return Motion(lambda t: curve(t), end=times[-1])

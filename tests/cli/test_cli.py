@@ -1,0 +1,248 @@
+"""The command line as scripts and people meet it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+
+from kronbot import __version__
+from kronbot.cli import render
+from kronbot.cli.files import SUFFIXES
+from kronbot.cli.main import kronbot, run
+
+SHORT = ["--duration", "0.1", "--step", "0.05"]
+
+
+def kron(*arguments, text=None, **options):
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "kronbot", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
+
+
+def test_version_and_help(capsys):
+    """--version prints the version and nothing else; every command has help with an example."""
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"kronbot {__version__}\n"
+    for name in kronbot.commands:
+        assert run([name, "--help"]) == 0
+        assert f"kronbot {name} canadarm" in capsys.readouterr().out
+    assert run(["-h"]) == 0
+
+
+def test_json_is_one_object_with_the_contract(capsys):
+    """Keys, order of the columns, plain numbers."""
+    assert run(["simulate", "canadarm", *SHORT, "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert list(answer) == ["kronbot", "command", "robot", "order", "at", "series", "summary"]
+    assert (answer["command"], answer["robot"], answer["order"]) == ("simulate", "canadarm", "2")
+    names = list(answer["series"])
+    coordinates = names[1:10]
+    assert coordinates == ["q1", "upper.v1", "upper.v2", "q2", "forearm.v1", "forearm.v2", "q3", "wrist.v1", "wrist.v2"]
+    assert names[0] == "t"
+    assert names[10:19] == [f"{name}_dot" for name in coordinates]
+    assert names[19:22] == ["torque.q1", "torque.q2", "torque.q3"]
+    assert names[22:31] == [f"tip.{link}.{axis}" for link in ("upper", "forearm", "wrist") for axis in "xyz"]
+    assert names[31:34] == ["endpoint.x", "endpoint.y", "endpoint.z"]
+    energies = ["kinetic", "elastic", "gravity", "work", "dissipated", "balance"]
+    assert names[34:] == [f"energy.{name}" for name in energies]
+    assert answer["series"]["t"] == [0.0, 0.05, 0.1]
+    assert answer["summary"]["complete"] is True
+    assert {"energy_drift", "energy_imbalance", "steps", "evaluations"} <= answer["summary"].keys()
+
+
+def test_same_input_same_bytes(tmp_path, capsys):
+    """Every format, twice."""
+    for suffix in SUFFIXES:
+        files = [tmp_path / f"{name}{suffix}" for name in "ab"]
+        for file in files:
+            assert run(["simulate", "khang", *SHORT, "-o", str(file)]) == 0
+        assert files[0].read_bytes() == files[1].read_bytes()
+    assert capsys.readouterr().out == ""
+
+
+def test_formats_hold_the_same_numbers(tmp_path, capsys):
+    """JSON, CSV, NumPy and MATLAB."""
+    assert run(["simulate", "khang", *SHORT, "--format", "json"]) == 0
+    series = json.loads(capsys.readouterr().out)["series"]
+    for suffix in SUFFIXES:
+        assert run(["simulate", "khang", *SHORT, "-o", str(tmp_path / f"run{suffix}")]) == 0
+    table = np.genfromtxt(tmp_path / "run.csv", delimiter=",", names=True, deletechars="")
+    archive = np.load(tmp_path / "run.npz")
+    matlab = loadmat(tmp_path / "run.mat", simplify_cells=True)
+    for name, values in series.items():
+        assert table[name].tolist() == values
+        assert archive[name].tolist() == values
+        assert matlab["series"][name.replace(".", "_")].tolist() == values
+    assert set(render.WRITERS) == set(SUFFIXES)
+
+
+def test_files_are_not_replaced_unless_asked(tmp_path, capsys):
+    """Refused before anything is computed; --overwrite does it; folders that are not there are named."""
+    file = tmp_path / "run.csv"
+    file.write_text("mine")
+    assert run(["check", "canadarm", "-o", str(file)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+    assert run(["check", "canadarm", "-o", str(tmp_path / "run.json")]) == 0
+    assert run(["simulate", "khang", *SHORT, "-o", str(file), "--overwrite"]) == 0
+    assert file.read_text().startswith("t,qa,")
+    assert run(["check", "canadarm", "-o", str(tmp_path / "no" / "run.csv")]) == 2
+    assert run(["check", "canadarm", "-o", str(tmp_path / "run.xyz")]) == 2
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_arrays_as_csv(capsys):
+    """--array chooses; a name that is not there lists those that are."""
+    assert run(["check", "canadarm", "--format", "csv", "--array", "frequency_locked"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == ",value"
+    assert lines[1].startswith("1,0.97677")
+    assert run(["check", "canadarm", "--format", "csv", "--array", "frequency_lockd"]) == 2
+    assert "frequency_locked" in capsys.readouterr().err
+    assert run(["check", "canadarm", "--format", "csv"]) == 2
+
+
+def test_summary_for_a_person(capsys):
+    """The table names the robot, says whether the run is complete, and shows the energy balance."""
+    assert run(["simulate", "khang", *SHORT]) == 0
+    out = capsys.readouterr().out
+    assert "khang" in out
+    assert "complete" in out
+    assert "energy_drift" in out
+    assert "[" not in out.split("complete")[1]  # no markup, no arrays
+
+
+def test_standard_input_and_exit_codes(tmp_path):
+    """- reads the file from stdin; 2 for usage, 3 for the file, 1 for the computation."""
+    from kronbot import description
+
+    text = description.read("khang").text
+    assert kron("check", "-", text=text).returncode == 0
+    broken = kron("check", "-", text=text.replace("convention: standard", "convention: standrad"))
+    assert broken.returncode == 3
+    assert broken.stderr.startswith("<stdin>:")
+    assert "standard" in broken.stderr
+    assert kron("check", "nosuch").returncode == 2
+    assert kron("simulate", "canadarm", "--order", "exact").returncode == 2
+    singular = text.replace("modes: {v: 1}", "modes: {v: 1, torsion: 1}, GJ: 1")
+    failed = kron("simulate", "-", text=singular)
+    assert failed.returncode == 1
+    assert "polar_inertia" in failed.stderr
+    assert "warning" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    quiet = kron("check", "-", "-q", text=singular)
+    assert quiet.returncode == 0
+    assert quiet.stderr == ""
+
+
+def test_set_and_initial_values(capsys):
+    """--set takes expressions and checks names; --q takes values by number, by joint, by name."""
+    assert run(["check", "khang", "--set", "l=2*0.9", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summary"]["length.arm"] == 1.8
+    assert run(["check", "khang", "--set", "el=1"]) == 2
+    assert run(["check", "khang", "--set", "l"]) == 2
+    starts = []
+    for value in ("pi/4,0.01", "qa=pi/4, arm.v1=0.01"):
+        assert run(["simulate", "khang", *SHORT, "--q", value, "--format", "json"]) == 0
+        starts.append(json.loads(capsys.readouterr().out.splitlines()[-1])["at"]["q"])
+    assert starts == [{"qa": np.pi / 4, "arm.v1": 0.01}] * 2
+    for wrong in ("1,2,3", "qb=1", "qa=1,qa=2", "qa=", "qa=1,2", "qa=1/0", "qa=__import__('os')"):
+        assert run(["simulate", "khang", *SHORT, "--q", wrong]) == 2
+        assert "--q" in capsys.readouterr().err
+
+
+def test_an_unexpected_error_is_one_line(monkeypatch, capsys):
+    """A traceback only with --debug."""
+    from kronbot.model import build
+
+    def broken(*arguments):
+        raise RuntimeError("nobody expected this")
+
+    monkeypatch.setattr(build, "build", broken)
+    assert run(["check", "canadarm"]) == 1
+    err = capsys.readouterr().err
+    assert "nobody expected this" in err
+    assert "Traceback" not in err
+    assert run(["check", "canadarm", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error():
+    """kronbot ... | head -1 ends quietly."""
+    command = f"{sys.executable} -m kronbot simulate canadarm --step 0.001 --duration 1 --format csv | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("t,q1")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+def test_ctrl_c_keeps_what_there_is(solver, tmp_path):
+    """Exit 130, the rows so far as valid JSON, marked incomplete."""
+    file = tmp_path / "run.json"
+    command = [sys.executable, "-m", "kronbot", "simulate", "canadarm", "--duration", "2000", "--solver", solver]
+    process = subprocess.Popen([*command, "-o", str(file)], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(4)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    answer = json.loads(file.read_text())
+    assert answer["summary"]["complete"] is False
+    assert answer["series"]["t"][-1] < 2000
+
+
+def test_what_runs_away_is_kept_and_told(tmp_path, capsys):
+    """Order 1 loses the stiffness of the spinning beam: exit 1 or a huge deflection, never NaN in JSON."""
+    code = run(["simulate", "spin-up", "--order", "1", "--duration", "60", "--format", "json", "-q"])
+    out = capsys.readouterr().out
+    answer = json.loads(out, parse_constant=pytest.fail)
+    assert code in (0, 1)
+    assert answer["summary"]["complete"] is (code == 0)
+
+
+def imported(*arguments):
+    """Heavy modules that a command line imports."""
+    script = (
+        "import sys; from kronbot.cli.main import run; run(sys.argv[1:]); "
+        "print([m for m in ('numpy', 'casadi', 'sympy', 'scipy', 'rich') if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    return done.stderr.splitlines()[-1]
+
+
+def test_help_and_file_errors_import_nothing_heavy(tmp_path):
+    """--help, --version and a wrong file answer without numpy, casadi, sympy, scipy or rich; simulate without sympy."""
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("kronbot: 1\n")
+    for arguments in (["--help"], ["--version"], ["simulate", "--help"], ["check", str(bad)], ["check", "nosuch"]):
+        assert imported(*arguments) == "[]"
+    assert "sympy" not in imported("simulate", "khang", *SHORT)
+    assert "scipy" not in imported("simulate", "khang", *SHORT)
+
+
+def test_progress_is_silent_in_a_pipe(monkeypatch):
+    """No bar where stderr is no terminal, and none with --quiet."""
+    from kronbot.cli.progress import progress_bar
+
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress_bar("work", quiet=False) as progress:
+        progress(0.5)
+    assert stream.getvalue() == ""

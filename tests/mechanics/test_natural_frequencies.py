@@ -1,0 +1,84 @@
+"""Natural frequencies at rest and of a spinning beam."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots_in_tests import model, traced
+from scipy.linalg import eigh
+
+import kronbot
+from kronbot.mechanics.linearization import natural_frequencies
+from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
+WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]
+
+
+@pytest.mark.parametrize("order", ["1", "2"])
+def test_canadarm_at_rest(order):
+    """Joints locked and free to 1e-9 of the independent program; rigid motions are exact zeros."""
+    locked, free = natural_frequencies(kronbot.load("canadarm", order=order))
+    wanted = REFERENCE["natural_frequencies_rad_s"]["m2"]
+    assert locked == pytest.approx(wanted["joints_locked"], rel=1e-9)
+    assert free[:3].tolist() == [0, 0, 0]
+    assert free[3:] == pytest.approx(wanted["joints_free"][3:], rel=1e-9)
+
+
+def test_a_cantilever_has_the_textbook_frequencies():
+    """beta^2 sqrt(EI / (rho l^4)) in both planes, (2i - 1) pi/2 sqrt(GJ / (Ip l^2)) in torsion."""
+    text = """
+kronbot: 1
+name: beam
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: beam
+    joint: {type: fixed}
+    dh: {a: 2.5, d: 0, alpha: 0, theta: 0}
+    flexible: {root: 0.5, mass: 3, EI: {y: 7, z: 90}, GJ: 11, polar_inertia: 0.02, modes: {v: 2, w: 2, torsion: 2}}
+"""
+    locked, free = natural_frequencies(model(text))
+    beta = np.array([1.8751040687119612, 4.694091132974175])
+    bending = [beta**2 * np.sqrt(EI / (1.5 * 2.0**4)) for EI in (7, 90)]
+    torsion = np.array([1, 3]) * np.pi / 2 * np.sqrt(11 / (0.02 * 4))
+    assert locked == pytest.approx(np.sort(np.concatenate([*bending, torsion])), rel=1e-12)
+    assert free == pytest.approx(locked, rel=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "modes"), [("legendre", 6), ("clamped-free", 5)])
+def test_a_spinning_beam_stiffens_as_published(shape, modes):
+    """First frequency out of plane of a beam spinning at Omega (hub radius 0): Wright's table to 0.1 %.
+
+    The linear model comes from central differences of the recursion; all quantities dimensionless, EI = rho = l = 1.
+    """
+    text = f"""
+kronbot: 1
+name: spinning
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: beam
+    joint: {{type: revolute, name: q1}}
+    dh: {{a: 1, d: 0, alpha: 0, theta: 0}}
+    flexible: {{mass: 1, EI: {{y: 1}}, modes: {{w: {modes}}}, shape: {shape}}}
+"""
+    robot = model(text)
+    functions = traced(
+        robot,
+        tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x),
+        M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)),
+    )
+    rest, step = np.zeros(robot.n), 1e-5
+    M = functions(rest, rest, rest)["M"][1:, 1:]
+    for Omega, published in enumerate(WRIGHT):
+        spin = np.eye(robot.n)[0] * Omega
+        K = np.empty((modes, modes))
+        for i in range(modes):
+            bent = np.eye(robot.n)[i + 1] * step
+            forces = [functions(sign * bent, spin, rest)["tau"][1:] for sign in (1, -1)]
+            K[:, i] = (forces[0] - forces[1]) / (2 * step)
+        assert np.abs(K - K.T).max() < 1e-6 * np.abs(K).max()  # differences of step 1e-5 leave 1e-10 / 1e-5
+        first = np.sqrt(eigh(K, M, eigvals_only=True)[0])
+        assert first == pytest.approx(published, rel=1e-3)

@@ -1,0 +1,73 @@
+"""Motions: the formulas of the design, their continuity, tables."""
+
+import casadi
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from kronbot.model import motions
+
+
+def evaluated(motion, times):
+    """q, qd, qdd at many times, (3, N)."""
+    t = casadi.SX.sym("t")
+    function = casadi.Function("motion", [t], [casadi.vertcat(*motion.derivatives(t))])
+    return np.array(function(np.asarray(times, dtype=float)[None, :]))
+
+
+def numbers(*values):
+    return [casadi.SX(value) for value in values]
+
+
+TIMES = np.linspace(0, 30, 301)
+
+
+def test_cycloidal_goes_on_for_ever():
+    """Mohan-Saha (44): rate 2 k at T, back at rest at 2 T."""
+    q, qd, qdd = evaluated(motions.cycloidal(*numbers(0.1, 5)), TIMES)
+    assert np.allclose(q, 0.1 * (TIMES - 5 / np.pi * np.sin(np.pi * TIMES / 5)), atol=1e-14)
+    assert qd[50] == pytest.approx(0.2)
+    assert qd[100] == pytest.approx(0, abs=1e-15)
+    assert qdd[25] == pytest.approx(0.1 * np.pi / 5)
+
+
+def test_spin_up_reaches_its_rate_smoothly():
+    """Rate Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T = 15, Omega after; the angle is its integral."""
+    q, qd, qdd = evaluated(motions.spin_up(*numbers(4, 15)), TIMES)
+    rising = TIMES < 15
+    wanted = np.where(rising, 4 * (TIMES / 15 - np.sin(2 * np.pi * TIMES / 15) / (2 * np.pi)), 4)
+    assert np.allclose(qd, wanted, atol=1e-13)
+    assert q[0] == 0
+    assert np.allclose(np.diff(q), np.diff(TIMES) * (qd[1:] + qd[:-1]) / 2, atol=1e-3)  # trapezoids
+    assert q[-1] == pytest.approx(4 * (30 - 7.5))
+    assert np.allclose(qdd[~rising], 0)
+
+
+@pytest.mark.parametrize(("degree", "jump"), [(3, True), (5, False)])
+def test_polynomial_starts_and_ends_at_rest_and_holds(degree, jump):
+    """From 1 to -2 within 10 s; degree 5 also starts and ends without acceleration."""
+    q, qd, qdd = evaluated(motions.polynomial(*numbers(1, -2, 10), degree), TIMES)
+    assert (q[0], qd[0]) == (1, 0)
+    assert np.allclose(q[TIMES >= 10], -2)
+    assert np.allclose(qd[TIMES >= 10], 0)
+    assert q[50] == pytest.approx(-0.5)
+    assert (abs(qdd[0]) > 0.01) == jump
+    assert np.abs(np.diff(q)).max() < 0.1  # no jump
+
+
+def test_sinusoid():
+    """offset + amplitude sin(frequency t + phase)."""
+    q, qd, _ = evaluated(motions.sinusoid(*numbers(0.5, 3, 0.2, -1)), TIMES)
+    assert np.allclose(q, -1 + 0.5 * np.sin(3 * TIMES + 0.2))
+    assert np.allclose(qd, 1.5 * np.cos(3 * TIMES + 0.2))
+
+
+def test_spline_of_a_table_is_the_not_a_knot_cubic():
+    """C2 through every row; rate and acceleration are those of the cubic; the last time is known."""
+    times, values = (0.0, 0.7, 1.1, 2.0, 3.5, 4.0), (0.0, 0.3, -0.2, 0.5, 0.1, 0.0)
+    motion, reference = motions.spline(times, values), CubicSpline(times, values)
+    inside = np.linspace(0, 4, 57)
+    ours = evaluated(motion, inside)
+    for derivative in range(3):
+        assert np.allclose(ours[derivative], reference(inside, derivative), atol=1e-10)
+    assert motion.end == 4.0

@@ -1,0 +1,116 @@
+"""Rules of the house: imports go down, libraries stay in their homes, no evaluation of text as code."""
+
+import ast
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import kronbot
+from kronbot import description
+from kronbot.description import shipped_robots
+
+PACKAGE = Path(kronbot.__file__).parent
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(PACKAGE.rglob("*.py"))
+# A floor may import itself and the floors after it.
+FLOORS = ["cli", "mechanics", "compute", "kronecker", "model", "description", "errors"]
+HOMES = {
+    "sympy": {"compute/closed_form.py"},
+    "pydantic": {"description/schema.py"},
+    "yaml": {"description/composing.py"},
+    "click": {"cli"},
+    "rich": {"cli"},
+}
+
+
+def imports(path):
+    """Dotted names of modules that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def place(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def test_imports_go_down():
+    """cli -> mechanics -> compute, kronecker -> model -> description -> errors."""
+    upward = []
+    for path in MODULES:
+        floor = place(path).split("/")[0].removesuffix(".py")
+        if floor not in FLOORS:
+            continue  # the package's face and its entry point may name any floor
+        for name in imports(path):
+            parts = name.split(".")
+            known = parts[0] == "kronbot" and len(parts) > 1 and parts[1] in FLOORS
+            if known and FLOORS.index(parts[1]) < FLOORS.index(floor):
+                upward.append(f"{place(path)} imports {name}")
+    assert upward == []
+
+
+def test_libraries_stay_in_their_homes():
+    """Only schema.py knows pydantic, only cli knows click and rich, only closed_form.py knows SymPy."""
+    strays = [
+        f"{place(path)} imports {name}"
+        for path in MODULES
+        for name in imports(path)
+        for library, homes in HOMES.items()
+        if name.split(".")[0] == library and not any(place(path).startswith(home) for home in homes)
+    ]
+    assert strays == []
+
+
+def test_text_is_never_evaluated_as_code():
+    """No eval, exec, compile, sympify, parse_expr or lambdify on anything."""
+    forbidden = re.compile(r"\b(eval|exec|sympify|parse_expr|lambdify|__import__)\(")
+    assert [place(path) for path in MODULES if forbidden.search(path.read_text())] == []
+
+
+def test_modules_stay_small():
+    """About 300 lines a module, 350 at most."""
+    assert {place(path): n for path in MODULES if (n := path.read_text().count("\n")) > 350} == {}
+
+
+@pytest.mark.parametrize("name", sorted(shipped_robots()))
+def test_shipped_robots_load(name):
+    """Each says where its numbers come from, in a comment and in `source`."""
+    text = shipped_robots()[name].read_text()
+    assert text.startswith("# ")
+    robot = description.load(description.read(name)).robot
+    assert robot.name == name
+    assert robot.source
+
+
+def test_robots_ship_inside_the_package(tmp_path):
+    """A built wheel holds every robot, and kronbot finds them there from anywhere."""
+    if not (ROOT / "pyproject.toml").exists():
+        pytest.skip("the tests do not stand in a checkout")
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    robots = {path.stem for path in (site / "kronbot" / "robots").glob("*.yaml")}
+    assert robots == {path.stem for path in (ROOT / "robots").glob("*.yaml")}
+    script = f"import sys; sys.path.insert(0, {str(site)!r}); from kronbot.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "check", "canadarm"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_robots_beside_the_package_are_found(tmp_path):
+    """An editable install sees robots/ beside the package folder."""
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "mine.yaml").write_text("kronbot: 1\n")
+    (tmp_path / "kronbot").mkdir()
+    assert shipped_robots(tmp_path / "kronbot") == {"mine": tmp_path / "robots" / "mine.yaml"}
