@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi
 from casadi import SX
 
+from kronbot.mechanics.inertia import mass_moment
 from kronbot.mechanics.recursion import State
 
 
@@ -27,9 +28,8 @@ def gravity_energy(state: State) -> SX:
     """-sum m g . r over all masses, zero where the centre of mass is at the base's origin."""
     energy = SX(0)
     for at in state.links:
-        # M_i holds the link's mass and its first moment: its upper middle block is -skew(m r).
-        moment = casadi.vertcat(at.M[1, 5], at.M[2, 3], at.M[0, 4])
-        energy -= casadi.dot(state.robot.gravity, at.M[0, 0] * at.pose.r + at.pose.R @ moment)
+        mass, moment = mass_moment(at.M)
+        energy -= casadi.dot(state.robot.gravity, mass * at.pose.r + at.pose.R @ moment)
     return energy
 
 

@@ -63,6 +63,14 @@ def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tupl
     return M, gamma
 
 
+def mass_moment(M: SX) -> tuple[SX, SX]:
+    """Mass (1 x 1, kg) and first moment of mass (3 x 1, kg m) of a link from its M_i.
+
+    The upper middle block of M_i is -skew(m r).
+    """
+    return M[0, 0], casadi.vertcat(M[1, 5], M[2, 3], M[0, 4])
+
+
 def carry(frame: Section, size: int) -> SX:
     """Twist of a carried frame (6 x 1, root axes) = carry @ t: [1, -skew(r), J_T; 0, 1, J_R]."""
     result = SX(6, size)

@@ -1,11 +1,24 @@
-"""Where the frames of a robot are: poses of links and of the endpoint in the base frame."""
+"""Frames of a robot and their motion: poses, Jacobians and Hessians relative to any other frame.
+
+A frame is named as on the command line: ``endpoint``, ``LINK`` (its tip frame), ``LINK:root``, ``com:LINK`` (the
+centre of mass of all bodies of the link, with the axes of its tip frame), ``base``.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import takewhile
+
+import casadi
 from casadi import SX
 
+from kronbot.description.wording import did_you_mean
+from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.inertia import link_inertia, mass_moment, section
 from kronbot.mechanics.recursion import LinkState, State
+from kronbot.mechanics.relative_motion import RelativeMotion, Step, along
 from kronbot.model.pose import Pose
+from kronbot.model.robot import BASE, Link, Robot
 
 
 def tip_frame(at: LinkState) -> Pose:
@@ -18,3 +31,106 @@ def endpoint(state: State) -> SX:
     robot = state.robot
     frame = tip_frame(state.links[robot.endpoint.link])
     return frame.r + frame.R @ robot.endpoint.position
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of a robot: its name and the frames on the way to it from the base, each as (link, which).
+
+    ``which`` is "root", "tip", "com" or "endpoint".
+    """
+
+    name: str
+    way: tuple[tuple[int, str], ...]
+
+
+def frame(robot: Robot, name: str) -> Frame:
+    """The frame of that name. Raises UsageError that lists the names there are."""
+    names = [link.name for link in robot.links]
+    if name == "base":
+        return Frame(name, ())
+    if name == "endpoint":
+        return Frame(name, (*_way(robot, robot.endpoint.link), (robot.endpoint.link, "endpoint")))
+    head, colon, tail = name.partition(":")
+    if not colon and head in names:
+        return Frame(name, _way(robot, names.index(head)))
+    if tail == "root" and head in names:
+        return Frame(name, _way(robot, names.index(head))[:-1])
+    if head == "com" and tail in names:
+        link = names.index(tail)
+        return Frame(name, (*_way(robot, link)[:-1], (link, "com")))
+    known = ["endpoint", *names, *(f"{link}:root" for link in names), *(f"com:{link}" for link in names), "base"]
+    raise UsageError(f"no frame {name!r}{did_you_mean(name, known)}; frames are {', '.join(known)}")
+
+
+def relative_motion(robot: Robot, q: SX, of: Frame, to: Frame) -> RelativeMotion:
+    """The motion of one frame relative to another, in the axes of the other, by the recursion over the frames between.
+
+    q (n x 1) holds symbols. Raises ComputationError where the centre of mass of a massless link is asked for.
+    """
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(of.way, to.way, strict=False)))
+    back = [_step(robot, q, *place).reversed() for place in reversed(to.way[shared:])]
+    there = [_step(robot, q, *place) for place in of.way[shared:]]
+    return along([*back, *there], robot.n)
+
+
+def _way(robot: Robot, link: int) -> tuple[tuple[int, str], ...]:
+    """Root and tip frames from the base to the tip of a link."""
+    way: tuple[tuple[int, str], ...] = ()
+    while link != BASE:
+        way = ((link, "root"), (link, "tip"), *way)
+        link = robot.links[link].parent
+    return way
+
+
+def _step(robot: Robot, q: SX, place: int, which: str) -> Step:
+    """The step that leads to a frame from the one before it."""
+    link = robot.links[place]
+    if which == "root":
+        return _joint_step(robot, link, q)
+    if which == "endpoint":
+        return Step(Pose(robot.endpoint.position, SX.eye(3)), (), SX(0, 1), SX(3, 0), SX(3, 0))
+    q_f = q[link.modal, :]
+    places = tuple(range(link.modal.start, link.modal.stop))
+    J_T, J_R = link.tip_jacobians(q_f)
+    pose = link.tip_pose(q_f)
+    if which == "com":
+        centre = centre_of_mass(link, q_f)
+        pose, J_T = Pose(centre, pose.R), casadi.jacobian(centre, q_f)
+    return Step(pose, places, q_f, J_T, J_R)
+
+
+def _joint_step(robot: Robot, link: Link, q: SX) -> Step:
+    """From the tip frame of the parent to the root frame: constant Jacobians about or along the joint's axis."""
+    pose = link.root_pose(q, robot.parameters)
+    if link.joint is None:
+        return Step(pose, (), SX(0, 1), SX(3, 0), SX(3, 0))
+    axis = link.row.before.R[:, 2]
+    J_T, J_R = (SX(3, 1), axis) if link.joint.revolute else (axis, SX(3, 1))
+    return Step(pose, (link.joint.index,), q[link.joint.index], J_T, J_R)
+
+
+def centre_of_mass(link: Link, q_f: SX) -> SX:
+    """Centre of mass (3 x 1, m) of all bodies of a link, in its root frame.
+
+    Raises ComputationError where the link has no mass.
+    """
+    rest = SX(link.modes, 1)
+    tip = section(link.tip_pose(q_f), link.tip_jacobians(q_f), q_f, rest)
+    M, _ = link_inertia(link, tip, SX(3, 1), q_f, rest)
+    mass, moment = mass_moment(M)
+    if mass.is_zero():
+        raise ComputationError(f"link {link.name!r} has no mass, hence no centre of mass")
+    return moment / mass
+
+
+def first_order_in_modes(robot: Robot, q: SX, expression: SX) -> SX:
+    """The Taylor polynomial of degree 1 in the modal coordinates about q_f = 0, entry by entry.
+
+    For the endpoint Jacobian of order 2 this is Piedboeuf's (26): zero and first order in q_f kept.
+    """
+    q_f = q[list(robot.flexible), :]
+    rest = SX.zeros(q_f.shape)
+    slope = casadi.jacobian(casadi.vec(expression), q_f)
+    at_rest, slope = (casadi.substitute(part, q_f, rest) for part in (expression, slope))
+    return at_rest + casadi.reshape(slope @ q_f, expression.shape)

@@ -98,13 +98,13 @@ class Beam:
     def position(self, xi: float, q_f: SX) -> SX:
         """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
         qv, qw, qa = self._split(q_f)
-        r = casadi.vertcat(self.root + xi * self.length, self._row(self.v, xi, 0) @ qv, self._row(self.w, xi, 0) @ qw)
+        r = casadi.vertcat(self.root + xi * self.length, self.row(self.v, xi, 0) @ qv, self.row(self.w, xi, 0) @ qw)
         if self.order != "2":
             return r
-        foreshortening = qv.T @ self._running(self.v, 1, self.v, 1, xi) @ qv
-        foreshortening += qw.T @ self._running(self.w, 1, self.w, 1, xi) @ qw
-        carried_w = qw.T @ self._running_twice(self.w, 2, self.torsion, 0, xi) @ qa
-        carried_v = qv.T @ self._running_twice(self.v, 2, self.torsion, 0, xi) @ qa
+        foreshortening = qv.T @ self.running(self.v, 1, self.v, 1, xi) @ qv
+        foreshortening += qw.T @ self.running(self.w, 1, self.w, 1, xi) @ qw
+        carried_w = qw.T @ self.running_twice(self.w, 2, self.torsion, 0, xi) @ qa
+        carried_v = qv.T @ self.running_twice(self.v, 2, self.torsion, 0, xi) @ qa
         return r + casadi.vertcat(-foreshortening / 2, -carried_w, carried_v)
 
     def rotation_vector(self, xi: float, q_f: SX) -> SX:
@@ -115,12 +115,12 @@ class Beam:
         """
         qv, qw, qa = self._split(q_f)
         v, w, a = self.directions
-        theta = casadi.vertcat(self._row(a, xi, 0) @ qa, -(self._row(w, xi, 1) @ qw), self._row(v, xi, 1) @ qv)
+        theta = casadi.vertcat(self.row(a, xi, 0) @ qa, -(self.row(w, xi, 1) @ qw), self.row(v, xi, 1) @ qv)
         if self.order != "2":
             return theta
-        about_x = qv.T @ (self._running(v, 1, w, 2, xi) - self._running(v, 2, w, 1, xi)) @ qw
-        about_y = qa.T @ (self._running(a, 1, v, 1, xi) - self._running(a, 0, v, 2, xi)) @ qv
-        about_z = qa.T @ (self._running(a, 1, w, 1, xi) - self._running(a, 0, w, 2, xi)) @ qw
+        about_x = qv.T @ (self.running(v, 1, w, 2, xi) - self.running(v, 2, w, 1, xi)) @ qw
+        about_y = qa.T @ (self.running(a, 1, v, 1, xi) - self.running(a, 0, v, 2, xi)) @ qv
+        about_z = qa.T @ (self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi)) @ qw
         return theta + casadi.vertcat(about_x, about_y, about_z) / 2
 
     def local_jacobians(self, xi: float, q_f: SX) -> tuple[SX, SX]:
@@ -200,7 +200,7 @@ class Beam:
         ]
         return casadi.vertcat(SX(0, 1), *entries)
 
-    def _row(self, direction: Direction, xi: float, derivative: int) -> SX:
+    def row(self, direction: Direction, xi: float, derivative: int) -> SX:
         """The shapes (or derivatives by x) at xi, 1 x m; at the tip they are modal data with a name of their own."""
         values = direction.shapes.values(np.array([xi]), derivative)[:, 0]
         powers = [power - derivative for power in direction.shapes.powers]
@@ -213,12 +213,12 @@ class Beam:
             entries = [float(value) * self.power(power) for value, power in zip(values, powers, strict=True)]
         return casadi.horzcat(SX(1, 0), *entries)
 
-    def _running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
+    def running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""
         hat = beam_integrals.running(a.shapes, da, b.shapes, db, np.array([xi]))[0]
         return self._scaled(hat, a, b, 1 - da - db)
 
-    def _running_twice(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
+    def running_twice(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """The same integral taken once more from the root to x, m_a x m_b."""
         hat = beam_integrals.running_twice(a.shapes, da, b.shapes, db, np.array([xi]))[0]
         return self._scaled(hat, a, b, 2 - da - db)
