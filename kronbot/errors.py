@@ -28,6 +28,10 @@ class UsageError(KronbotError):
     exit_code = 2
 
 
+class FreeParameters(UsageError):
+    """Numbers are wanted, and parameters have no value."""
+
+
 @dataclass(frozen=True, order=True)
 class Mistake:
     """One mistake (or warning) in a robot file, at a place a person can go to.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kronbot.errors import KronbotError, UsageError
 
-SUFFIXES = (".json", ".csv", ".npz", ".mat")
+SUFFIXES = (".json", ".csv", ".npz", ".mat", ".tex")
 
 
 def check_target(output: str | None, overwrite: bool) -> None:

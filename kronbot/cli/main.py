@@ -11,6 +11,10 @@ import click
 
 from kronbot import __version__
 from kronbot.cli.check import check
+from kronbot.cli.dynamics import dynamics
+from kronbot.cli.hessian import hessian
+from kronbot.cli.jacobian import jacobian
+from kronbot.cli.linearize import linearize
 from kronbot.cli.simulate import simulate
 from kronbot.errors import DescriptionError, Interrupted, KronbotError
 
@@ -29,8 +33,8 @@ def kronbot() -> None:
     """
 
 
-kronbot.add_command(check)
-kronbot.add_command(simulate)
+for command in (check, dynamics, hessian, jacobian, linearize, simulate):
+    kronbot.add_command(command)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -57,6 +57,23 @@ set_option = click.option(
 
 q_option = click.option("--q", "q", metavar="VALUES", help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.")
 qd_option = click.option("--qd", "qd", metavar="VALUES", help="Rates of the coordinates, written like --q.")
+qdd_option = click.option("--qdd", "qdd", metavar="VALUES", help="Second derivatives, written like --q.")
+
+
+def frame_options(command: Command) -> Command:
+    """--frame and --in: which frame, seen from where, in whose axes."""
+    for option in (
+        click.option(
+            "--in", "axes", type=click.Choice(["base", "body"]), default="base", show_default=True,
+            help="Axes: of the base (the frame it is seen from), or of the moving frame.",
+        ),
+        click.option(
+            "--frame", default="endpoint", show_default=True, metavar="FRAME",
+            help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 def output_options(command: Command) -> Command:
@@ -67,7 +84,7 @@ def output_options(command: Command) -> Command:
         click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there."),
         click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
         click.option(
-            "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat; - is stdout."
+            "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat .tex."
         ),
         click.option(
             "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
@@ -102,6 +119,20 @@ def load_robot(argument: str, order: str, settings: tuple[str, ...], quiet: bool
     return build(described, order)
 
 
+def names_of(text: str | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """Names separated by commas, or ``all``. Raises UsageError that lists those there are."""
+    from kronbot.description.wording import did_you_mean
+
+    names = () if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+    if names == ("all",):
+        return known
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
+            raise UsageError(f"{option}: no {name!r}{hint}")
+    return names
+
+
 def coordinate_values(robot: Robot, text: str | None, option: str) -> dict[int, float]:
     """Values of ``--q`` or ``--qd`` by place in the coordinates.
 
@@ -122,7 +153,8 @@ def coordinate_values(robot: Robot, text: str | None, option: str) -> dict[int, 
             f"{option} got {len(parts)} values; the robot has {robot.n} coordinates ({', '.join(robot.coordinates)}), "
             f"{len(joints)} of them joints"
         )
-    return {place: _number(robot, part, option) for place, part in places.items()}
+    known = {name: value for name, value in robot.description.values.items() if value is not None}
+    return {place: number(part, known, option) for place, part in places.items()}
 
 
 def _by_name(robot: Robot, parts: list[str], option: str) -> dict[int, str]:
@@ -143,10 +175,10 @@ def _by_name(robot: Robot, parts: list[str], option: str) -> dict[int, str]:
     return places
 
 
-def _number(robot: Robot, text: str, option: str) -> float:
+def number(text: str, known: Mapping[str, float], option: str) -> float:
+    """The value of an expression over parameters. Raises UsageError that names the option."""
     from kronbot.description.expressions import ExpressionError, evaluate, parse
 
-    known = {name: value for name, value in robot.description.values.items() if value is not None}
     try:
         return evaluate(parse(text), known)
     except ExpressionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -14,10 +14,12 @@ import numpy as np
 from kronbot import __version__
 from kronbot.cli.files import write_atomically
 from kronbot.cli.tables import table
-from kronbot.compute.result import Result, plain
+from kronbot.compute.result import Array, Result, plain
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import UsageError
 
+# What every Python function of a closed form begins with, needed once in a module.
+PYTHON_HEAD = "import math\n"
 # savemat writes the time of day into its first 116 bytes; equal answers have equal bytes.
 MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 
@@ -28,7 +30,9 @@ def render(result: Result, style: str, output: str | None, array: str | None, qu
         hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
         raise UsageError(f"no array {array!r} in this answer{hint}")
     if output is None or output == "-":
-        if style == "table":
+        if style == "table" and result.source:
+            click.echo(document(result, array), nl=False)
+        elif style == "table":
             table(result)
         else:
             click.echo(WRITERS["." + style](result, array).decode(), nl=False)
@@ -56,11 +60,50 @@ def as_csv(result: Result, array: str | None) -> bytes:
     else:
         if array is None and len(result.arrays) != 1:
             raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
-        chosen = result.arrays[array or next(iter(result.arrays))]
-        writer.writerow(["", *(chosen.columns or ["value"])])
-        values = _clean(chosen.values).reshape(len(chosen.rows), -1).tolist()
-        writer.writerows([name, *row] for name, row in zip(chosen.rows, values, strict=True))
+        name = array or next(iter(result.arrays))
+        writer.writerows(_csv_rows(name, result.arrays[name]))
     return text.getvalue().encode()
+
+
+def _csv_rows(name: str, array: Array) -> Iterator[list[object]]:
+    """A matrix with the names of its rows in front; a stack as one row a case, columns NAME[row,column]."""
+    values = plain(array.values)
+    assert isinstance(values, list)
+    if array.axis is None:
+        yield ["", *(array.columns or ["value"])]
+        for row, entries in zip(array.rows, values, strict=True):
+            yield [row, *(entries if array.columns is not None else [entries])]
+        return
+    columns = [None] if array.columns is None else array.columns
+    yield [array.axis[0], *(f"{name}[{row}{'' if c is None else f',{c}'}]" for row in array.rows for c in columns)]
+    for case, entries in zip(array.axis[1], array.values.reshape(len(values), -1), strict=True):
+        yield [case, *_clean(entries).tolist()]
+
+
+def as_tex(result: Result, array: str | None) -> bytes:
+    """Closed forms as LaTeX. Raises UsageError where the answer has none."""
+    if result.language != "latex":
+        raise UsageError("-o FILE.tex is for formulas: add --latex")
+    return document(result, array).encode()
+
+
+def document(result: Result, array: str | None) -> str:
+    """Formulas as one LaTeX display a quantity, or as one Python module."""
+    chosen = {name: text for name, text in result.source.items() if array in (None, name)}
+    if result.language == "python":
+        functions = [text.removeprefix(PYTHON_HEAD).strip("\n") for text in chosen.values()]
+        return "\n\n\n".join([PYTHON_HEAD.strip(), *functions]) + "\n"
+    where = [f"{name.removeprefix('where.')} = {meaning}" for name, meaning in result.summary.items()]
+    displays = [f"{_tex_name(name)} = {text}" for name, text in chosen.items()] + where
+    return "".join(f"\\[\n{display}\n\\]\n" for display in displays)
+
+
+def _tex_name(name: str) -> str:
+    """J_T as J_{T}, H_T_star as H_{T}^{*}."""
+    head, _, tail = name.partition("_")
+    star = tail.endswith("_star")
+    tail = tail.removesuffix("_star").replace("_", r"\_")
+    return head + (f"_{{{tail}}}" if tail else "") + ("^{*}" if star else "")
 
 
 def as_npz(result: Result, array: str | None) -> bytes:
@@ -87,6 +130,7 @@ WRITERS: dict[str, Callable[[Result, str | None], bytes]] = {
     ".csv": as_csv,
     ".npz": as_npz,
     ".mat": as_mat,
+    ".tex": as_tex,
 }
 
 

@@ -23,7 +23,7 @@ def table(result: Result) -> None:
         console = Console(width=PIPE_WIDTH)  # a pipe has no width to fit
     console.print(Text(f"{result.command} {result.robot}, order {result.order}", style="bold"))
     for name, array in result.arrays.items():
-        console.print(_array(name, array))
+        console.print(_array(name, array) if array.axis is None and not array.symbolic else _listing(name, array))
     if result.series:
         console.print(_series(result))
     console.print(_summary(result))
@@ -48,6 +48,18 @@ def _array(name: str, array: Array) -> Table:
     return grid
 
 
+def _listing(name: str, array: Array) -> Text:
+    """A formula as nested lists, a stack by its size."""
+    if array.axis is not None:
+        size = " x ".join(str(n) for n in array.values.shape[1:])
+        return Text(f"{name}: {len(array.axis[1])} times {size}, all with --format json|csv or -o")
+    if array.columns is None:
+        return Text(f"{name} = [{', '.join(array.values.tolist())}]")
+    rows = [f"[{', '.join(row)}]" for row in array.values.tolist()]
+    head = f"{name} = ["
+    return Text(head + (",\n" + " " * len(head)).join(rows) + "]")
+
+
 def _series(result: Result) -> Table:
     """The first columns, at evenly spread rows."""
     names = list(result.series)
@@ -68,4 +80,6 @@ def _number(value: object) -> str:
     value = plain(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, complex):
+        return f"{value.real:.{DIGITS}g}{value.imag:+.{DIGITS}g}i"
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,22 +15,36 @@ Units = str | Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Array:
-    """A vector (``columns`` is None) or a matrix with named rows and columns.
+    """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
 
-    ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product).
+    ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product). ``axis`` names
+    the leading axis of a stack and its values. Entries are numbers, or formulas as text (a closed form).
     """
 
-    values: npt.NDArray[np.float64]
+    values: npt.NDArray[Any]
     rows: Sequence[str]
     units: Units
     columns: Sequence[str] | None = None
+    axis: tuple[str, Sequence[float]] | None = None
+
+    @property
+    def symbolic(self) -> bool:
+        """True where the entries are formulas."""
+        return self.values.dtype.kind in "UO"
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of design section 7."""
         head: dict[str, object] = {"rows": list(self.rows)}
         if self.columns is not None:
             head["columns"] = list(self.columns)
-        return head | {"units": self.units, "values": plain(self.values)}
+        if self.axis is not None:
+            head["axis"] = {"name": self.axis[0], "values": list(self.axis[1])}
+        if self.symbolic:
+            head["symbolic"] = True
+        head["units"] = self.units
+        if np.iscomplexobj(self.values):
+            return head | {"real": plain(self.values.real), "imag": plain(self.values.imag)}
+        return head | {"values": plain(self.values)}
 
 
 @dataclass(frozen=True)
@@ -37,8 +52,8 @@ class Result:
     """The answer of one command.
 
     ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values,
-    ``summary`` holds scalars, ``warnings`` what the robot file should be looked at for. ``complete`` is False where
-    the computation stopped before its end: what is there is right, but not all that was asked for.
+    ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or python),
+    ``warnings`` what the robot file should be looked at for.
     """
 
     command: str
@@ -49,6 +64,8 @@ class Result:
     series: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     summary: Mapping[str, Scalar] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    source: Mapping[str, str] = field(default_factory=dict)
+    language: str = ""
 
     def to_dict(self, version: str) -> dict[str, object]:
         """The JSON contract of design section 7; keys without content are left out."""
@@ -66,7 +83,7 @@ class Result:
 def plain(value: object) -> object:
     """Numbers as Python numbers and nested lists; -0.0 becomes 0.0, so that equal answers have equal bytes."""
     if isinstance(value, np.ndarray):
-        return (value + 0.0).tolist()
+        return value.tolist() if value.dtype.kind in "UO" else (value + 0.0).tolist()
     if isinstance(value, np.generic):
         value = value.item()
     return value + 0.0 if isinstance(value, float) else value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import casadi
 import numpy as np
@@ -12,6 +13,9 @@ from casadi import SX
 from kronbot.model.parameters import Parameters
 
 Array = npt.NDArray[np.float64]
+
+# Points that one call evaluates: enough to forget the call, few enough to stay in the processor's cache.
+CHUNK = 512
 
 
 class Trace:
@@ -37,28 +41,40 @@ class Trace:
 
     def __call__(self, *arguments: npt.ArrayLike) -> dict[str, Array]:
         """Every output at one point, by name, in its own shape (columns as 1-D arrays)."""
-        values = self.function(*(np.asarray(argument, dtype=float) for argument in arguments), self.bound)
-        return {
-            name: _shaped(np.asarray(value), shape)
-            for name, value, shape in zip(self.outputs, self._listed(values), self.shapes, strict=True)
-        }
+        rows = self.rows(*(np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments))
+        return {name: values[0] for name, values in rows.items()}
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
-        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
+        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N.
+
+        Points go through a mapped function in chunks, by memory that both sides share: converting CasADi matrices
+        costs many times their evaluation.
+        """
         count = len(arguments[0])
-        columns = [np.asarray(argument, dtype=float).reshape(count, -1).T for argument in arguments]
-        mapped = self.function.map(count) if count > 1 else self.function
-        values = mapped(*columns, np.tile(self.bound[:, None], (1, count)))
+        chunk = max(1, min(count, CHUNK))
+        buffer: Any
+        buffer, evaluate = self.function.map(chunk).buffer()
+        given = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
+        inputs = [np.zeros((chunk, rows.shape[1])) for rows in given] + [np.tile(self.bound, (chunk, 1))]
+        outputs = [np.zeros((chunk, rows * columns)) for rows, columns in self.shapes]
+        for place, array in enumerate(inputs):
+            buffer.set_arg(place, memoryview(array))
+        for place, array in enumerate(outputs):
+            buffer.set_res(place, memoryview(array))  # type: ignore[arg-type]
+        results = [np.empty((count, array.shape[1])) for array in outputs]
+        for first in range(0, count, chunk):
+            size = min(chunk, count - first)
+            for array, rows in zip(inputs, given, strict=False):
+                array[:size] = rows[first : first + size]
+            evaluate()
+            for result, array in zip(results, outputs, strict=True):
+                result[first : first + size] = array[:size]
         return {
-            name: np.stack([_shaped(column, shape) for column in np.asarray(value).T])
-            for name, value, shape in zip(self.outputs, self._listed(values), self.shapes, strict=True)
+            name: _shaped(result, shape) for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
         }
 
-    def _listed(self, values: object) -> Sequence[object]:
-        return [values] if len(self.outputs) == 1 else list(values)  # type: ignore[call-overload]
 
-
-def _shaped(column: Array, shape: tuple[int, int]) -> Array:
-    """A column-major vector in the shape of its expression; a column is a 1-D array."""
-    matrix = column.reshape(shape, order="F")
-    return matrix[:, 0] if shape[1] == 1 else matrix
+def _shaped(rows: Array, shape: tuple[int, int]) -> Array:
+    """Rows of column-major entries as a stack of matrices, or of 1-D arrays where these are columns."""
+    matrices = rows.reshape(len(rows), *reversed(shape)).swapaxes(1, 2)
+    return matrices[:, :, 0] if shape[1] == 1 else matrices

@@ -1,55 +1,240 @@
-"""Linear models of a robot: for now its natural frequencies at rest."""
+"""The question ``linearize``: the linear model at a point, at an equilibrium, as formulas, and along a motion."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.question import Quantity, Question
+from kronbot.compute.result import Array as Named
+from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+from kronbot.errors import ComputationError
+from kronbot.mechanics.linear_model import LinearModel
+from kronbot.mechanics.modal import modes
+from kronbot.mechanics.recursion import demand_inertia
+from kronbot.mechanics.state_space import INPUTS, OUTPUTS, ports, reachable, state_space
+from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
-
-# Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
-MASSLESS = 1e-14
-
-
-def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
-    """M and K (n x n) at q = 0, without gravity and load."""
-    q = SX.sym("q", robot.n)
-    state = propagate(robot, q, SX(robot.n, 1))
-    outputs = {"M": generalized_inertia_matrix(state), "K": robot.stiffness}
-    matrices = Trace(robot.parameters, {"q": q}, outputs, "natural frequencies")(np.zeros(robot.n))
-    shape = (robot.n, robot.n)
-    return matrices["M"].reshape(shape), matrices["K"].reshape(shape)
+PURPOSE = "linearize"
+__all__ = ["INPUTS", "OUTPUTS", "Choice", "Point", "formulas", "linearize_at", "rigid_forces"]
+NEWTON_STEPS = 60
+# h_L below this share of the largest force counts as zero: what Newton's method leaves.
+BALANCED = 1e-9
+# Real parts below this share of the fastest pole are rounding.
+GROWTH = 1e-9
 
 
-def natural_frequencies(robot: Robot) -> tuple[Array, Array]:
-    """Angular frequencies (rad/s) at q = 0 without gravity, joints locked and joints free, ascending.
+@dataclass(frozen=True)
+class Point:
+    """The basic motion at an instant: q, qd, qdd (n,), torques (joints,), None for the rigid arm's, force (3,)."""
 
-    Solved as 1/omega^2 of K_f^-1 M, which keeps the low frequencies accurate to rounding; free joints enter by the
-    Schur complement of their inertia, so that rigid motions are exact zeros instead of small numbers. Frequencies of
-    coordinates without inertia (torsion without polar inertia) are infinite and left out. Raises UsageError where a
-    parameter has no value, numpy.linalg.LinAlgError where free joints move no mass.
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array | None
+    force: Array
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Joints that follow their basic motion exactly (places in q), and the signals of the state space."""
+
+    locked: frozenset[int]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+
+
+def formulas(robot: Robot, locked: frozenset[int]) -> Question:
+    """M_L, D_L, K_L, h_L about a rigid motion (59) with symbols for joints, their derivatives and their torques."""
+    linear = LinearModel.about_any_motion(robot)
+    expressions = linear.on_rigid_motion(linear.M_L, linear.D_L, linear.K_L, linear.h_L)
+    expressions = [casadi.substitute(part, linear.force, SX.zeros(3, 1)) for part in expressions]
+    free = [place for place in range(robot.n) if place not in locked]
+    names = [robot.coordinates[place] for place in free]
+    quantities = {
+        name: Quantity(part[free, free], names, names, units)
+        for name, part, units in zip(("M_L", "D_L", "K_L"), expressions[:3], matrix_units(robot, free), strict=True)
+    }
+    quantities["h_L"] = Quantity(expressions[3][free, :], names, None, {"rows": robot.force_units(free)})
+    joints = [joint.index for joint in robot.joints]
+    inputs = {word: getattr(linear, word)[joints, :] for word in ("q", "qd", "qdd")} | {"tau": linear.tau}
+    words = {
+        word: [entries[place] for place in joints]
+        for word, entries in robot.derivative_names(("q", "qd", "qdd")).items()
+    }
+    words["tau"] = ["tau" if len(joints) == 1 else f"tau.{joint.name}" for joint in robot.joints]
+    return Question(robot.parameters, inputs, words, quantities, PURPOSE)
+
+
+def linearize_at(robot: Robot, point: Point, choice: Choice, equilibrium: bool) -> Result:
+    """The linear model about a point, with its state space, modes and a verdict.
+
+    With ``equilibrium`` the modal coordinates are solved for first, and the torques are those that hold it there.
+    Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
     """
-    M, K = mass_and_stiffness(robot)
-    f = list(robot.flexible)
-    r = [joint.index for joint in robot.joints]
-    M_f, K_f = M[np.ix_(f, f)], K[np.ix_(f, f)]
-    reduced = M_f
-    if r and f:
-        M_rf = M[np.ix_(r, f)]
-        reduced = M_f - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
-    return _frequencies(M_f, K_f), np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])
+    demand_inertia(robot)
+    linear = LinearModel.about_any_motion(robot)
+    signals = ports(linear, choice.inputs, choice.outputs)
+    inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
+    parts = {
+        "M": linear.M_L,
+        "D": linear.D_L,
+        "K": linear.K_L,
+        "h": linear.h_L,
+        "g": linear.forces,
+        "E": signals.E,
+        "P": signals.P,
+    }
+    trace = Trace(robot.parameters, inputs, parts, PURPOSE)
+    q, tau = point.q, point.tau
+    if equilibrium:
+        q = _equilibrium(robot, trace, point)
+        holding = -trace(q, point.qd, point.qdd, np.zeros(len(robot.joints)), point.force)["h"]
+        tau = holding[[joint.index for joint in robot.joints]]
+    elif tau is None:
+        inputs.pop("tau")
+        rigid = Trace(robot.parameters, inputs, {"tau": rigid_forces(robot, linear)}, PURPOSE)
+        tau = rigid(q, point.qd, point.qdd, point.force)["tau"]
+    values = trace(q, point.qd, point.qdd, tau, point.force)
+    at = {"q": q, "qd": point.qd, "qdd": point.qdd}
+    named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
+    named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
+    arrays, summary = _answers(robot, values, signals.input_names, signals.output_names, choice, point)
+    return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
 
 
-def _frequencies(M: Array, K: Array) -> Array:
-    """omega of M a + K q = 0, ascending, for positive definite K."""
-    if not len(K):
-        return np.zeros(0)
-    L = np.linalg.cholesky(K)
-    half = np.linalg.solve(L, M)
-    flexibilities = np.linalg.eigvalsh(np.linalg.solve(L, half.T))
-    return np.sort(1 / np.sqrt(flexibilities[flexibilities > MASSLESS * flexibilities.max()]))
+def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
+    """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
+    rigid = LinearModel.about_any_motion(build(robot.description, "0", robot.parameters))
+    joints = [joint.index for joint in robot.joints]
+    needed = -casadi.substitute(rigid.h_L, rigid.tau, SX.zeros(rigid.tau.shape))
+    old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
+    new = casadi.vertcat(*(part[joints, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
+    return casadi.substitute(needed, old, new)
+
+
+def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
+    """q with the joints as given and modal coordinates in balance with gravity, force and steady spin (Newton)."""
+    modal = list(robot.flexible)
+    q = point.q.copy()
+    still = np.zeros(len(robot.joints))
+
+    def balance(q: Array) -> tuple[Array, Array]:
+        values = trace(q, point.qd, point.qdd, still, point.force)
+        return values["h"][modal], values["K"].reshape(robot.n, robot.n)[np.ix_(modal, modal)]
+
+    h, K = balance(q)
+    scale = max(float(np.abs(h).max(initial=0.0)), np.finfo(float).tiny)
+    for _ in range(NEWTON_STEPS):
+        if np.abs(h).max(initial=0.0) <= BALANCED * 1e-3 * scale:
+            return q
+        step, share = np.linalg.solve(K, h), 1.0
+        while share > 1e-6:
+            candidate = q.copy()
+            candidate[modal] += share * step
+            after, slope = balance(candidate)
+            if np.isfinite(after).all() and np.abs(after).max() < np.abs(h).max():
+                break
+            share /= 2
+        else:
+            # No step gets closer: rounding is all that is left, or there is no equilibrium near.
+            if np.abs(h).max() <= BALANCED * scale:
+                return q
+            break
+        q, h, K = candidate, after, slope
+    raise ComputationError(
+        f"no equilibrium found: forces of {np.abs(h).max():.3g} are left of {scale:.3g}; try a smaller load"
+    )
+
+
+def _answers(
+    robot: Robot,
+    values: Mapping[str, Array],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    choice: Choice,
+    point: Point,
+) -> tuple[dict[str, Named], dict[str, Scalar]]:
+    """Arrays and summary from the numbers of the linear model."""
+    free = [place for place in range(robot.n) if place not in choice.locked]
+    square = (robot.n, robot.n)
+    M, D, K = (values[name].reshape(square)[np.ix_(free, free)] for name in "MDK")
+    h = values["h"][free]
+    E = values["E"].reshape(robot.n, -1)[free, :]
+    P = values["P"].reshape(-1, robot.n)[:, free]
+    names = [robot.coordinates[place] for place in free]
+    states = names + [f"{name}_dot" for name in names]
+    space, found = state_space(M, D, K, E, P), modes(M, D, K)
+    numbers = [str(i + 1) for i in range(len(found.poles))]
+    units = matrix_units(robot, free)
+    arrays = {
+        "M_L": Named(M, names, units[0], names),
+        "D_L": Named(D, names, units[1], names),
+        "K_L": Named(K, names, units[2], names),
+        "h_L": Named(h, names, {"rows": robot.force_units(free)}),
+        "A": Named(space.A, states, "SI", states),
+        "B": Named(space.B, states, "SI", list(inputs)),
+        "C": Named(space.C, list(outputs), "SI", states),
+        "D": Named(space.D, list(outputs), "SI", list(inputs)),
+        "poles": Named(found.poles, numbers, "rad/s"),
+        "frequencies": Named(found.frequencies, numbers, "rad/s"),
+        "damping": Named(found.damping, numbers, "1"),
+        "shapes": Named(found.shapes, names, "1", numbers),
+    }
+    balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
+    summary: dict[str, Scalar] = {
+        "states": len(states),
+        "controllable": reachable(space.A, space.B),
+        "observable": reachable(space.A.T, space.C.T),
+        "largest_h_L": float(np.abs(h).max(initial=0.0)),
+    }
+    return arrays, summary | verdict(robot, found.poles, balanced, choice.locked)
+
+
+def verdict(
+    robot: Robot, poles: npt.NDArray[np.complex128], balanced: bool, locked: frozenset[int]
+) -> dict[str, Scalar]:
+    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
+    moving = poles[poles != 0]
+    size = float(np.abs(moving).max(initial=0.0))
+    growth = float(moving.real.max(initial=-np.inf))
+    word = (
+        "unstable"
+        if growth > GROWTH * size
+        else "asymptotically stable"
+        if growth < -GROWTH * size
+        else "stable, undamped"
+    )
+    summary: dict[str, Scalar] = {"free_coordinates": int(len(poles) - len(moving))}
+    if len(moving):
+        summary["largest_growth_rate"] = growth
+        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about(balanced)})"
+    return summary
+
+
+def about(balanced: bool) -> str:
+    """What the linear model is about."""
+    return "about an equilibrium" if balanced else "about the rigid motion, h_L is not zero"
+
+
+def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
+    """The model that a statement holds for: order, modes, free and locked joints."""
+    held = [joint.name for joint in robot.joints if joint.index in locked]
+    free = [joint.name for joint in robot.joints if joint.index not in locked]
+    joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
+    return f"order {robot.order}, {len(robot.flexible)} modes, joints {' and '.join(joints) or 'none'}"
+
+
+def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
+    """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
+    own = [robot.units[place] for place in free]
+    rows = robot.force_units(free)
+    return [{"rows": rows, "columns": [f"{time}/({unit})" for unit in own]} for time in ("s2", "s", "1")]

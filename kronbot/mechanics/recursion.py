@@ -170,7 +170,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     that follow a prescribed motion, by place in q (hybrid recursion): they are not solved for. Raises ComputationError
     where torsion modes have no polar inertia.
     """
-    _demand_inertia(state.robot)
+    demand_inertia(state.robot)
     robot = state.robot
     qdd = SX(robot.n, 1)
     for place, acceleration in given.items():
@@ -218,7 +218,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
 
 def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     """The same accelerations from the whole GIM and its L D L^T factorization (the paper's Cholesky)."""
-    _demand_inertia(state.robot)
+    demand_inertia(state.robot)
     qdd = SX(state.robot.n, 1)
     for place, acceleration in given.items():
         qdd[place] = acceleration
@@ -252,7 +252,8 @@ def _project(link: Link, columns: SX, given: Iterable[int] = ()) -> SX:
     return casadi.vertcat(link.joint.axis.T @ columns[:6, :], rows)
 
 
-def _demand_inertia(robot: Robot) -> None:
+def demand_inertia(robot: Robot) -> None:
+    """Raise ComputationError, naming the links, where torsion modes without polar inertia make M singular."""
     if robot.massless_torsion:
         names = ", ".join(repr(name) for name in robot.massless_torsion)
         raise ComputationError(

@@ -26,7 +26,7 @@ from kronbot.model.pose import Pose
 
 @dataclass(frozen=True)
 class RelativeMotion:
-    """A frame seen from another one: its pose there, and J_T, J_R, H_T, H_R (3 x n, 3 x n^2) in the axes of that one."""
+    """A frame seen from another one: its pose, and J_T, J_R (3 x n), H_T, H_R (3 x n^2) in the axes of that one."""
 
     pose: Pose
     J_T: SX

@@ -9,7 +9,7 @@ from casadi import SX
 from kronbot.compute.result import Array, Result, Scalar
 from kronbot.errors import UsageError
 from kronbot.mechanics.energy import total_mass
-from kronbot.mechanics.linearization import natural_frequencies
+from kronbot.mechanics.modal import natural_frequencies
 from kronbot.mechanics.recursion import propagate
 from kronbot.model.robot import Robot
 

@@ -41,6 +41,13 @@ class Direction:
         """Number of modes."""
         return len(self.shapes.powers)
 
+    def unit(self, mode: int) -> str:
+        """Unit of a modal coordinate: m in bending, rad in torsion, over m**p where the shape is x**p."""
+        power = self.shapes.powers[mode]
+        if self.strain == 1:
+            return f"rad/m^{power}" if power else "rad"
+        return f"m^{1 - power}" if power else "m"
+
 
 @dataclass(frozen=True)
 class MassLine:

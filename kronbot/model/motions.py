@@ -19,12 +19,13 @@ CUBIC_ROWS = 4
 class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
-    ``end`` is the last time (s) for which the motion is known, None where it goes on for ever; ``period`` (s) is the
-    period of its rate, None where it has none.
+    ``end`` is the last time (s) for which the motion is known, None where it goes on for ever; ``period`` (1 x 1, s) is
+    that of its rate, None where it has none.
     """
 
     value: Callable[[SX], SX]
     end: float | None = None
+    period: SX | None = None
 
     def derivatives(self, t: SX) -> tuple[SX, SX, SX]:
         """q, qd and qdd at the time symbol t."""
@@ -52,7 +53,7 @@ def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Moti
 
 def cycloidal(k: SX, T: SX) -> Motion:
     """Mohan-Saha (44): k (t - T/pi sin(pi t/T)) for all t; the rate is 2 k at T and repeats after 2 T."""
-    return Motion(lambda t: k * (t - T / np.pi * casadi.sin(np.pi * t / T)))
+    return Motion(lambda t: k * (t - T / np.pi * casadi.sin(np.pi * t / T)), period=2 * T)
 
 
 def spin_up(Omega: SX, T: SX) -> Motion:
@@ -79,7 +80,8 @@ def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
 
 def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
     """offset + amplitude sin(frequency t + phase), frequency in rad/s."""
-    return Motion(lambda t: offset + amplitude * casadi.sin(frequency * t + phase))
+    period = 2 * np.pi / frequency
+    return Motion(lambda t: offset + amplitude * casadi.sin(frequency * t + phase), period=period)
 
 
 def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:

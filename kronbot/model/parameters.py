@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.description.expressions import Expression, evaluate, exact, quarter_turns
-from kronbot.errors import UsageError
+from kronbot.errors import FreeParameters
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
 
@@ -81,17 +81,17 @@ class Parameters:
         return np.concatenate([base, np.asarray(casadi.Function("modal", [symbols], [modal])(base)).ravel()])
 
     def evaluate(self, expression: SX, wanted_for: str) -> float:
-        """A traced number (1 x 1) as a float. Raises UsageError, with the cure, where a parameter in it is free."""
+        """A traced number (1 x 1) as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
         self.require(self.free_in(expression), wanted_for)
         return float(casadi.Function("number", [self.symbols()], [expression])(self.bound()))
 
     def require(self, free: set[str], wanted_for: str) -> None:
-        """Raise UsageError that names the free parameters, unless there are none."""
+        """Raise FreeParameters that names the free parameters, unless there are none."""
         if free:
             names = [name for name in self.named if name in free]
             verb = "has no value" if len(names) == 1 else "have no values"
             cure = " ".join(f"--set {name}=..." for name in names)
-            raise UsageError(f"{wanted_for} needs numbers, but {', '.join(names)} {verb}; give {cure}")
+            raise FreeParameters(f"{wanted_for} needs numbers, but {', '.join(names)} {verb}; give {cure}")
 
     def free_in(self, expression: SX) -> set[str]:
         """Names of the parameters without a value that a traced expression depends on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -146,10 +147,31 @@ class Robot:
                 names += [f"{link.name}.{d.name}{i + 1}" for d in link.beam.directions for i in range(d.count)]
         return tuple(names)
 
+    def force_units(self, places: Iterable[int]) -> list[str]:
+        """Units of the generalized forces on coordinates: J per unit of the coordinate."""
+        known = {"rad": "N m", "m": "N"}
+        return [known.get(self.units[place], f"J/({self.units[place]})") for place in places]
+
     @property
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
+
+    def derivative_names(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Names of the entries of q, qd, qdd: ``q1``, ``q1_dot``, ``q1_ddot``."""
+        suffixes = {"q": "", "qd": "_dot", "qdd": "_ddot"}
+        return {word: [name + suffixes[word] for name in self.coordinates] for word in words}
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """Units of the coordinates: rad or m; coefficients of powers of x have those powers of m below them."""
+        units: list[str] = []
+        for link in self.links:
+            if link.joint is not None:
+                units.append("rad" if link.joint.revolute else "m")
+            if link.beam is not None:
+                units += [direction.unit(i) for direction in link.beam.directions for i in range(direction.count)]
+        return tuple(units)
 
     @cached_property
     def flexible(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from robots_in_tests import model, traced
 from scipy.linalg import eigh
 
 import kronbot
-from kronbot.mechanics.linearization import natural_frequencies
+from kronbot.mechanics.modal import natural_frequencies
 from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())

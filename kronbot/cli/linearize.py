@@ -1,0 +1,111 @@
+"""``kronbot linearize``."""
+
+from __future__ import annotations
+
+import click
+
+from kronbot.cli import options, questions
+from kronbot.cli.files import check_target
+from kronbot.cli.options import Quantity
+from kronbot.errors import UsageError
+
+
+@click.command(short_help="Linear model about a point, an equilibrium or a motion: matrices, state space, modes.")
+@options.robot_argument
+@options.order_option
+@options.set_option
+@options.q_option
+@options.qd_option
+@options.qdd_option
+@click.option("--tau", metavar="VALUES", help="Joint torques in h_L; default: those of the rigid arm.")
+@click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
+@click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
+@click.option("--motion", is_flag=True, help="Along the file's motion, on a grid of time; Floquet if it is periodic.")
+@click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: a period, else simulate's.")
+@click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
+@click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
+@click.option("--lock", metavar="JOINTS", help="Joints that follow the basic motion exactly: q1,q2 or all.")
+@click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
+@click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
+@questions.symbolic_options
+@options.output_options
+def linearize(
+    robot: str,
+    order: str,
+    settings: tuple[str, ...],
+    q: str | None,
+    qd: str | None,
+    qdd: str | None,
+    tau: str | None,
+    force: str | None,
+    equilibrium: bool,
+    motion: bool,
+    duration: float | None,
+    step: float | None,
+    period: float | None,
+    lock: str | None,
+    inputs: str,
+    outputs: str,
+    symbolic: str | None,
+    latex: bool,
+    short: bool,
+    cse: bool,
+    seconds: float,
+    style: str,
+    output: str | None,
+    array: str | None,
+    overwrite: bool,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Linear model M_L y'' + D_L y' + K_L y = h_L of ROBOT, y being the deviation from the basic motion.
+
+    About a point (--q, --qd, --qdd; torques of the rigid arm unless --tau), about an --equilibrium, or along the file's
+    --motion. With it come the state space A, B, C, D, natural frequencies, damping ratios, mode shapes and a verdict
+    about stability that names the model it holds for. --symbolic gives the matrices about a rigid motion as formulas.
+
+    \b
+    Examples:
+      kronbot linearize canadarm
+      kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat
+      kronbot linearize khang --order 1 --symbolic
+      kronbot linearize torso --motion --lock all --format json
+    """
+    check_target(output, overwrite)
+    at = {"q": q, "qd": qd, "qdd": qdd}
+    wanted = questions.wish(at, symbolic, latex, short, cse, seconds)
+    if motion and (equilibrium or wanted.style is not None or any(at.values()) or tau or force):
+        raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
+    if equilibrium and tau:
+        raise UsageError("--equilibrium finds the torques: leave out --tau")
+    if not motion and (duration or step or period):
+        raise UsageError("--duration, --step and --period go with --motion")
+    model = options.load_robot(robot, order, settings, quiet)
+
+    from kronbot.cli.points import joint_values, one_point, vector
+    from kronbot.cli.render import render
+    from kronbot.mechanics import floquet, linearization
+
+    joints = {joint.name: joint.index for joint in model.joints}
+    held = options.names_of(lock, tuple(joints), "--lock")
+    choice = linearization.Choice(
+        frozenset(joints[name] for name in held),
+        options.names_of(inputs, linearization.INPUTS, "--inputs"),
+        options.names_of(outputs, linearization.OUTPUTS, "--outputs"),
+    )
+    if wanted.style is not None:
+        asked = linearization.formulas(model, choice.locked)
+        result = questions.answer(model, asked, wanted, lambda arrays: {})
+    elif motion:
+        result = floquet.linearize_along(model, choice.locked if lock else None, duration, step, period)
+    else:
+        places = one_point(model, at)
+        point = linearization.Point(
+            places["q"],
+            places["qd"],
+            places["qdd"],
+            joint_values(model, tau, "--tau"),
+            vector(force, "--force"),
+        )
+        result = linearization.linearize_at(model, point, choice, equilibrium)
+    render(result, style, output, array, quiet)

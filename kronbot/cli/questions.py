@@ -1,0 +1,106 @@
+"""How a question is put and answered: at a point, at the rows of a file, or as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kronbot.cli.options import Quantity
+from kronbot.errors import FreeParameters, UsageError
+
+if TYPE_CHECKING:
+    from kronbot.compute.question import Question
+    from kronbot.compute.result import Array, Result, Scalar
+    from kronbot.model.robot import Robot
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Time to simplify formulas before the best form so far is taken, s.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the options ask for: points by word, or formulas in a style (None: numbers)."""
+
+    points: dict[str, str | None]
+    style: str | None
+    short: bool
+    shared: bool
+    seconds: float
+
+
+def symbolic_options(command: Command) -> Command:
+    """--symbolic, --latex, --short, --cse and --seconds: closed forms."""
+    for option in (
+        click.option("--seconds", type=Quantity(), default=PATIENCE, show_default=True, help="Time to simplify, s."),
+        click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
+        click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
+        click.option("--latex", is_flag=True, help="Short for --symbolic latex."),
+        click.option(
+            "--symbolic",
+            is_flag=False,
+            flag_value="text",
+            type=click.Choice(["text", "latex", "python"]),
+            help="Formulas in place of numbers: text, latex or python.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def wish(
+    points: dict[str, str | None], symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float
+) -> Wish:
+    """The options together. Raises UsageError where they contradict each other."""
+    if latex and symbolic not in (None, "latex"):
+        raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
+    style = "latex" if latex else symbolic
+    given = [f"--{word}" for word, text in points.items() if text is not None]
+    if style is not None and given:
+        raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
+    if style is None and (short or cse):
+        raise UsageError(f"{'--short' if short else '--cse'} is for formulas: add --symbolic")
+    return Wish(points, style, short, cse, seconds)
+
+
+def answer(
+    robot: Robot,
+    question: Question,
+    wanted: Wish,
+    summarize: Callable[[dict[str, Array]], dict[str, Scalar]],
+) -> Result:
+    """The answer to a question in the form wanted; ``summarize`` makes the summary of numbers at one point."""
+    from kronbot.cli.points import points
+    from kronbot.compute.result import Result
+
+    command = question.purpose
+    if wanted.style is not None:
+        from kronbot.compute.formulas import Writing, formulas
+
+        written = formulas(question, Writing(wanted.style, wanted.short, wanted.shared, wanted.seconds))
+        if not written.complete:
+            click.echo(f"not all is simplified after {wanted.seconds:g} s; --seconds gives more time", err=True)
+        meanings: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
+        return Result(
+            command,
+            robot.name,
+            robot.order,
+            arrays=written.arrays,
+            summary=meanings,
+            source=written.source,
+            language=wanted.style,
+        )
+    values, batch = points(robot, {word: wanted.points.get(word) for word in question.inputs})
+    try:
+        arrays = question.at_rows(*values.values()) if batch else question.at(*(rows[0] for rows in values.values()))
+    except FreeParameters as error:
+        raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
+    if batch:
+        cases: dict[str, Scalar] = {"cases": len(values["q"])}
+        return Result(command, robot.name, robot.order, arrays=arrays, summary=cases)
+    at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
+    return Result(command, robot.name, robot.order, at=at, arrays=arrays, summary=summarize(arrays))

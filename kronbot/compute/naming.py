@@ -1,0 +1,112 @@
+"""Names of symbols in closed forms: readable in text, as LaTeX and as Python identifiers."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+_MODAL = re.compile(
+    r"(?P<link>[^.]+)\.(?:(?P<direction>[^.]+)\.)?(?P<datum>[^.(]+)(?:\((?P<planes>\w),(?P<other>\w)\))?"
+)
+_PLAIN = re.compile(r"([^\W\d_]+?)_?(\d*)('*)")
+_JOINT = re.compile(r"q([1-9]\d*)")
+
+
+def modal_names(keys: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """Short names of modal data (Khang (68)-(71)): ``arm.v.X1(l)`` is X1 where that says enough.
+
+    Where it does not, the direction or the link or both stand before it: v.X1, arm.X1, arm.v.X1. All data of a robot
+    are named in one way; ``taken`` are names that mean something else.
+    """
+    used = set(taken)
+    parts = {key: _modal_parts(key) for key in keys}
+    for wanted in ((), ("direction",), ("link",), ("link", "direction")):
+        names = {key: ".".join([*(part[word] for word in wanted), part["datum"]]) for key, part in parts.items()}
+        if len(set(names.values())) == len(names) and not used & set(names.values()):
+            break
+    return names
+
+
+def _modal_parts(key: str) -> dict[str, str]:
+    match = _MODAL.match(key.removesuffix("(l)"))
+    assert match is not None, key
+    direction = match["direction"] or match["planes"] + match["other"]
+    return {"link": match["link"], "direction": direction, "datum": match["datum"]}
+
+
+def latex_name(name: str) -> str | None:
+    """LaTeX of a generated name (upper.v1, X1', q1_dot); None for a plain name, which SymPy writes well."""
+    for suffix, accent in (("_ddot", "ddot"), ("_dot", "dot")):
+        if name.endswith(suffix) and name != suffix:
+            stem = name.removesuffix(suffix)
+            return rf"\{accent}{{{latex_name(stem) or latex_parts(stem)}}}"
+    if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        return None
+    return latex_parts(name)
+
+
+def latex_parts(name: str) -> str:
+    """A dotted name as a letter with an index, the parts before the last dot as words in the index."""
+    *owners, last = name.split(".")
+    match = _PLAIN.fullmatch(last)
+    letter, digits, primes = match.groups() if match else (last, "", "")
+    if len(letter) > 1:
+        letter = rf"\mathrm{{{_escaped(letter)}}}"
+    index = ",".join([*([digits] if digits else []), *(rf"\mathrm{{{_escaped(owner)}}}" for owner in owners)])
+    return letter + (f"_{{{index}}}" if index else "") + primes
+
+
+def _escaped(word: str) -> str:
+    return word.replace("_", r"\_")
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Names as different Python identifiers: upper.v1 is upper_v1, X1' is X1_prime."""
+    result: dict[str, str] = {}
+    used = {"math"}
+    for name in names:
+        word = re.sub(r"\W", "_", name.replace("''", "_second").replace("'", "_prime"))
+        if keyword.iskeyword(word) or not word.isidentifier():
+            word = f"{word}_" if keyword.iskeyword(word) else f"_{word}"
+        while word in used:
+            word += "_"
+        used.add(word)
+        result[name] = word
+    return result
+
+
+def short_call(letter: str, coordinates: Sequence[str], inputs: Iterable[str]) -> tuple[str, str]:
+    """s or c of the sum of some coordinates, as text and as LaTeX: s23, s_{23}; s_shoulder_elbow.
+
+    Digits stand for the coordinates q1, q2, ...; they are kept apart by ``_`` where one has two digits.
+    """
+    numbers = [match[1] for name in coordinates if (match := _JOINT.fullmatch(name))]
+    if len(numbers) < len(coordinates):
+        index = " + ".join(latex_name(name) or rf"\mathrm{{{_escaped(name)}}}" for name in coordinates)
+        return "_".join([letter, *coordinates]), f"{letter}_{{{index}}}"
+    long = any(len(name) > 2 for name in inputs if _JOINT.fullmatch(name))
+    return letter + ("_" if long else "").join(numbers), f"{letter}_{{{(',' if long else '').join(numbers)}}}"
+
+
+def distinct(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """Names with ``_`` after those that mean something else already: a parameter may be called like a joint."""
+    used = set(taken) | set(names)
+    result = {}
+    for name in names:
+        new = name
+        if name in taken:
+            while new in used:
+                new += "_"
+            used.add(new)
+        result[name] = new
+    return result
+
+
+def unused(taken: Collection[str], letter: str) -> Iterable[str]:
+    """x0, x1, ... without the names that are taken."""
+    number = 0
+    while True:
+        if (name := f"{letter}{number}") not in taken:
+            yield name
+        number += 1

@@ -1,0 +1,67 @@
+"""A question about a model: named, traced quantities, answered as numbers, as many rows of numbers, or as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.result import Array, Units
+from kronbot.compute.trace import Trace
+from kronbot.model.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A traced matrix with the names of its rows and columns (None for a vector) and its units."""
+
+    expression: SX
+    rows: Sequence[str]
+    columns: Sequence[str] | None
+    units: Units
+
+
+@dataclass(frozen=True)
+class Question:
+    """Quantities as functions of inputs (columns of symbols by word) and of the parameters.
+
+    ``names`` are the names of the inputs' entries, ``purpose`` names the question in messages.
+    """
+
+    parameters: Parameters
+    inputs: Mapping[str, SX]
+    names: Mapping[str, Sequence[str]]
+    quantities: Mapping[str, Quantity]
+    purpose: str
+
+    def at(self, *point: npt.ArrayLike) -> dict[str, Array]:
+        """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
+        return self._arrays(self._trace()(*point), None)
+
+    def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, Array]:
+        """The quantities at many points, each input (N, size), as stacks with the axis ``case`` 1 ... N."""
+        cases = list(range(1, len(points[0]) + 1))
+        return self._arrays(self._trace().rows(*points), ("case", cases))
+
+    @property
+    def symbols(self) -> dict[str, SX]:
+        """Every input symbol (1 x 1) by the name of its entry."""
+        return {name: column[i] for word, column in self.inputs.items() for i, name in enumerate(self.names[word])}
+
+    def _trace(self) -> Trace:
+        outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
+        return Trace(self.parameters, self.inputs, outputs, self.purpose)
+
+    def _arrays(
+        self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
+    ) -> dict[str, Array]:
+        arrays = {}
+        for name, quantity in self.quantities.items():
+            leading = () if axis is None else (len(axis[1]),)
+            shape = (len(quantity.rows),) if quantity.columns is None else (len(quantity.rows), len(quantity.columns))
+            numbers = values[name].reshape(*leading, *shape)
+            arrays[name] = Array(numbers, quantity.rows, quantity.units, quantity.columns, axis)
+        return arrays

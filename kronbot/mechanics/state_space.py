@@ -1,0 +1,127 @@
+"""The linear model as x' = A x + B u, z = C x + D u, with x = [y; y'] of the coordinates that are not locked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.linear_model import LinearModel
+from kronbot.mechanics.modal import state_matrix
+from kronbot.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+
+INPUTS = ("torques", "force")
+OUTPUTS = ("joints", "endpoint", "gauges")
+# Directions of the staircase that are weaker than this share of the strongest count as missing.
+RANK = 1e-9
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where signals enter and leave: traced E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
+
+    input_names: tuple[str, ...]
+    input_units: tuple[str, ...]
+    E: SX
+    output_names: tuple[str, ...]
+    output_units: tuple[str, ...]
+    P: SX
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """A (2n x 2n), B (2n x inputs), C (outputs x 2n), D (outputs x inputs, zero)."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+
+
+def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) -> Ports:
+    """Inputs from joint ``torques`` and the endpoint ``force``; outputs from ``joints``, ``endpoint``, ``gauges``.
+
+    Gauges are those of the file's ``statics``; their output is the curvature kappa_z = v''. Raises UsageError where
+    there are none.
+    """
+    robot = linear.robot
+    entries: list[tuple[str, str, SX]] = []
+    if "torques" in inputs:
+        for joint in robot.joints:
+            column = SX(robot.n, 1)
+            column[joint.index] = 1
+            entries.append((f"torque.{joint.name}", "N m" if joint.revolute else "N", column))
+    if "force" in inputs:
+        entries += [(f"force.{axis}", "N", linear.J_T[i, :].T) for i, axis in enumerate("xyz")]
+    leaving: list[tuple[str, str, SX]] = []
+    if "joints" in outputs:
+        for joint in robot.joints:
+            row = SX(1, robot.n)
+            row[joint.index] = 1
+            leaving.append((joint.name, "rad" if joint.revolute else "m", row))
+    if "endpoint" in outputs:
+        leaving += [(f"endpoint.{axis}", "m", linear.J_T[i, :]) for i, axis in enumerate("xyz")]
+    if "gauges" in outputs:
+        leaving += _gauges(robot)
+    return Ports(
+        tuple(name for name, _, _ in entries),
+        tuple(unit for _, unit, _ in entries),
+        casadi.horzcat(SX(robot.n, 0), *(column for _, _, column in entries)),
+        tuple(name for name, _, _ in leaving),
+        tuple(unit for _, unit, _ in leaving),
+        casadi.vertcat(SX(0, robot.n), *(row for _, _, row in leaving)),
+    )
+
+
+def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:
+    """State space of M y'' + D y' + K y = E u with outputs P y."""
+    B = np.vstack([np.zeros_like(E), np.linalg.solve(M, E)])
+    C = np.hstack([P, np.zeros_like(P)])
+    return StateSpace(state_matrix(M, D, K), B, C, np.zeros((len(P), E.shape[1])))
+
+
+def reachable(A: Array, B: Array) -> int:
+    """Dimension of the controllable subspace, by the orthogonal staircase; observability is that of A^T, C^T.
+
+    Time is scaled by the fastest pole, so that rows of positions and of rates weigh alike.
+    """
+    size = max(float(np.abs(np.linalg.eigvals(A)).max(initial=0.0)), np.finfo(float).tiny)
+    half = len(A) // 2
+    scale = np.concatenate([np.full(half, size), np.ones(half)])
+    A, B = A * scale[:, None] / scale[None, :] / size, B * scale[:, None]
+    basis = np.zeros((len(A), 0))
+    block = B / max(float(np.abs(B).max(initial=0.0)), np.finfo(float).tiny)
+    while block.size and basis.shape[1] < len(A):
+        block = block - basis @ (basis.T @ block)
+        block = block - basis @ (basis.T @ block)  # twice is enough
+        U, sigma, _ = np.linalg.svd(block, full_matrices=False)
+        fresh = U[:, sigma > RANK]
+        if not fresh.shape[1]:
+            break
+        basis = np.hstack([basis, fresh])
+        block = A @ fresh
+    return int(basis.shape[1])
+
+
+def _gauges(robot: Robot) -> list[tuple[str, str, SX]]:
+    statics = robot.file.statics
+    if statics is None or not statics.gauges:
+        raise UsageError("--outputs gauges: the file has no statics: {gauges: [...]}")
+    rows = []
+    for gauge in statics.gauges:
+        link = next(link for link in robot.links if link.name == gauge.link)
+        if link.beam is None:
+            raise ComputationError(f"gauge {gauge.name!r} sits on link {gauge.link!r}, which is not flexible")
+        place = robot.parameters.number(gauge.x) / link.beam.length
+        xi = robot.parameters.evaluate(place, f"gauge {gauge.name!r}")
+        row = SX(1, robot.n)
+        row[0, slice(link.modal.start, link.modal.start + link.beam.v.count)] = link.beam.row(link.beam.v, xi, 2)
+        rows.append((f"curvature.{gauge.name}", "1/m", row))
+    return rows

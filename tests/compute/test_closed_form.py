@@ -1,0 +1,467 @@
+"""Closed forms: the papers' formulas, exact numbers, equality with the trace, limits, and the same text every time."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import casadi
+import numpy as np
+import pytest
+import sympy
+from casadi import SX
+from robots_in_tests import model
+from sympy import Rational, Symbol, cos, sin, sqrt
+
+import kronbot
+from kronbot.compute import closed_form as module
+from kronbot.compute import naming
+from kronbot.compute.closed_form import closed_form
+from kronbot.compute.simplification import Basis
+from kronbot.compute.trace import Trace
+from kronbot.errors import ComputationError
+from kronbot.mechanics.kinematics import endpoint, tip_frame
+from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+
+TIME = 60  # seconds; far more than any of these needs
+# Sums of some hundred products of numbers of order one, each rounded in its own order.
+SAME = 1e-13
+
+
+def khang(A, q):
+    """dA/dq, block column i the derivative of column i."""
+    return casadi.horzcat(*(casadi.jacobian(A[:, i], q) for i in range(A.shape[1])))
+
+
+def axial(S):
+    return casadi.vertcat(S[2, 1], S[0, 2], S[1, 0])
+
+
+def question(robot):
+    """Inputs by name and the traced matrices of a robot."""
+    q, qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
+    state = propagate(robot, q, qd)
+    R = tip_frame(state.links[robot.endpoint.link]).R
+    J_T = casadi.jacobian(endpoint(state), q)
+    slopes = casadi.jacobian(casadi.vec(R), q)
+    J_R = casadi.horzcat(*(axial(casadi.reshape(slopes[:, i], 3, 3) @ R.T) for i in range(robot.n)))
+    matrices = {
+        "J_T": J_T,
+        "J_R": J_R,
+        "H_T": khang(J_T, q),
+        "H_R": khang(J_R, q),
+        "M": generalized_inertia_matrix(state),
+    }
+    return q, dict(zip(robot.coordinates, casadi.vertsplit(q), strict=True)), matrices
+
+
+def form(robot, name, seconds=TIME):
+    _, inputs, matrices = question(robot)
+    return closed_form(matrices[name], inputs, robot.parameters).simplified(seconds)
+
+
+def formula(expression, **symbols):
+    """Closed form of a 1 x 1 expression of x and y without a robot."""
+    inputs = {name: SX.sym(name) for name in ("x", "y")}
+    return closed_form(expression(**inputs), inputs, kronbot.load("stacker").parameters)
+
+
+def real(names):
+    return [Symbol(name, real=True) for name in names.split()]
+
+
+def arm(rows, alphas, lengths):
+    """A serial arm with free DH lengths."""
+    free = [f"{letter}{i + 1}: " for letter in lengths for i in range(rows)]
+    links = [
+        f"""
+          - name: link{i + 1}
+            joint: {{type: revolute, name: q{i + 1}}}
+            dh: {{a: {f"a{i + 1}" if "a" in lengths else 0}, d: d{i + 1}, alpha: {alphas[i % len(alphas)]}, theta: 0}}
+        """
+        for i in range(rows)
+    ]
+    head = f"""
+        kronbot: 1
+        name: arm
+        convention: standard
+        gravity: [0, 0, 0]
+        parameters: {{{", ".join(free)}}}
+        links:"""
+    return model(textwrap.dedent(head) + "".join(textwrap.dedent(link).rstrip() for link in links) + "\n", "0")
+
+
+def one_link(alpha="0", a="1", theta="0", d="0", extra=""):
+    return model(
+        f"kronbot: 1\nname: one\nconvention: standard\ngravity: [0, 0, 0]\n{extra}links:\n"
+        f"  - {{name: arm, joint: {{type: revolute, name: q1}}, "
+        f"dh: {{a: {a}, d: {d}, alpha: {alpha}, theta: {theta}}}}}\n",
+        "0",
+    )
+
+
+def evaluated(source, name, *values, **parameters):
+    """The function in a source text, called."""
+    namespace = {}
+    exec(source, namespace)
+    return np.array(namespace[name](*values, **parameters), dtype=float)
+
+
+# The papers
+
+
+def test_stacker_kinematics():
+    """Tuan (102)-(105) as corrected, entry by entry."""
+    robot = kronbot.load("stacker")
+    q2, q3, a3 = real("q2 q3 a3")
+    S2, C2, S3, C3 = sin(q2), cos(q2), sin(q3), cos(q3)
+    H_T, H_R = sympy.zeros(3, 9), sympy.zeros(3, 9)
+    for row, column, entry in (
+        (1, 5, -a3 * C2 * C3),
+        (1, 6, a3 * S2 * S3),
+        (1, 8, a3 * S2 * S3),
+        (1, 9, -a3 * C2 * C3),
+        (2, 9, a3 * S3),
+        (3, 5, -a3 * S2 * C3),
+        (3, 6, -a3 * C2 * S3),
+        (3, 8, -a3 * C2 * S3),
+        (3, 9, -a3 * S2 * C3),
+    ):
+        H_T[row - 1, column - 1] = entry
+    H_R[0, 7], H_R[2, 7] = C2, S2
+    expected = {
+        "J_T": sympy.Matrix([[0, -a3 * S2 * C3, -a3 * C2 * S3], [0, 0, -a3 * C3], [1, a3 * C2 * C3, -a3 * S2 * S3]]),
+        "J_R": sympy.Matrix([[0, 0, S2], [0, -1, 0], [0, 0, -C2]]),
+        "H_T": H_T,
+        "H_R": H_R,
+    }
+    for name, matrix in expected.items():
+        result = form(robot, name)
+        assert result.complete
+        assert result.matrix == matrix, name
+
+
+def test_stacker_kinematics_as_text():
+    assert form(kronbot.load("stacker"), "J_T").text() == [
+        ["0", "-a3*sin(q2)*cos(q3)", "-a3*sin(q3)*cos(q2)"],
+        ["0", "0", "-a3*cos(q3)"],
+        ["1", "a3*cos(q2)*cos(q3)", "-a3*sin(q2)*sin(q3)"],
+    ]
+
+
+def test_stacker_mass_matrix():
+    """Tuan (106) as corrected, in the paper's own form."""
+    m1, m2, m3, l3, I2y, I3x, I3y, I3z, q2, q3 = real("m1 m2 m3 l3 I2y I3x I3y I3z q2 q3")
+    result = form(kronbot.load("stacker"), "M")
+    M12, M13 = m3 * l3 * cos(q2) * cos(q3), -m3 * l3 * sin(q2) * sin(q3)
+    M22 = I2y + (m3 * l3**2 + I3y) * cos(q3) ** 2 + I3x * sin(q3) ** 2
+    assert result.matrix == sympy.Matrix(
+        [[m1 + m2 + m3, M12, M13], [M12, M22, 0], [M13, 0, m3 * l3**2 + I3z]],
+    )
+    assert result.text()[1][1] == "I2y + I3x*sin(q3)**2 + (I3y + l3**2*m3)*cos(q3)**2"
+
+
+def test_modal_data_have_the_names_of_khang():
+    """(68): M of the arm in X1 (for X1(l)), m11 and D1; what they are is in the legend."""
+    result = form(kronbot.load("khang", order="1"), "M")
+    J1, mE, mu, a, X1, m11, D1, w = real("J1 mE mu l X1 m11 D1 arm.v1")
+    b = mE * X1**2 + mu * m11
+    expected = sympy.Matrix([[J1 + mE * a**2 + mu * a**3 / 3 + b * w**2, mE * a * X1 + mu * D1], [0, b]])
+    expected[1, 0] = expected[0, 1]
+    assert (result.matrix - expected).expand() == sympy.zeros(2, 2)
+    legend = dict(result.legend())
+    assert legend["X1"] == "1"
+    assert legend["m11"] == "l/4"
+    assert re.fullmatch(r"0\.28441287185495\d*\*l\*\*2", legend["D1"])
+    assert "X_{1}^{2} mE" in result.latex()
+    assert "v_{1,\\mathrm{arm}}" in result.latex()
+
+
+def test_angles_of_parallel_joints_are_added():
+    result = form(kronbot.load("canadarm", order="0"), "J_T")
+    assert result.text()[0] == [
+        "-6*sin(q1) - 7*sin(q1 + q2) - 2*sin(q1 + q2 + q3)",
+        "-7*sin(q1 + q2) - 2*sin(q1 + q2 + q3)",
+        "-2*sin(q1 + q2 + q3)",
+    ]
+    assert result.short().text()[0] == ["-6*s1 - 7*s12 - 2*s123", "-7*s12 - 2*s123", "-2*s123"]
+    assert ("s123", "sin(q1 + q2 + q3)") in result.short().legend()
+    assert "s_{123}" in result.short().latex()
+
+
+# Exact numbers
+
+
+@pytest.mark.parametrize(
+    ("robot", "row", "text"),
+    [
+        (one_link(alpha="pi/2", a="2/3"), 0, "-2*sin(q1)/3"),
+        (one_link(a="0.1"), 0, "-sin(q1)/10"),
+        (one_link(a="sin(pi/3)"), 0, "-sqrt(3)*sin(q1)/2"),
+        (one_link(a="sqrt(2)*pi"), 1, "sqrt(2)*pi*cos(q1)"),
+        (one_link(theta="pi/2"), 0, "-cos(q1)"),
+        (one_link(theta="pi/3"), 0, "-sin(q1 + pi/3)"),
+        (one_link(theta="0.3"), 0, "-sin(q1 + 3/10)"),
+        (one_link(a="1.5**0.5"), 0, "-sqrt(6)*sin(q1)/2"),
+    ],
+)
+def test_numbers_stay_exact(robot, row, text):
+    assert form(robot, "J_T").text()[row] == [text]
+
+
+def test_a_twist_of_60_degrees_is_half_a_root_of_three():
+    """R = Rz(q1) Rx(pi/3) twice; no decimal point and no tiny number anywhere."""
+    robot = arm(2, ["pi/3"], "d")
+    text = form(robot, "J_R").text()
+    assert text == [["0", "sqrt(3)*sin(q1)/2"], ["0", "-sqrt(3)*cos(q1)/2"], ["1", "1/2"]]
+    for name in ("J_T", "H_T", "H_R"):
+        assert "." not in str(form(robot, name).text())
+
+
+def test_powers_that_would_fill_the_memory_become_floats():
+    robot = one_link(a="((1.0000001**64)**64)**64")
+    ((entry,), *_) = form(robot, "J_T").text()
+    assert re.fullmatch(r"-1\.0265\d*\*sin\(q1\)", entry)
+
+
+def test_floats_of_shapes_print_as_they_are():
+    """Order 2 holds numbers of the mode shapes: shortest digits that give the same float."""
+    text = str(form(kronbot.load("khang", order="2"), "J_T").text())
+    assert re.findall(r"\d\.\d+", text)
+    assert all(repr(float(number)) == number for number in re.findall(r"\d+\.\d+(?:e-?\d+)?", text))
+
+
+def test_a_parameter_may_be_called_like_a_rate():
+    """The description refuses two equal names; a closed form keeps apart what it is given."""
+    robot = one_link(a="q1_dot", extra="parameters: {q1_dot: 2}\n")
+    rate = SX.sym("rate")
+    result = closed_form(rate * robot.links[0].row.along, {"q1_dot": rate}, robot.parameters)
+    assert result.text() == [["q1_dot*q1_dot_"]]
+    assert evaluated(result.python("f"), "f", 3.0) == 6.0
+
+
+# Equality with the trace
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "matrices"),
+    [
+        ("puma560", "0", ["J_T", "J_R", "H_T", "H_R", "M"]),
+        ("khang", "1", ["J_T", "J_R", "H_T", "M"]),
+        ("khang", "2", ["J_T", "M"]),
+        ("canadarm", "1", ["J_T", "H_T", "M"]),
+    ],
+)
+def test_numbers_put_in_give_the_trace(name, order, matrices):
+    robot = kronbot.load(name, order=order)
+    q, _, expressions = question(robot)
+    trace = Trace(robot.parameters, {"q": q}, {word: expressions[word] for word in matrices}, "test")
+    values = np.random.default_rng(3).uniform(-1, 1, robot.n)
+    expected = trace(values)
+    for word in matrices:
+        result = form(robot, word)
+        for writing in (result, result.short(), result.shared(), result.short().shared()):
+            numbers = evaluated(writing.python(word), word, *values)
+            assert np.abs(numbers - expected[word]).max() < SAME * max(1, np.abs(expected[word]).max()), word
+
+
+def test_parameters_of_a_python_function_are_keywords():
+    robot = kronbot.load("khang", order="1")
+    source = form(robot, "J_T").python("J_T")
+    assert "def J_T(qa, arm_v1, *, l=0.9):" in source
+    straight = evaluated(source, "J_T", 0.0, 0.0, l=2.0)
+    assert straight == pytest.approx(np.array([[0, 0], [2, 1], [0, 0]]))
+    with pytest.raises(TypeError):
+        evaluated(form(kronbot.load("stacker"), "J_T").python("J_T"), "J_T", 0, 0, 0)
+
+
+def test_simplification_never_lengthens():
+    for name, order in (("puma560", "0"), ("canadarm", "1"), ("piedboeuf", "2")):
+        robot = kronbot.load(name, order=order)
+        _, inputs, matrices = question(robot)
+        plain = closed_form(matrices["J_T"], inputs, robot.parameters)
+        assert plain.simplified(TIME).operations <= plain.operations
+
+
+def value(basis, polynomial, angles):
+    """A polynomial with numbers for its angles."""
+
+    def atom(number):
+        name, angle = basis.keys[number]
+        return getattr(np, name)(sum(float(factor) * angles[term] for term, factor in angle))
+
+    terms = {monomial: basis.factors(monomial) for monomial in polynomial}
+    return sum(c * np.prod([atom(k) ** e for k, e in terms[monomial]]) for monomial, c in polynomial.items())
+
+
+def test_short_forms_of_random_polynomials_have_the_same_value():
+    """Products of sines and cosines of three angles and their squares, multiplied out at random."""
+    chance = np.random.default_rng(5)
+    for _ in range(60):
+        basis = Basis(TIME)
+        atoms = [basis.sine_and_cosine(((k, 1),))[:2] for k in range(3)]
+        flat = [atom for pair in atoms for atom in pair]
+        polynomial = {}
+        for _ in range(chance.integers(1, 12)):
+            monomial = sum(basis.monomial(atom, int(chance.integers(0, 3))) for atom in flat)
+            polynomial[monomial] = int(chance.integers(1, 3)) * int(chance.choice([-1, 1]))
+        angles = chance.uniform(-3, 3, 3)
+
+        short = basis.shortest(polynomial)
+        assert len(short) <= len(polynomial)
+        assert value(basis, short, angles) == pytest.approx(value(basis, polynomial, angles), abs=1e-12)
+
+
+# Sizes, times, refusals
+
+
+@pytest.mark.parametrize("lengths", ["d", "ad"])
+def test_seven_joints(lengths):
+    """The symbolic Jacobian and Hessian of a 7-joint arm, within the issue's time limits."""
+    robot = arm(7, ["pi/2", "-pi/2"], lengths)
+    for name, seconds in (("J_T", 10), ("J_R", 10), ("H_T", 30), ("H_R", 30)):
+        result = form(robot, name, seconds)
+        assert result.complete
+        assert all(result.text())
+
+
+def test_no_time_leaves_the_entries_as_they_are():
+    robot = kronbot.load("puma560")
+    _, inputs, matrices = question(robot)
+    plain = closed_form(matrices["J_R"], inputs, robot.parameters)
+    unfinished = plain.simplified(0)
+    assert plain.complete
+    assert not unfinished.complete
+    assert unfinished.matrix == plain.matrix
+
+
+def test_long_tapes_are_refused():
+    robot = kronbot.load("spatial", order="2")
+    with pytest.raises(ComputationError, match=r"instructions, 20000 are the limit; ask for numbers \(--q\)"):
+        form(robot, "H_T")
+
+
+def test_long_formulas_are_refused_unless_common_parts_are_shared():
+    robot = kronbot.load("spatial", order="1")
+    _, inputs, matrices = question(robot)
+    plain = closed_form(matrices["J_T"], inputs, robot.parameters)
+    for writing in (plain.text, plain.latex, plain.legend, lambda: plain.python("f")):
+        with pytest.raises(ComputationError, match=r"150000 are the limit; .*--cse"):
+            writing()
+    assert plain.short().shared().operations < module.MOST_OPERATIONS
+    assert plain.short().shared().text()
+
+
+def test_sixty_joints_end_early():
+    """The tree written out has 10**19 operations; nothing walks over it."""
+    plain = form(arm(60, ["0"], "ad"), "J_T", 2)
+    assert not plain.complete
+    assert plain.shared().text()
+    with pytest.raises(ComputationError):
+        plain.text()
+
+
+def test_tables_are_refused():
+    table = casadi.interpolant("table", "bspline", [[0, 1, 2, 3]], [0, 1, 4, 9])
+    with pytest.raises(ComputationError, match="a table in it has no formula"):
+        formula(lambda x, y: table(x))
+
+
+def test_case_distinctions_have_formulas():
+    def expression(x, y):
+        inside = casadi.logic_and(x > 0, casadi.logic_not(y <= x))
+        return casadi.vertcat(
+            casadi.if_else(inside, x, -y), casadi.fmin(x, y), casadi.fmax(x, y), casadi.fabs(y), casadi.sign(x)
+        )
+
+    result = formula(expression)
+    x, y = SX.sym("x"), SX.sym("y")
+    truth = casadi.Function("truth", [x, y], [expression(x, y)])
+    for point in ((0.5, 1.0), (0.5, 0.2), (-0.5, 1.0), (2.0, -3.0)):
+        assert evaluated(result.python("f"), "f", *point).ravel() == pytest.approx(np.asarray(truth(*point)).ravel())
+    assert "Min(x, y)" in result.text()[1]
+
+
+def test_quotients_by_sums_cancel():
+    def expression(x, y):
+        return (x + y) * casadi.cos(x) ** 2 / (x + y) ** 2 + casadi.sin(x) ** 2 / (x + y)
+
+    assert formula(expression).simplified(TIME).text() == [["1/(x + y)"]]
+
+
+def test_roots_of_twists_are_carried_out():
+    """sqrt(3)**2 = 3 is found although it stands in different factors."""
+    robot = arm(3, ["pi/3"], "d")
+    assert form(robot, "J_R").matrix[:, 2].T.dot(form(robot, "J_R").matrix[:, 2]).simplify() == 1
+    assert Rational(1, 2) in form(robot, "J_R").matrix
+    assert sqrt(3) in form(robot, "J_R").matrix.atoms(sympy.Pow)
+
+
+# Names
+
+
+def test_modal_names_say_no_more_than_they_must():
+    def names(*keys, taken=()):
+        return list(naming.modal_names(keys, taken).values())
+
+    assert names("arm.v.X1(l)", "arm.v.X1'(l)", "arm.v.m11") == ["X1", "X1'", "m11"]
+    assert names("arm.v.X1(l)", taken=["X1"]) == ["v.X1"]
+    assert names("arm.v.m11", "arm.w.m11", "arm.m11(v,w)") == ["v.m11", "w.m11", "vw.m11"]
+    assert names("upper.v.D1", "lower.v.D1") == ["upper.D1", "lower.D1"]
+    assert names("upper.v.D1", "lower.w.D1", "upper.w.D1") == ["upper.v.D1", "lower.w.D1", "upper.w.D1"]
+
+
+def test_names_in_latex_and_python():
+    assert naming.latex_name("q1") is None
+    assert naming.latex_name("upper.X1'") == "X_{1,\\mathrm{upper}}'"
+    assert naming.latex_name("fore_arm.v12") == "v_{12,\\mathrm{fore\\_arm}}"
+    assert naming.latex_name("q1_dot") == "\\dot{q_{1}}"
+    assert list(naming.identifiers(["a.b", "a_b", "lambda", "X1'", "fore-arm.v1", "math"]).values()) == [
+        "a_b",
+        "a_b_",
+        "lambda_",
+        "X1_prime",
+        "fore_arm_v1",
+        "math_",
+    ]
+
+
+def test_short_names():
+    assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"]) == ("s23", "s_{23}")
+    assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"]) == ("c2_3", "c_{2,3}")
+    assert naming.short_call("c", ["waist"], ["waist"])[0] == "c_waist"
+
+
+def test_short_names_give_way_to_parameters():
+    robot = one_link(a="s1", extra="parameters: {s1: }\n")
+    assert form(robot, "J_T").short().text() == [["-s1*sin(q1)"], ["c1*s1"], ["0"]]
+
+
+# The same text every time
+
+
+def test_the_text_does_not_depend_on_the_hash_seed():
+    script = textwrap.dedent("""
+        import test_closed_form as t
+        for name, order in (("puma560", "0"), ("canadarm", "1"), ("khang", "2")):
+            for matrix in ("J_T", "M"):
+                result = t.form(t.kronbot.load(name, order=order), matrix)
+                for one in (result, result.short().shared()):
+                    print(one.text(), one.legend(), one.latex(), one.python("f"))
+    """)
+    here = Path(__file__).parent
+    paths = os.pathsep.join([str(here), str(here.parent), str(Path(kronbot.__file__).parents[1])])
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) > 1000
