@@ -15,7 +15,9 @@ from kronbot.cli.dynamics import dynamics
 from kronbot.cli.hessian import hessian
 from kronbot.cli.jacobian import jacobian
 from kronbot.cli.linearize import linearize
+from kronbot.cli.modes import modes
 from kronbot.cli.simulate import simulate
+from kronbot.cli.taylor import taylor
 from kronbot.errors import DescriptionError, Interrupted, KronbotError
 
 DEBUG = "kronbot.debug"
@@ -33,7 +35,7 @@ def kronbot() -> None:
     """
 
 
-for command in (check, dynamics, hessian, jacobian, linearize, simulate):
+for command in (check, dynamics, hessian, jacobian, linearize, modes, simulate, taylor):
     kronbot.add_command(command)
 
 

@@ -83,7 +83,11 @@ def answer(
 
         written = formulas(question, Writing(wanted.style, wanted.short, wanted.shared, wanted.seconds))
         if not written.complete:
-            click.echo(f"not all is simplified after {wanted.seconds:g} s; --seconds gives more time", err=True)
+            click.echo(
+                f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
+                "they could be: --seconds gives more time, --cse writes common parts once",
+                err=True,
+            )
         meanings: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
         return Result(
             command,

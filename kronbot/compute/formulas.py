@@ -13,6 +13,8 @@ from kronbot.compute.closed_form import ClosedForm, closed_form
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array
 
+LETTERS = "xyzuvwabcdefhkmnp"
+
 
 @dataclass(frozen=True)
 class Writing:
@@ -69,4 +71,6 @@ def _form(question: Question, name: str, writing: Writing, seconds: float) -> Cl
     form = closed_form(expression, question.symbols, question.parameters).simplified(seconds)
     if writing.short:
         form = form.short()
-    return form.shared() if writing.shared else form
+    # A letter of its own for every quantity: the meanings of all stand in one list.
+    place = list(question.quantities).index(name)
+    return form.shared(LETTERS[place % len(LETTERS)] * (1 + place // len(LETTERS))) if writing.shared else form

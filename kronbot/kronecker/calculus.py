@@ -36,7 +36,7 @@ def kron_power(A: SX, k: int) -> SX:
     m x n gives m^k x n^k. The papers define k >= 1; kronbot adds the empty product k = 0, the 1 x 1 identity, so that
     rules over k may start there. Raises ValueError for a negative k.
     """
-    _check_order(k, "a Kronecker power")
+    check_order(k, "a Kronecker power")
     power = SX.eye(1)
     for _ in range(k):
         power = kron(power, A)
@@ -72,7 +72,7 @@ def skew(a: SX) -> SX:
     3 x 1 gives 3 x 3. Raises ValueError for anything but a 3 x 1 vector.
     """
     if a.shape != (3, 1):
-        raise ValueError(f"skew needs a 3 x 1 vector, not {_size(a)}")
+        raise ValueError(f"skew needs a 3 x 1 vector, not {size_of(a)}")
     return casadi.skew(a)
 
 
@@ -90,7 +90,7 @@ def block_skew(A: SX) -> SX:
     Raises ValueError unless A has three rows.
     """
     if A.rows() != 3:
-        raise ValueError(f"block_skew needs a matrix with 3 rows, not {_size(A)}")
+        raise ValueError(f"block_skew needs a matrix with 3 rows, not {size_of(A)}")
     x, y, z = casadi.vertsplit(A)
     zero = SX(1, A.columns())
     return casadi.blockcat([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
@@ -108,8 +108,8 @@ def khang_derivative(A: SX, x: SX, order: int = 1) -> SX:
     Entries of A that do not depend on x_k leave structural zeros. Raises ValueError for a negative order or an x that
     is not a dense column of different symbols.
     """
-    _check_order(order, "the order of a derivative")
-    _check_variables(x)
+    check_order(order, "the order of a derivative")
+    check_variables(x)
     r, n = A.rows(), x.rows()
     for _ in range(order):
         # Row i s + j of this Jacobian is entry (i, j) of A, so that row i of the derivative is n s entries in a row of
@@ -126,12 +126,12 @@ def product_derivative(A: SX, dA: SX, B: SX, dB: SX, n: int) -> SX:
     For a constant C in place of B, Khang (20), dB is ``SX(p, s * n)``. Raises ValueError for shapes that do not fit.
     """
     if n < 0 or A.columns() != B.rows():
-        raise ValueError(f"a product of {_size(A)} and {_size(B)} derived by {n} variables does not exist")
+        raise ValueError(f"a product of {size_of(A)} and {size_of(B)} derived by {n} variables does not exist")
     for name, factor, derivative in (("first", A, dA), ("second", B, dB)):
         if derivative.shape != (factor.rows(), factor.columns() * n):
             raise ValueError(
-                f"the derivative of the {name} factor ({_size(factor)}) by {n} variables must be "
-                f"{factor.rows()} x {factor.columns() * n}, not {_size(derivative)}"
+                f"the derivative of the {name} factor ({size_of(factor)}) by {n} variables must be "
+                f"{factor.rows()} x {factor.columns() * n}, not {size_of(derivative)}"
             )
     return dA @ kron(B, SX.eye(n)) + A @ dB
 
@@ -144,7 +144,7 @@ def time_derivative(dA: SX, xd: SX) -> SX:
     """
     n = xd.rows()
     if xd.columns() != 1 or n == 0 or dA.columns() % n:
-        raise ValueError(f"a derivative of {_size(dA)} does not fit rates of {_size(xd)}")
+        raise ValueError(f"a derivative of {size_of(dA)} does not fit rates of {size_of(xd)}")
     return dA @ kron(SX.eye(dA.columns() // n), xd)
 
 
@@ -156,14 +156,16 @@ def derivative_columns(columns: Sequence[str], variables: Sequence[str]) -> list
     return [f"{column}|{variable}" for column in columns for variable in variables]
 
 
-def _check_order(k: int, what: str) -> None:
+def check_order(k: int, what: str) -> None:
+    """Raise ValueError for a negative order."""
     if k < 0:
         raise ValueError(f"{what} must not be negative, not {k}")
 
 
-def _check_variables(x: SX) -> None:
+def check_variables(x: SX) -> None:
+    """Raise ValueError unless x is a dense column of different symbols."""
     if x.columns() != 1 or not x.is_dense():
-        raise ValueError(f"a derivative is by a dense column of symbols, not by {_size(x)} with {x.nnz()} entries")
+        raise ValueError(f"a derivative is by a dense column of symbols, not by {size_of(x)} with {x.nnz()} entries")
     if not x.is_valid_input():
         raise ValueError("a derivative is by symbols: an expression or a number stands among the variables")
     # SX.has_duplicates leaves marks on the symbols that make its next answer wrong.
@@ -171,5 +173,6 @@ def _check_variables(x: SX) -> None:
         raise ValueError("a derivative is by different symbols: one stands twice among the variables")
 
 
-def _size(A: SX) -> str:
+def size_of(A: SX) -> str:
+    """The shape in words."""
     return f"{A.rows()} x {A.columns()}"

@@ -19,7 +19,7 @@ import casadi
 from casadi import DM, SX
 
 from kronbot.errors import ComputationError
-from kronbot.kronecker.calculus import _check_order, _check_variables, _size, khang_derivative, kron
+from kronbot.kronecker.calculus import check_order, check_variables, khang_derivative, kron, size_of
 
 LIMIT = 1_000_000
 """Largest number of entries, structural zeros counted, of a derivative that :func:`coefficients` makes."""
@@ -40,13 +40,13 @@ def coefficients(A: SX, x: SX, order: int) -> list[SX]:
     Raises ComputationError, before any work, where the last one would have more than LIMIT entries; ValueError for a
     negative order or an x that is not a dense column of different symbols.
     """
-    _check_order(order, "the order of an expansion")
-    _check_variables(x)
+    check_order(order, "the order of an expansion")
+    check_variables(x)
     width = columns(A.columns(), x.rows(), order)
     entries = A.rows() * width
     if entries > LIMIT:
         raise ComputationError(
-            f"derivative {order} of a {_size(A)} matrix by {x.rows()} variables would have {width:,} columns and "
+            f"derivative {order} of a {size_of(A)} matrix by {x.rows()} variables would have {width:,} columns and "
             f"{entries:,} entries (the limit is {LIMIT:,}): ask for a lower order, or give the deviation delta, "
             "whose expansion comes from directional derivatives without these columns"
         )
@@ -70,12 +70,12 @@ def expansion(coefficients_at_x0: Sequence[Any], delta: Any) -> Any:
         raise ValueError("an expansion needs at least the coefficient of order 0")
     n, (r, s) = delta.rows(), derivatives[0].shape
     if delta.columns() != 1:
-        raise ValueError(f"a deviation is a column, not {_size(delta)}")
+        raise ValueError(f"a deviation is a column, not {size_of(delta)}")
     for k, derivative in enumerate(derivatives):
         if derivative.shape != (r, columns(s, n, k)):
             raise ValueError(
                 f"coefficient {k} of a {r} x {s} matrix and {n} variables must be {r} x {columns(s, n, k)}, "
-                f"not {_size(derivative)}"
+                f"not {size_of(derivative)}"
             )
     polynomial = derivatives[-1]
     for k in range(len(derivatives) - 1, 0, -1):
@@ -95,11 +95,11 @@ def directional(A: SX, x: SX, delta: Any, order: int) -> list[SX]:
     inside is not seen is derived by jtimes, again and again. Raises ValueError for a negative order, for an x that is
     not a dense column of different symbols and for a delta of another size.
     """
-    _check_order(order, "the order of an expansion")
-    _check_variables(x)
+    check_order(order, "the order of an expansion")
+    check_variables(x)
     delta = SX(delta)
     if delta.shape != x.shape:
-        raise ValueError(f"a deviation from {_size(x)} must be {_size(x)}, not {_size(delta)}")
+        raise ValueError(f"a deviation from {size_of(x)} must be {size_of(x)}, not {size_of(delta)}")
     lean = casadi.cse(A)
     others = casadi.vertcat(*casadi.Function("A", [x], [lean], {"allow_free": True}).free_sx())
     tape = casadi.Function("A", [x, others], [lean])
@@ -121,11 +121,13 @@ def linearized_two(A: SX, x: SX, y: SX, delta_x: SX, delta_y: SX) -> SX:
     the point x0, y0. The paper has one size n for both, which is not needed. Raises ValueError for variables that are
     not dense columns of different symbols and for shapes that do not fit.
     """
-    _check_variables(casadi.vertcat(x, y))
+    check_variables(casadi.vertcat(x, y))
     model = A
     for variables, delta in ((x, delta_x), (y, delta_y)):
         if delta.shape != variables.shape:
-            raise ValueError(f"a deviation from {_size(variables)} must be {_size(variables)}, not {_size(delta)}")
+            raise ValueError(
+                f"a deviation from {size_of(variables)} must be {size_of(variables)}, not {size_of(delta)}"
+            )
         model = model + khang_derivative(A, variables) @ kron(SX.eye(A.columns()), delta)
     return model
 
@@ -138,7 +140,7 @@ def linearized_product_two(A: SX, x: SX, y: SX) -> tuple[SX, SX, SX]:
     the terms with y0 twice; (52) is right.
     Raises ValueError for variables that are not dense columns of different symbols, and where y does not fit A.
     """
-    _check_variables(casadi.vertcat(x, y))
+    check_variables(casadi.vertcat(x, y))
     product, L_y, L_x = linearized_product(A, x, y)
     return product, L_y + khang_derivative(A, y) @ kron(y, SX.eye(y.rows())), L_x
 
@@ -151,7 +153,7 @@ def linearized_product(A: SX, x: SX, y: SX) -> tuple[SX, SX, SX]:
     where y does not fit A.
     """
     if y.shape != (A.columns(), 1):
-        raise ValueError(f"a matrix of {_size(A)} multiplies a column of {A.columns()}, not {_size(y)}")
+        raise ValueError(f"a matrix of {size_of(A)} multiplies a column of {A.columns()}, not {size_of(y)}")
     return A @ y, A, khang_derivative(A, x) @ kron(y, SX.eye(x.rows()))
 
 

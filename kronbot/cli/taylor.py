@@ -1,0 +1,68 @@
+"""``kronbot taylor``."""
+
+from __future__ import annotations
+
+import click
+
+from kronbot.cli import options
+from kronbot.cli.files import check_target
+
+
+@click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
+@options.robot_argument
+@options.order_option
+@options.set_option
+@click.option(
+    "--of",
+    "of",
+    type=click.Choice(["M", "C_star", "g", "J_T", "J_R", "position"]),
+    default="M",
+    show_default=True,
+    help="What to expand.",
+)
+@click.option(
+    "--terms", type=click.IntRange(0, 12), default=2, show_default=True, help="Highest power of the expansion."
+)
+@options.q_option
+@click.option("--delta", metavar="VALUES", help="Change of q: the expansion there, the exact value and the error.")
+@options.frame_options
+@options.output_options
+def taylor(
+    robot: str,
+    order: str,
+    settings: tuple[str, ...],
+    of: str,
+    terms: int,
+    q: str | None,
+    delta: str | None,
+    frame: str,
+    axes: str,
+    style: str,
+    output: str | None,
+    array: str | None,
+    overwrite: bool,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Taylor coefficients d^k/dq^k of a matrix of ROBOT at --q, Khang derivatives of s n^k columns.
+
+    With --delta the expansion there, by directional derivatives whose cost does not grow as n^k, beside the exact
+    value; largest_error.k in the summary is the error of order k.
+
+    \b
+    Examples:
+      kronbot taylor canadarm --of M --terms 1
+      kronbot taylor stacker-numeric --terms 4 --q 0.47,0.83,-0.36 --delta 0.09,0.23,-0.17
+      kronbot taylor puma560 --of position --terms 6 --delta q2=0.3
+    """
+    check_target(output, overwrite)
+    model = options.load_robot(robot, order, settings, quiet)
+
+    from kronbot.cli.points import one_point
+    from kronbot.cli.render import render
+    from kronbot.mechanics import expansions, jacobians
+
+    at = one_point(model, {"q": q, "delta": delta})
+    seen = jacobians.view(model, frame, axes)
+    change = None if delta is None else at["delta"]
+    render(expansions.taylor(model, of, seen, terms, at["q"], change), style, output, array, quiet)
