@@ -1,0 +1,103 @@
+"""dynamics, taylor, linearize and modes on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+
+from kronbot.cli.main import run
+
+
+def ask(capsys, *arguments):
+    """The JSON answer of a command that succeeds."""
+    assert run([*arguments, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+
+
+def test_dynamics_balances(capsys):
+    """tau = M qdd + C qd + g + K q + D qd, with both Coriolis matrices."""
+    point = ["--q", "q2=0.5,q3=-0.9", "--qd", "q1=1,q2=0.3", "--qdd", "q3=2"]
+    arrays = ask(capsys, "dynamics", "puma560", *point)["arrays"]
+    M, g, K, D, tau = (np.array(arrays[name]["values"]) for name in ("M", "g", "K", "D", "tau"))
+    q, qd, qdd = np.array([0, 0.5, -0.9, 0, 0, 0]), np.array([1, 0.3, 0, 0, 0, 0]), np.array([0, 0, 2, 0, 0, 0])
+    for name in ("C", "C_christoffel"):
+        C = np.array(arrays[name]["values"])
+        assert M @ qdd + C @ qd + g + K @ q + D @ qd == pytest.approx(tau, rel=1e-12)
+    assert arrays["dM_dq"]["columns"][1] == "q1|q2"
+
+
+def test_taylor_reports_its_errors(capsys):
+    """The reference's largest errors of M for each order; coefficients by name."""
+    answer = ask(
+        capsys, "taylor", "stacker-numeric", "--terms", "4", "--q", "0.47,0.83,-0.36", "--delta", "0.09,0.23,-0.17"
+    )
+    errors = [answer["summary"][f"largest_error.{k}"] for k in range(1, 5)]
+    assert errors == pytest.approx([720.200688135028, 87.58348065996324, 7.2889033525534614, 0.49275080683946726])
+    assert list(answer["arrays"]) == ["M", "dM_dq", "d2M_dq2", "d3M_dq3", "d4M_dq4", "expansion", "exact", "error"]
+    assert run(["taylor", "canadarm", "--terms", "6"]) == 1
+    assert "delta" in capsys.readouterr().err
+    answer = ask(capsys, "taylor", "canadarm", "--terms", "6", "--delta", "q2=0.1")
+    assert "left_out" in answer["summary"]
+    assert answer["summary"]["largest_error.6"] < 1e-6
+
+
+def test_linearize_writes_matlab_files(tmp_path, capsys):
+    """A, B, C, D as MATLAB sees them are those of the JSON answer."""
+    point = ["linearize", "khang", "--equilibrium", "--q", "qa=pi/4"]
+    answer = ask(capsys, *point)
+    assert run([*point, "-o", str(tmp_path / "k.mat")]) == 0
+    arrays = loadmat(tmp_path / "k.mat", simplify_cells=True)["arrays"]
+    for name in "ABCD":
+        assert np.array_equal(arrays[name], np.array(answer["arrays"][name]["values"]))
+    assert arrays["poles"].dtype.kind == "c"
+    shapes = answer["arrays"]["shapes"]
+    assert np.shape(shapes["real"]) == np.shape(shapes["imag"]) == (2, len(answer["arrays"]["poles"]["rows"]))
+    assert "order 2, 1 modes" in answer["summary"]["verdict"]
+    assert "equilibrium" in answer["summary"]["verdict"]
+
+
+def test_linearize_along_a_motion(capsys):
+    """Stacks over time; a motion that is no period of anything has no multipliers."""
+    answer = ask(capsys, "linearize", "canadarm", "--motion", "--step", "2.5")
+    K_L = answer["arrays"]["K_L"]
+    assert K_L["axis"] == {"name": "t", "values": [0.0, 2.5, 5.0, 7.5, 10.0]}
+    assert np.shape(K_L["values"]) == (5, 9, 9)
+    assert "multipliers" not in answer["arrays"]
+
+
+def test_modes_at_rest_agree_with_check(capsys):
+    """Joints locked and free; rigid motions are exact zeros."""
+    modes = ask(capsys, "modes", "canadarm")["arrays"]
+    check = ask(capsys, "check", "canadarm")["arrays"]
+    for case in ("locked", "free"):
+        ours, theirs = (
+            np.array(a[f"{name}_{case}"]["values"]) for a, name in ((modes, "frequencies"), (check, "frequency"))
+        )
+        assert ours == pytest.approx(theirs, rel=1e-6)
+    assert modes["frequencies_free"]["values"][:3] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["linearize", "canadarm", "--lock", "q9"], "q1, q2, q3"),
+        (["linearize", "canadarm", "--inputs", "torque"], "torques"),
+        (["linearize", "canadarm", "--motion", "--q", "1,2,3"], "--motion"),
+        (["linearize", "khang", "--motion"], "no motion"),
+        (["linearize", "khang", "--step", "1"], "--motion"),
+        (["linearize", "khang", "--force", "1,2"], "three numbers"),
+        (["linearize", "khang", "--outputs", "gauges"], "statics"),
+        (["linearize", "khang", "--tau", "arm.v1=1"], "by joint"),
+        (["modes", "khang", "--q", "arm.v1=0.1"], "joints only"),
+        (["linearize", "stacker"], "--set"),
+        (["linearize", "khang", "--equilibrium", "--tau", "1"], "--tau"),
+        (["taylor", "khang", "--q", "@x.csv"], "no such file"),
+    ],
+)
+def test_wrong_questions(arguments, message, capsys):
+    """Exit 2 with the choices or the contradiction."""
+    assert run(arguments) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
