@@ -13,7 +13,7 @@ from kronbot.compute.result import Array, Scalar
 from kronbot.errors import UsageError
 from kronbot.kronecker.calculus import derivative_columns, kron_power
 from kronbot.mechanics.kinematics import Frame, frame, relative_motion
-from kronbot.mechanics.relative_motion import RelativeMotion
+from kronbot.mechanics.relative_motion import BodyMotion, RelativeMotion
 from kronbot.model.robot import Robot
 
 AXES = ("x", "y", "z")
@@ -91,7 +91,7 @@ def dexterity(arrays: dict[str, Array]) -> dict[str, Scalar]:
     return summary
 
 
-def _motions(robot: Robot, seen: View, q: SX) -> tuple[RelativeMotion, RelativeMotion]:
+def _motions(robot: Robot, seen: View, q: SX) -> tuple[RelativeMotion | BodyMotion, RelativeMotion]:
     """The motion in the axes asked for, and in those of the frame it is seen from."""
     outer = relative_motion(robot, q, seen.of, seen.to)
     return (outer.in_body() if seen.body else outer), outer

@@ -9,75 +9,118 @@ matrix equalities used here need the commutation matrix K, which leaves qd (x) q
 * H_Tc = H_Tb - d~ H_Rb + A H_T' + S (A J_T' (x) E)(1 + K) + S (S (x) E)(d (x) E_nn) K                             (86)
 * H_Rc = H_Rb + A H_R' + S (A J_R' (x) E)                                                                         (87)
 
-with A = A_b^(a), d = A d', S = bsk(J_Rb), and a prime for (c) relative to (b), in (b).
+with A = A_b^(a), d = A d', S = bsk(J_Rb), and a prime for (c) relative to (b), in (b). The last term of (86) is
+S (-d~ J_Rb (x) E) K, since S (d (x) E) = -d~ J_Rb (18).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import casadi
 from casadi import SX
 
-from kronbot.kronecker.calculus import block_skew, commutation, khang_derivative, kron, skew
+from kronbot.kronecker.calculus import khang_derivative, kron, skew
 from kronbot.model.pose import Pose
 
 
 @dataclass(frozen=True)
 class RelativeMotion:
-    """A frame seen from another one: its pose, and J_T, J_R (3 x n), H_T, H_R (3 x n^2) in the axes of that one."""
+    """A frame seen from another one: its pose, and J_T, J_R (3 x n), H_T, H_R (3 x n^2) in the axes of that one.
+
+    ``chain`` are the steps that lead there, each with the motion before it: Hessians are composed when asked for.
+    """
 
     pose: Pose
     J_T: SX
     J_R: SX
-    H_T: SX
-    H_R: SX
+    chain: tuple[tuple[RelativeMotion, Step], ...]
 
     @staticmethod
     def rest(n: int) -> RelativeMotion:
         """The frame itself, for n coordinates."""
-        return RelativeMotion(Pose.identity(), SX(3, n), SX(3, n), SX(3, n * n), SX(3, n * n))
+        return RelativeMotion(Pose.identity(), SX(3, n), SX(3, n), ())
 
-    def then(self, inner: RelativeMotion) -> RelativeMotion:
-        """The motion of (c) relative to (a) from this one, of (b) relative to (a), and that of (c) relative to (b)."""
-        A, d = self.pose.R, self.pose.R @ inner.pose.r
-        n = self.J_T.columns()
-        E, S, K = SX.eye(n), block_skew(self.J_R), commutation(n, n)
-        J_T, J_R = A @ inner.J_T, A @ inner.J_R
-        swept = S @ kron(J_T, E)
-        lever = S @ kron(S, E) @ kron(d, SX.eye(n * n))
+    def then(self, step: Step) -> RelativeMotion:
+        """The motion of the frame that a step leads to, (77) and (78)."""
+        J_T, J_R, lever = self._moved(step)
         return RelativeMotion(
-            pose=self.pose @ inner.pose,
-            J_T=self.J_T - skew(d) @ self.J_R + J_T,
-            J_R=self.J_R + J_R,
-            H_T=self.H_T - skew(d) @ self.H_R + A @ inner.H_T + swept + (swept + lever) @ K,
-            H_R=self.H_R + A @ inner.H_R + S @ kron(J_R, E),
-        )
-
-    def point(self, p: SX) -> RelativeMotion:
-        """The same frame with its origin at the fixed point p (3 x 1) of it, Tuan (79), (88)."""
-        rest = RelativeMotion.rest(self.J_T.columns())
-        return self.then(RelativeMotion(Pose(p, SX.eye(3)), rest.J_T, rest.J_R, rest.H_T, rest.H_R))
-
-    def in_body(self) -> RelativeMotion:
-        """Jacobians in the axes of the moving frame, J^(b) = A^T J, and their own Khang derivatives, Tuan (53), (61).
-
-        H^(b) = A^T (H - bsk(J_R)(J (x) E)), the exact form of (57) and (65).
-        """
-        A_T, E, S = self.pose.R.T, SX.eye(self.J_T.columns()), block_skew(self.J_R)
-        return RelativeMotion(
-            pose=self.pose,
-            J_T=A_T @ self.J_T,
-            J_R=A_T @ self.J_R,
-            H_T=A_T @ (self.H_T - S @ kron(self.J_T, E)),
-            H_R=A_T @ (self.H_R - S @ kron(self.J_R, E)),
+            self.pose @ step.pose, self.J_T + lever + J_T, self.J_R + J_R, (*self.chain, (self, step))
         )
 
     @cached_property
+    def hessians(self) -> tuple[SX, SX]:
+        """H_T and H_R, by (86) and (87) from step to step."""
+        n = self.J_T.columns()
+        H_T, H_R = SX(3, n * n), SX(3, n * n)
+        for before, step in self.chain:
+            J_T, J_R, lever = before._moved(step)
+            inner_T, inner_R = step.hessians(n)
+            A, d = before.pose.R, before.pose.R @ step.pose.r
+            turned = swept(before.J_R, J_T) + swapped(before.J_R, J_T) + swapped(before.J_R, lever)
+            H_T = H_T - skew(d) @ H_R + A @ inner_T + turned
+            H_R = H_R + A @ inner_R + swept(before.J_R, J_R)
+        return H_T, H_R
+
+    @property
+    def H_T(self) -> SX:
+        """Translational Hessian (51)."""
+        return self.hessians[0]
+
+    @property
+    def H_R(self) -> SX:
+        """Rotational Hessian (60)."""
+        return self.hessians[1]
+
+    @property
     def H_T_star(self) -> SX:
         """A^T H_T (3 x n^2), Tuan (58): acceleration in body axes is J^(b) qdd + H* (qd (x) qd)."""
         return self.pose.R.T @ self.H_T
+
+    def in_body(self) -> BodyMotion:
+        """The same motion in the axes of the moving frame."""
+        return BodyMotion(self)
+
+    def _moved(self, step: Step) -> tuple[SX, SX, SX]:
+        """A J_T', A J_R' and -d~ J_R of a step from here, 3 x n each."""
+        n = self.J_T.columns()
+        d = self.pose.R @ step.pose.r
+        J_T, J_R = step.jacobians(n)
+        return self.pose.R @ J_T, self.pose.R @ J_R, -(skew(d) @ self.J_R)
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """A relative motion in the axes of the moving frame: J^(b) = A^T J, and their own Khang derivatives (53), (61)."""
+
+    outer: RelativeMotion
+
+    @property
+    def pose(self) -> Pose:
+        """The pose of the moving frame in the other one."""
+        return self.outer.pose
+
+    @property
+    def J_T(self) -> SX:
+        """A^T J_T (3 x n)."""
+        return self.outer.pose.R.T @ self.outer.J_T
+
+    @property
+    def J_R(self) -> SX:
+        """A^T J_R (3 x n)."""
+        return self.outer.pose.R.T @ self.outer.J_R
+
+    @property
+    def H_T(self) -> SX:
+        """A^T (H_T - bsk(J_R)(J_T (x) E)), the exact form of (57)."""
+        return self.outer.pose.R.T @ (self.outer.H_T - swept(self.outer.J_R, self.outer.J_T))
+
+    @property
+    def H_R(self) -> SX:
+        """A^T (H_R - bsk(J_R)(J_R (x) E)), the exact form of (65)."""
+        return self.outer.pose.R.T @ (self.outer.H_R - swept(self.outer.J_R, self.outer.J_R))
 
 
 @dataclass(frozen=True)
@@ -105,21 +148,43 @@ class Step:
             J_R=-(R_T @ self.J_R),
         )
 
-    def motion(self, n: int) -> RelativeMotion:
-        """The step as a relative motion by all n coordinates; its Hessians are the Khang derivatives of J_T and J_R."""
-        J_T, J_R, H_T, H_R = SX(3, n), SX(3, n), SX(3, n * n), SX(3, n * n)
+    def jacobians(self, n: int) -> tuple[SX, SX]:
+        """J_T and J_R by all n coordinates (3 x n)."""
+        J_T, J_R = SX(3, n), SX(3, n)
         if self.places:
-            columns = list(self.places)
-            pairs = [j * n + k for j in columns for k in columns]
-            J_T[:, columns], J_R[:, columns] = self.J_T, self.J_R
+            J_T[:, list(self.places)], J_R[:, list(self.places)] = self.J_T, self.J_R
+        return J_T, J_R
+
+    def hessians(self, n: int) -> tuple[SX, SX]:
+        """Khang derivatives of J_T and J_R by all n coordinates (3 x n^2)."""
+        H_T, H_R = SX(3, n * n), SX(3, n * n)
+        if self.places:
+            pairs = [j * n + k for j in self.places for k in self.places]
             H_T[:, pairs] = khang_derivative(self.J_T, self.variables)
             H_R[:, pairs] = khang_derivative(self.J_R, self.variables)
-        return RelativeMotion(self.pose, J_T, J_R, H_T, H_R)
+        return H_T, H_R
+
+
+def swept(J_R: SX, X: SX) -> SX:
+    """bsk(J_R)(X (x) E), 3 x n^2: column (j, k) is J_R,k x X_j, made without the large factors."""
+    return _crossed(J_R, X, lambda r, x: kron(x, r))
+
+
+def swapped(J_R: SX, X: SX) -> SX:
+    """bsk(J_R)(X (x) E) K, 3 x n^2: column (j, k) is J_R,j x X_k."""
+    return _crossed(J_R, X, kron)
+
+
+def _crossed(J_R: SX, X: SX, product: Callable[[SX, SX], SX]) -> SX:
+    """Cross products of the columns of two 3 x n matrices, in the order that ``product`` of their rows gives."""
+    r, x = casadi.vertsplit(J_R), casadi.vertsplit(X)
+    rows = [product(r[a], x[b]) - product(r[b], x[a]) for a, b in ((1, 2), (2, 0), (0, 1))]
+    return casadi.vertcat(*rows)
 
 
 def along(steps: Iterable[Step], n: int) -> RelativeMotion:
     """The relative motion at the end of a chain of steps: the recursion over the frames."""
     motion = RelativeMotion.rest(n)
     for step in steps:
-        motion = motion.then(step.motion(n))
+        motion = motion.then(step)
     return motion

@@ -1,0 +1,439 @@
+"""The linear model: Khang's example, the derivative of the nonlinear dynamics, equilibria, spinning beams, outputs."""
+
+import json
+from pathlib import Path
+
+import casadi
+import control
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import Lagrangian, shapes
+from random_robots import SPATIAL_ARM, coordinates, robots
+from robots_in_tests import columns, model, run, shipped, traced
+from scipy.io import loadmat
+from scipy.linalg import expm
+
+from kronbot import description
+from kronbot.cli.main import run as kronbot
+from kronbot.compute.trace import Trace
+from kronbot.errors import ComputationError
+from kronbot.mechanics.linear_model import LinearModel
+from kronbot.mechanics.linearization import Choice, Point, linearize_at
+from kronbot.mechanics.modal import state_matrix
+from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate
+from kronbot.model.build import build
+
+KHANG = json.loads((Path(__file__).parents[1] / "data" / "khang.json").read_text())
+WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]
+STATE = {"q": {"qa": 0.6}, "qd": {"qa": 2.1}, "qdd": {"qa": -3.4}}
+SPINNING = """
+kronbot: 1
+name: spinning
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: beam
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {y: 1, z: 1}, modes: MODES, shape: SHAPE}
+"""
+
+
+def linearized(robot, at=None, *, tau=None, force=(0, 0, 0), lock=(), equilibrium=False, inputs=None, outputs=None):
+    """The answer of ``linearize``: points by word, by name or as arrays; joints to lock by name."""
+    words = {word: np.zeros(robot.n) for word in ("q", "qd", "qdd")}
+    for word, values in (at or {}).items():
+        if isinstance(values, dict):
+            for name, value in values.items():
+                words[word][robot.coordinates.index(name)] = value
+        else:
+            words[word] = np.asarray(values, float)
+    point = Point(*words.values(), None if tau is None else np.asarray(tau, float), np.asarray(force, float))
+    locked = frozenset(joint.index for joint in robot.joints if joint.name in lock)
+    choice = Choice(locked, inputs or ("torques", "force"), outputs or ("joints", "endpoint"))
+    return linearize_at(robot, point, choice, equilibrium)
+
+
+def arrays(result, *names):
+    return [result.arrays[name].values for name in names]
+
+
+def khang(order, **parameters):
+    text = description.read("khang").text
+    source = description.Source("khang.yaml", text, None)
+    return build(description.load(source, {name: str(value) for name, value in parameters.items()}), str(order))
+
+
+# ------------------------------------------------------------------------------------------------ Khang's example
+
+
+def test_khang_at_order_1_has_the_numbers_of_the_reference():
+    """M_L, D_L, K_L, h_L of (68)-(71) on the rigid motion, from an independent symbolic program."""
+    found = linearized(khang(1), STATE, tau=[4.2])
+    for name in ("M_L", "D_L", "K_L", "h_L"):
+        values = np.array(KHANG[name])
+        assert np.abs(found.arrays[name].values - values).max() <= 1e-12 * np.abs(values).max(), name
+
+
+def test_khang_at_order_2_adds_the_foreshortening_and_nothing_else():
+    """The point moves inwards by w^2/2 int X1'^2: qd^2 times inertia less weight along the beam, in K_L22 only."""
+    one, two = (linearized(khang(order), STATE, tau=[4.2]) for order in (1, 2))
+    for name in ("M_L", "D_L", "h_L"):
+        assert np.abs(one.arrays[name].values - two.arrays[name].values).max() < 1e-13, name
+    added = two.arrays["K_L"].values - one.arrays["K_L"].values
+    assert two.arrays["K_L"].values[1, 1] == pytest.approx(KHANG["K_L22_with_foreshortening"], rel=1e-12)
+    assert added[1, 1] == pytest.approx(KHANG["K_L22_foreshortening_added"], rel=1e-11)  # of 46: 1e-13 of rounding
+    added[1, 1] = 0
+    assert np.abs(added).max() < 1e-13
+
+
+def test_khang_prints_the_formulas_of_the_paper(capsys):
+    """(68)-(71) in the paper's own symbols, mOE = mu l and X1 = X1(l): equal as expressions, entry by entry."""
+    assert kronbot(["linearize", "khang", "--order", "1", "--symbolic", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    names = "J1 mE l X1 D1 C1 m11 k11 mu EI g qa qa_dot qa_ddot tau"
+    local = {name: sympy.Symbol(name) for name in names.split()}
+    J1, mE, l, X1, D1, C1, m11, k11, mu, EI, g, qa, qd, qdd, tau = local.values()  # noqa: E741
+    sin, cos = sympy.sin(qa), sympy.cos(qa)
+    mOE = mu * l
+    wanted = {
+        "M_L": [[J1 + mE * l**2 + mOE * l**2 / 3, mE * l * X1 + mu * D1], [mE * l * X1 + mu * D1, mE * X1**2 + mu * m11]],
+        "D_L": [[0, 0], [0, 0]],
+        "K_L": [
+            [-(mE + mOE / 2) * g * l * sin, -(mE * X1 + mu * C1) * g * sin],
+            [-(mE * X1 + mu * C1) * g * sin, EI * k11 - (mE * X1**2 + mu * m11) * qd**2],
+        ],
+        "h_L": [
+            [tau - (J1 + mE * l**2 + mOE * l**2 / 3) * qdd - (mE + mOE / 2) * g * l * cos],
+            [-(mE * l * X1 + mu * D1) * qdd - (mE * X1 + mu * C1) * g * cos],
+        ],
+    }
+    for name, entries in wanted.items():
+        text = answer["arrays"][name]["values"]
+        rows = text if isinstance(text[0], list) else [[entry] for entry in text]
+        for i, row in enumerate(entries):
+            for j, entry in enumerate(row):
+                assert sympy.expand(sympy.sympify(rows[i][j], locals=local) - entry) == 0, (name, i, j)
+    mode, values = KHANG["mode"], {"l": KHANG["params"]["l"]}
+    for name, key in {"X1": "X1_l", "D1": "D1", "C1": "C1", "m11": "m11", "k11": "k11"}.items():
+        meaning = sympy.sympify(answer["summary"][f"where.{name}"]).subs(values)
+        assert float(meaning) == pytest.approx(mode[key], rel=1e-12), name
+
+
+def test_the_bare_beam_stiffens_by_southwells_coefficient():
+    """Without tip mass int x phi / m11 = 1.1933: the net coefficient of qd^2 is -1 at order 1, +0.1933 at order 2."""
+    net = []
+    for order in (1, 2):
+        robot = khang(order, mE=0)
+        K0, K1 = (linearized(robot, {"qd": {"qa": rate}}, lock=["qa"]).arrays["K_L"].values for rate in (0, 10))
+        net.append((K1 - K0)[0, 0] / 100 / (KHANG["params"]["rhoA"] * KHANG["mode"]["m11"]))
+    assert net[0] == pytest.approx(-1, rel=1e-10)
+    phi = KHANG["mode"]["int_x_phi"] / KHANG["mode"]["m11"]
+    assert net[1] - net[0] == pytest.approx(phi, rel=1e-10)
+    assert net[1] - net[0] == pytest.approx(1.1933, abs=5e-5)
+
+
+def test_only_order_1_predicts_an_instability_of_the_spinning_arm():
+    """K_L22 = EI k11 - b qd^2 changes sign at qd^2 = EI k11 / b; with foreshortening it grows with qd (no gravity)."""
+    parameters, mode = KHANG["params"], KHANG["mode"]
+    b = parameters["mE"] * mode["X1_l"] ** 2 + parameters["rhoA"] * mode["m11"]
+    critical = np.sqrt(parameters["EI"] * mode["k11"] / b)
+    for order in (1, 2):
+        for share in (0.999, 1.001):
+            found = linearized(khang(order, g=0), {"qd": {"qa": share * critical}}, lock=["qa"])
+            unstable = order == 1 and share > 1
+            assert found.summary["verdict"].startswith("unstable" if unstable else "stable, undamped")
+            assert f"order {order}, 1 modes, joints locked qa" in found.summary["verdict"]
+
+
+# ------------------------------------------------------------------------------- derivative of the nonlinear model
+
+
+@settings(max_examples=20)
+@given(robots(), st.sampled_from([1, 2]), st.integers(0, 10**6))
+def test_the_linear_model_is_the_derivative_of_forward_dynamics(robot, order, seed):
+    """-M^-1 K_L, -M^-1 D_L about any state that moves by its torques = d qdd / d(q, qd) of the O(n) recursion, to 1e-9.
+
+    With qdd = f(q, qd, tau) nothing is left to balance, h_L = 0.
+    """
+    linear = model(robot, str(order))
+    scale = np.array([scale for *_, scale in coordinates(robot, order)])
+    rng = np.random.default_rng(seed)
+    q, qd, tau = rng.uniform(0.3, 1, (3, len(scale))) * [scale, scale, np.ones(len(scale))]
+    joints = [joint.index for joint in linear.joints]
+    tau[[place for place in range(linear.n) if place not in joints]] = 0
+
+    def accelerations(q, qd, x):
+        return ALGORITHMS["recursive"](propagate(linear, q, qd), x, {})
+
+    functions = traced(
+        linear,
+        qdd=accelerations,
+        slope=lambda q, qd, x: casadi.jacobian(accelerations(q, qd, x), casadi.vertcat(q, qd)),
+    )
+    exact = functions(q, qd, tau)
+    about = LinearModel.about_any_motion(linear)
+    inputs = {word: getattr(about, word) for word in ("q", "qd", "qdd", "tau", "force")}
+    outputs = {word: getattr(about, word) for word in ("M_L", "D_L", "K_L", "h_L")}
+    found = Trace(linear.parameters, inputs, outputs, "test")(q, qd, exact["qdd"], tau[joints], np.zeros(3))
+    n, h = linear.n, found["h_L"]
+    M, D, K = (found[word].reshape(n, n) for word in ("M_L", "D_L", "K_L"))
+    A = state_matrix(M, D, K)
+    assert np.abs(A[:n] - np.eye(n, 2 * n, n)).max() == 0
+    slope = exact["slope"].reshape(n, 2 * n)
+    # Forces: what cancels is as large as the terms; accelerations lose what the condition of M takes.
+    size = 1 + np.abs(K).max() + np.abs(D).max() + np.abs(M).max() * np.abs(slope).max()
+    assert np.abs(M @ slope + np.hstack([K, D])).max() < 1e-11 * size
+    assert np.abs(A[n:] - slope).max() < 1e-9 * np.abs(slope).max() + 1e-14 * np.linalg.cond(M) * size
+    assert np.abs(h).max() < 1e-11 * (np.abs(K @ q).max() + np.abs(M).max() * np.abs(exact["qdd"]).max() + 1)
+
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, damping: 0.1}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 30}, modes: {v: 1}, damping: {ratio: 0.01}}
+    hub: {mass: 0.2, inertia: {Izz: 0.05}}
+  - name: fore
+    joint: {type: revolute, name: q2, damping: 0.1}
+    dh: {a: 0.6, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {z: 20}, modes: {v: 1}, damping: {ratio: 0.01}}
+    payload: {mass: 0.4}
+simulate: {duration: 0.5, drive: {q1: {torque: TAU1}, q2: {torque: TAU2}}}
+"""
+
+
+def arm(tau):
+    return model(ARM.replace("TAU1", repr(float(tau[0]))).replace("TAU2", repr(float(tau[1]))))
+
+
+def test_simulation_leaves_the_linear_model_with_the_square_of_the_disturbance():
+    """About an equilibrium exp(A t) x0 misses the nonlinear motion by c |x0|^2: slope 2 over a decade of x0."""
+    robot = arm([0, 0])
+    found = linearized(robot, {"q": {"q1": -0.9, "q2": 0.5}}, equilibrium=True)
+    rest = np.array([found.at["q"][name] for name in robot.coordinates])
+    robot = arm([found.at["tau"][name] for name in ("q1", "q2")])
+    names = [*robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
+    direction = np.array([0.3, 0.01, -0.4, 0.02, 0.5, 0, 0.8, 0])
+    x_e = np.concatenate([rest, np.zeros(robot.n)])
+    errors = []
+    sizes = [0.1, 0.1 / np.sqrt(10), 0.01]
+    for size in sizes:
+        start = x_e + size * direction
+        q, qd = (dict(zip(robot.coordinates, part, strict=True)) for part in np.split(start, 2))
+        done = run(robot, duration=0.5, step=0.05, rtol=1e-11, q=q, qd=qd)
+        assert done.error is None
+        series = done.result.series
+        linear = [x_e + expm(found.arrays["A"].values * t) @ (size * direction) for t in series["t"]]
+        errors.append(np.abs(columns(series, *names) - linear).max())
+    slopes = np.diff(np.log(errors)) / np.diff(np.log(sizes))
+    assert slopes == pytest.approx([2, 2], abs=0.1)
+
+
+# -------------------------------------------------------------------------------------------------------- equilibria
+
+
+def residual(text, order, q, tau, force=(0, 0, 0)):
+    """Generalized forces that act at rest, by the oracle: joint torques and an endpoint force less weight and strain."""
+    oracle = Lagrangian(text, order)
+    forces = -oracle.bias(q, np.zeros(oracle.n))
+    forces[oracle.joints] += tau
+    end = text.get("endpoint", {"link": text["links"][-1]["name"]})
+    J_T, _ = oracle.jacobian(q, end["link"], "tip", end.get("position", (0, 0, 0)))
+    return forces + J_T.T @ np.asarray(force, float)
+
+
+@pytest.mark.parametrize(("name", "order"), [("arm in space", 1), ("arm in space", 2), ("piedboeuf", 2), ("torso", 2)])
+def test_an_equilibrium_is_one_of_the_brute_force_lagrangian(name, order):
+    """Deflections and holding torques under gravity and an endpoint force leave no force in the oracle."""
+    text = SPATIAL_ARM if name == "arm in space" else shipped(name)
+    robot = model(text, str(order))
+    joints = {joint.name: 0.2 + 0.3 * i for i, joint in enumerate(robot.joints)}
+    force = (0.3, -0.2, -0.5)
+    found = linearized(robot, {"q": joints}, force=force, equilibrium=True)
+    q = np.array(list(found.at["q"].values()))
+    assert {name: found.at["q"][name] for name in joints} == joints
+    assert np.abs(q[list(robot.flexible)]).max() > 1e-4
+    tau = np.array([found.at["tau"][joint.name] for joint in robot.joints])
+    left = residual(text, order, q, tau, force)
+    assert np.abs(left).max() < 1e-8 * max(np.abs(tau).max(), 1)
+    assert found.summary["verdict"].endswith("about an equilibrium)")
+
+
+def test_nothing_moves_from_an_equilibrium():
+    """Simulated with the holding torques for half a second, joints and deflections stay where they are."""
+    found = linearized(arm([0, 0]), {"q": {"q1": -1.4, "q2": 0.2}}, equilibrium=True)
+    assert found.summary["verdict"].startswith("asymptotically stable (order 2, 2 modes, joints free q1, q2")
+    robot = arm([found.at["tau"][name] for name in ("q1", "q2")])
+    done = run(robot, duration=0.5, step=0.1, rtol=1e-10, q=found.at["q"])
+    moved = columns(done.result.series, *robot.coordinates) - list(found.at["q"].values())
+    assert np.abs(moved).max() < 1e-8
+
+
+def test_a_hanging_arm_is_straight_and_swings_like_a_pendulum():
+    """Straight down no force bends the arm; order 2 lowers the frequency of a stiff arm to that of the rigid pendulum."""
+    robot = khang(2, EI=1e6)
+    found = linearized(robot, {"q": {"qa": -np.pi / 2}}, equilibrium=True)
+    assert abs(found.at["q"]["arm.v1"]) < 1e-12
+    parameters = KHANG["params"]
+    l, m = parameters["l"], parameters["mOE"]  # noqa: E741
+    J = parameters["J1"] + parameters["mE"] * l**2 + m * l**2 / 3
+    rigid = np.sqrt((parameters["mE"] + m / 2) * parameters["g"] * l / J)
+    assert found.arrays["frequencies"].values[0] == pytest.approx(rigid, rel=1e-5)  # stiffness ratio 1e-6
+
+
+@pytest.mark.parametrize("push", [0.5, 2, 10, 100])
+def test_a_load_past_buckling_gives_an_error_or_a_true_equilibrium(push):
+    """Axial push times Euler's load on a cantilever with a small side force: never a state that is not in balance."""
+    euler = np.pi**2 / 4 * KHANG["params"]["EI"] / KHANG["params"]["l"] ** 2
+    force = (-push * euler, 0.3, 0)
+    robot = khang(2)
+    try:
+        found = linearized(robot, force=force, lock=["qa"], equilibrium=True)
+    except ComputationError as error:
+        assert "no equilibrium" in str(error)
+        return
+    q = np.array(list(found.at["q"].values()))
+    left = residual(shipped("khang"), 2, q, [found.at["tau"]["qa"]], force)
+    assert np.abs(left).max() < 1e-7 * push * euler
+    word = found.summary["verdict"].split(" (")[0]
+    assert word == ("stable, undamped" if found.arrays["K_L"].values[0, 0] > 0 else "unstable")
+
+
+# ---------------------------------------------------------------------------------------------------- spinning beam
+
+
+@pytest.mark.parametrize(("shape", "modes"), [("legendre", 5), ("clamped-free", 4)])
+def test_a_spinning_beam_has_wrights_frequencies(shape, modes):
+    """Hub radius 0, joint locked to the spin: Wright's table out of plane, sqrt(f^2 - Omega^2) in plane, 0.05 %."""
+    for plane in "wv":
+        text = SPINNING.replace("MODES", f"{{{plane}: {modes}}}").replace("SHAPE", shape)
+        robot = model(text)
+        for Omega, published in enumerate(WRIGHT):
+            found = linearized(robot, {"qd": {"q1": Omega}}, lock=["q1"])
+            wanted = published if plane == "w" else np.sqrt(published**2 - Omega**2)
+            assert found.arrays["frequencies"].values[0] == pytest.approx(wanted, rel=5e-4), (plane, Omega)
+            assert found.summary["verdict"].startswith(f"stable, undamped (order 2, {modes} modes, joints locked q1;")
+
+
+# ------------------------------------------------------------------------------------------------------ state space
+
+
+def test_a_torque_about_the_vertical_does_not_reach_bending_out_of_plane():
+    """Planar motion and bending out of plane are apart: 2 (1 + 2) of 2 (1 + 3) states are reached and seen by q1."""
+    text = SPINNING.replace("MODES", "{v: 2, w: 1}").replace("SHAPE", "clamped-free")
+    text = text.replace("name: q1", "name: q1, damping: 0.2")
+    robot = model(text)
+    found = linearized(robot, inputs=("torques",), outputs=("joints",)).summary
+    assert (found["states"], found["controllable"], found["observable"]) == (8, 6, 6)
+    found = linearized(robot, inputs=("torques", "force"), outputs=("joints", "endpoint")).summary
+    assert (found["states"], found["controllable"], found["observable"]) == (8, 8, 8)
+
+
+def test_a_beam_on_the_base_is_out_of_reach_of_another_arm():
+    """A fixed flexible mast beside an arm: its four states are uncontrollable and unobservable."""
+    mast = """
+  - name: mast
+    parent: base
+    joint: {type: fixed}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 1}
+    flexible: {mass: 0.3, EI: {z: 20}, modes: {v: 2}}
+endpoint: {link: fore}
+simulate:"""
+    text = ARM.replace("\nsimulate:", mast).replace("TAU1", "0").replace("TAU2", "0")
+    found = linearized(model(text), {"q": {"q1": -1, "q2": 0.4}}, equilibrium=True)
+    assert [found.summary[name] for name in ("states", "controllable", "observable")] == [12, 8, 8]
+
+
+def test_state_space_against_differences_of_the_oracle():
+    """A, B, C at a bent, moving state by central differences of step h: error h^2 and rounding 1e-16 cond / h."""
+    text, order, h = SPATIAL_ARM, 2, 1e-5
+    robot, oracle = model(text, str(order)), Lagrangian(text, order)
+    n, rng = robot.n, np.random.default_rng(2)
+    scale = np.array([scale for *_, scale in coordinates(text, order)])
+    q, qd = rng.uniform(0.3, 1, (2, n)) * scale
+    force, tau = np.array([0.7, -1.1, 0.4]), rng.uniform(-1, 1, len(robot.joints))
+    position = text["endpoint"]["position"]
+
+    def accelerations(q, qd, tau, force):
+        forces = oracle.jacobian(q, "hand", "tip", position)[0].T @ force
+        forces[oracle.joints] += tau
+        return oracle.forward_dynamics(q, qd, forces)
+
+    def slope(function, x):
+        sides = [[function(x + sign * h * e) for e in np.eye(len(x))] for sign in (1, -1)]
+        return (np.array(sides[0]) - np.array(sides[1])).T / (2 * h)
+
+    found = linearized(
+        robot, {"q": q, "qd": qd, "qdd": accelerations(q, qd, tau, force)}, tau=tau, force=force
+    )
+    A, B, C, D = arrays(found, "A", "B", "C", "D")
+    wanted = np.hstack(
+        [
+            slope(lambda x: accelerations(x, qd, tau, force), q),
+            slope(lambda x: accelerations(q, x, tau, force), qd),
+            slope(lambda x: accelerations(q, qd, x, force), tau),
+            slope(lambda x: accelerations(q, qd, tau, x), force),
+        ]
+    )
+    ours = np.hstack([A[n:], B[n:]])
+    for group in (slice(0, n), slice(n, 2 * n), slice(2 * n, None)):
+        assert np.abs((ours - wanted)[:, group]).max() < 1e-6 * np.abs(wanted[:, group]).max()
+    ends = slope(lambda x: oracle.frame(x, "hand", "tip", position)[0], q)
+    assert np.abs(C[len(robot.joints) :, :n] - ends).max() < 1e-8
+    assert np.array_equal(C[: len(robot.joints)], np.eye(2 * n)[[joint.index for joint in robot.joints]])
+    assert not C[:, n:].any() and not B[:n].any() and not D.any()
+    assert np.abs(found.arrays["h_L"].values).max() < 1e-8
+
+
+def test_gauges_read_the_curvature_of_the_beam():
+    """kappa_z = sum v_i''(x) q_i of Piedboeuf's link with the oracle's shapes."""
+    robot, text = model(description.read("piedboeuf").text), shipped("piedboeuf")
+    found = linearized(robot, outputs=("gauges",)).arrays["C"]
+    flexible = next(link["flexible"] for link in text["links"] if link.get("flexible"))
+    beam = next(iter(Lagrangian(text, 2).beams.values()))
+    count, places = flexible["modes"]["v"], {"g1": 0.0191, "g2": 0.3985, "g3": 0.5889}
+    assert found.rows == [f"curvature.{name}" for name in places]
+    for row, x in zip(found.values, places.values(), strict=True):
+        curvature = shapes(flexible["shape"], "bending", count, [x], beam.length)[2, :, 0]
+        assert row == pytest.approx([0, *curvature, *np.zeros(robot.n)], rel=1e-9)
+
+
+def test_the_mat_file_opens_in_scipy_and_python_control(tmp_path, capsys):
+    """A, B, C, D of the file are those on screen, and a system of python-control with the same poles."""
+    file = tmp_path / "arm.mat"
+    arguments = ["linearize", "khang", "--equilibrium", "--q", "qa=-pi/3"]
+    assert kronbot([*arguments, "-q", "-o", str(file)]) == 0
+    capsys.readouterr()
+    assert kronbot([*arguments, "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["arrays"]
+    stored = loadmat(file)
+    for name in "ABCD":
+        assert np.array_equal(stored[name], np.array(shown[name]["values"])), name
+    system = control.ss(stored["A"], stored["B"], stored["C"], stored["D"])
+    poles = np.array(shown["poles"]["real"]) + 1j * np.array(shown["poles"]["imag"])
+    assert sorted(abs(system.poles().imag)) == pytest.approx(sorted([*abs(poles), *abs(poles)]), rel=1e-9)
+    assert np.linalg.matrix_rank(control.ctrb(system.A / 50, system.B)) == 4
+
+
+def test_matrices_balance_on_the_recursion():
+    """h_L is what inverse dynamics misses: tau - J^T f less forces of the motion, at a state that is no solution."""
+    text = SPATIAL_ARM
+    robot, oracle = model(text), Lagrangian(text, 2)
+    rng = np.random.default_rng(5)
+    q, qd, qdd = rng.uniform(-0.3, 0.3, (3, robot.n))
+    tau, force = np.array([0.3, -0.4, 0.8]), np.array([1.0, 2, -0.5])
+    found = linearized(robot, {"q": q, "qd": qd, "qdd": qdd}, tau=tau, force=force)
+    needed = traced(robot, tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x))(q, qd, qdd)["tau"]
+    acting = oracle.jacobian(q, "hand", "tip", text["endpoint"]["position"])[0].T @ force
+    acting[oracle.joints] += tau
+    assert found.arrays["h_L"].values == pytest.approx(acting - needed, abs=1e-10)
+    assert "h_L is not zero" in found.summary["verdict"]
