@@ -5,24 +5,15 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options
-from kronbot.cli.files import check_target
+from kronbot.cli.options import Output, Subject
 
 
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @options.output_options
 def check(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    subject: Subject,
+    out: Output,
 ) -> None:
     """Check the file of ROBOT and say what it describes.
 
@@ -34,10 +25,9 @@ def check(
       kronbot check canadarm
       kronbot check arm.yaml --format json | jq .summary.total_mass
     """
-    check_target(output, overwrite)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    model = subject.load(out)
 
-    from kronbot.cli.render import render
     from kronbot.mechanics.survey import survey
 
-    render(survey(model), style, output, array, quiet)
+    out.render(survey(model))

@@ -5,36 +5,24 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options, questions
-from kronbot.cli.files import check_target
+from kronbot.cli.options import Output, Subject
+from kronbot.cli.questions import Formulas
 
 
 @click.command(short_help="Equations of motion: M, C, C*, dM/dq, g, K, D, tau, as numbers or formulas.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @options.q_option
 @options.qd_option
 @options.qdd_option
 @questions.symbolic_options
 @options.output_options
 def dynamics(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     q: str | None,
     qd: str | None,
     qdd: str | None,
-    symbolic: str | None,
-    latex: bool,
-    short: bool,
-    cse: bool,
-    seconds: float,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    formulas: Formulas,
+    out: Output,
 ) -> None:
     """Equations of motion of ROBOT: M qdd + C_star (qd x qd) + g + K q + D qd = tau, x the Kronecker product.
 
@@ -46,13 +34,13 @@ def dynamics(
       kronbot dynamics stacker --symbolic --short
       kronbot dynamics puma560 --q 0,pi/4,0,0,0,0 --qd q1=1 --format json | jq .arrays.tau
     """
-    check_target(output, overwrite)
-    wanted = questions.wish({"q": q, "qd": qd, "qdd": qdd}, symbolic, latex, short, cse, seconds)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    at = {"q": q, "qd": qd, "qdd": qdd}
+    formulas.check(at)
+    model = subject.load(out)
 
-    from kronbot.cli.render import render
     from kronbot.mechanics import lagrange
 
-    rates = qd is not None or qdd is not None or wanted.style is not None
+    rates = qd is not None or qdd is not None or formulas.style is not None
     asked = lagrange.dynamics(model, rates)
-    render(questions.answer(model, asked, wanted, lambda arrays: {}), style, output, array, quiet)
+    out.render(questions.answer(model, asked, at, formulas, lambda arrays: {}))

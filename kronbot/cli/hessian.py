@@ -5,13 +5,12 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options, questions
-from kronbot.cli.files import check_target
+from kronbot.cli.options import Output, Subject
+from kronbot.cli.questions import Formulas
 
 
 @click.command(short_help="Hessians of any frame (Khang derivatives of the Jacobians), as numbers or formulas.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @options.frame_options
 @options.q_option
 @options.qd_option
@@ -19,25 +18,14 @@ from kronbot.cli.files import check_target
 @questions.symbolic_options
 @options.output_options
 def hessian(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     frame: str,
     axes: str,
     q: str | None,
     qd: str | None,
     qdd: str | None,
-    symbolic: str | None,
-    latex: bool,
-    short: bool,
-    cse: bool,
-    seconds: float,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    formulas: Formulas,
+    out: Output,
 ) -> None:
     """Hessians H_T, H_R of a frame of ROBOT: the Khang derivatives of its Jacobians, 3 x n^2.
 
@@ -50,13 +38,13 @@ def hessian(
       kronbot hessian stacker --symbolic
       kronbot hessian stacker --frame com:boom --latex
     """
-    check_target(output, overwrite)
-    wanted = questions.wish({"q": q, "qd": qd, "qdd": qdd}, symbolic, latex, short, cse, seconds)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    at = {"q": q, "qd": qd, "qdd": qdd}
+    formulas.check(at)
+    model = subject.load(out)
 
-    from kronbot.cli.render import render
     from kronbot.mechanics import jacobians
 
     rates = qd is not None or qdd is not None
     asked = jacobians.hessian(model, jacobians.view(model, frame, axes), rates)
-    render(questions.answer(model, asked, wanted, lambda arrays: {}), style, output, array, quiet)
+    out.render(questions.answer(model, asked, at, formulas, lambda arrays: {}))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options, questions
-from kronbot.cli.files import check_target
-from kronbot.cli.options import Quantity
+from kronbot.cli.options import Output, Quantity, Subject
+from kronbot.cli.questions import Formulas
 from kronbot.errors import UsageError
 
 
 @click.command(short_help="Linear model about a point, an equilibrium or a motion: matrices, state space, modes.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @options.q_option
 @options.qd_option
 @options.qdd_option
@@ -30,9 +28,7 @@ from kronbot.errors import UsageError
 @questions.symbolic_options
 @options.output_options
 def linearize(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     q: str | None,
     qd: str | None,
     qdd: str | None,
@@ -46,17 +42,8 @@ def linearize(
     lock: str | None,
     inputs: str,
     outputs: str,
-    symbolic: str | None,
-    latex: bool,
-    short: bool,
-    cse: bool,
-    seconds: float,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    formulas: Formulas,
+    out: Output,
 ) -> None:
     """Linear model M_L y'' + D_L y' + K_L y = h_L of ROBOT, y being the deviation from the basic motion.
 
@@ -71,19 +58,18 @@ def linearize(
       kronbot linearize khang --order 1 --symbolic
       kronbot linearize torso --motion --lock all --format json
     """
-    check_target(output, overwrite)
+    out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
-    wanted = questions.wish(at, symbolic, latex, short, cse, seconds)
-    if motion and (equilibrium or wanted.style is not None or any(at.values()) or tau or force):
+    formulas.check(at)
+    if motion and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
     if equilibrium and tau:
         raise UsageError("--equilibrium finds the torques: leave out --tau")
     if not motion and (duration or step or period):
         raise UsageError("--duration, --step and --period go with --motion")
-    model = options.load_robot(robot, order, settings, quiet)
+    model = subject.load(out)
 
     from kronbot.cli.points import joint_values, one_point, vector
-    from kronbot.cli.render import render
     from kronbot.mechanics import floquet, linearization
 
     joints = {joint.name: joint.index for joint in model.joints}
@@ -93,9 +79,9 @@ def linearize(
         options.names_of(inputs, linearization.INPUTS, "--inputs"),
         options.names_of(outputs, linearization.OUTPUTS, "--outputs"),
     )
-    if wanted.style is not None:
+    if formulas.style is not None:
         asked = linearization.formulas(model, choice.locked)
-        result = questions.answer(model, asked, wanted, lambda arrays: {})
+        result = questions.answer(model, asked, at, formulas, lambda arrays: {})
     elif motion:
         result = floquet.linearize_along(model, choice.locked if lock else None, duration, step, period)
     else:
@@ -108,4 +94,4 @@ def linearize(
             vector(force, "--force"),
         )
         result = linearization.linearize_at(model, point, choice, equilibrium)
-    render(result, style, output, array, quiet)
+    out.render(result)

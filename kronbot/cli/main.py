@@ -18,6 +18,7 @@ from kronbot.cli.linearize import linearize
 from kronbot.cli.modes import modes
 from kronbot.cli.simulate import simulate
 from kronbot.cli.taylor import taylor
+from kronbot.compute.interruption import interruptions
 from kronbot.errors import DescriptionError, Interrupted, KronbotError
 
 DEBUG = "kronbot.debug"
@@ -41,6 +42,11 @@ for command in (check, dynamics, hessian, jacobian, linearize, modes, simulate, 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every error becomes a message on stderr."""
+    with interruptions() as met:
+        return _run(arguments, met)
+
+
+def _run(arguments: Sequence[str], met: list[int]) -> int:
     debug = "--debug" in arguments
     try:
         with kronbot.make_context("kronbot", list(arguments)) as context:
@@ -60,6 +66,8 @@ def run(arguments: Sequence[str]) -> int:
     except KronbotError as error:
         return _fail(error, debug)
     except Exception as error:
+        if met:
+            return _fail(Interrupted("interrupted"), debug)
         hint = "" if debug else "; run again with --debug and report what it prints"
         return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
     return 0

@@ -5,13 +5,11 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options
-from kronbot.cli.files import check_target
+from kronbot.cli.options import Output, Subject
 
 
 @click.command(short_help="Natural frequencies and shapes, joints locked and free, at any posture and spin rate.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @options.q_option
 @options.qd_option
 @click.option(
@@ -19,18 +17,11 @@ from kronbot.cli.files import check_target
 )
 @options.output_options
 def modes(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     q: str | None,
     qd: str | None,
     convergence: int | None,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    out: Output,
 ) -> None:
     """Modes of ROBOT about its straight posture at the joints of --q, spinning with the rates of --qd.
 
@@ -42,12 +33,11 @@ def modes(
       kronbot modes spin-up --qd q1=4 --convergence 5
       kronbot modes spatial --q 0,0.5,0,0.3 --format csv --array frequencies_locked
     """
-    check_target(output, overwrite)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    model = subject.load(out)
 
     from kronbot.cli.points import one_point
-    from kronbot.cli.render import render
     from kronbot.mechanics.vibration import vibration
 
     at = one_point(model, {"q": q, "qd": qd})
-    render(vibration(model, at["q"], at["qd"], convergence), style, output, array, quiet)
+    out.render(vibration(model, at["q"], at["qd"], convergence))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from kronbot.cli.files import check_target
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
+    from kronbot.compute.result import Result
     from kronbot.model.robot import Robot
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,7 +41,61 @@ class Quantity(click.ParamType[float]):
         return number
 
 
-robot_argument = click.argument("robot", metavar="ROBOT")
+@dataclass(frozen=True)
+class Subject:
+    """The robot that a command is about, at an order, with other values for some parameters."""
+
+    robot: str
+    order: str
+    settings: tuple[str, ...]
+
+    def load(self, out: Output) -> Robot:
+        """The model; warnings about its file go to stderr."""
+        from kronbot import description
+
+        described = description.load(description.read(self.robot), settings_of(self.settings))
+        if not out.quiet:
+            for warning in described.warnings:
+                click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)
+        from kronbot.model.build import build
+
+        return build(described, self.order)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where an answer goes, and in what form."""
+
+    style: str
+    output: str | None
+    array: str | None
+    overwrite: bool
+    quiet: bool
+
+    def check(self) -> None:
+        """Raise UsageError, before anything is computed, where the answer could not be written."""
+        check_target(self.output, self.overwrite)
+
+    def render(self, result: Result) -> None:
+        """Print or write the answer."""
+        from kronbot.cli.render import render
+
+        render(result, self.style, self.output, self.array, self.quiet)
+
+
+def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
+    """Hand the values of several options to a command as one object under a word."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def gathering(**values: Any) -> Any:
+            values[word] = make(**{name: values.pop(name) for name in names})
+            return command(**values)
+
+        return cast("Command", gathering)
+
+    return decorate
+
 
 order_option = click.option(
     "--order",
@@ -76,10 +134,20 @@ def frame_options(command: Command) -> Command:
     return command
 
 
+def subject_options(command: Command) -> Command:
+    """ROBOT, --order and --set, as ``subject``."""
+    command = gathered("subject", Subject, ["robot", "order", "settings"])(command)
+    for option in (set_option, order_option, click.argument("robot", metavar="ROBOT")):
+        command = option(command)
+    return command
+
+
 def output_options(command: Command) -> Command:
-    """--format, -o, --array, --overwrite, --quiet and --debug: the same on every command."""
+    """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command."""
+    command = gathered("out", Output, ["style", "output", "array", "overwrite", "quiet"])(command)
     for option in (
-        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+        # main.py looks for --debug itself, since errors are its business.
+        click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
         click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
         click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there."),
         click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
@@ -104,19 +172,6 @@ def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
             raise UsageError(f"--set {setting!r} should read NAME=VALUE")
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-def load_robot(argument: str, order: str, settings: tuple[str, ...], quiet: bool) -> Robot:
-    """The model of the robot named on the command line; warnings about its file go to stderr."""
-    from kronbot import description
-
-    described = description.load(description.read(argument), settings_of(settings))
-    if not quiet:
-        for warning in described.warnings:
-            click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)
-    from kronbot.model.build import build
-
-    return build(described, order)
 
 
 def names_of(text: str | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kronbot.cli.options import Quantity
+from kronbot.cli.options import Quantity, gathered
 from kronbot.errors import FreeParameters, UsageError
 
 if TYPE_CHECKING:
@@ -23,18 +23,34 @@ PATIENCE = 20.0
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the options ask for: points by word, or formulas in a style (None: numbers)."""
+class Formulas:
+    """Whether formulas are wanted (``style`` is None: numbers), and how they are to be written."""
 
-    points: dict[str, str | None]
     style: str | None
     short: bool
     shared: bool
     seconds: float
 
+    def check(self, points: dict[str, str | None]) -> None:
+        """Raise UsageError where formulas and values of coordinates are asked for at once."""
+        given = [f"--{word}" for word, text in points.items() if text is not None]
+        if self.style is not None and given:
+            raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
+
+
+def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float) -> Formulas:
+    """The options together. Raises UsageError where they contradict each other."""
+    if latex and symbolic not in (None, "latex"):
+        raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
+    style = "latex" if latex else symbolic
+    if style is None and (short or cse):
+        raise UsageError(f"{'--short' if short else '--cse'} is for formulas: add --symbolic")
+    return Formulas(style, short, cse, seconds)
+
 
 def symbolic_options(command: Command) -> Command:
-    """--symbolic, --latex, --short, --cse and --seconds: closed forms."""
+    """--symbolic, --latex, --short, --cse and --seconds, as ``formulas``."""
+    command = gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"])(command)
     for option in (
         click.option("--seconds", type=Quantity(), default=PATIENCE, show_default=True, help="Time to simplify, s."),
         click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
@@ -52,25 +68,11 @@ def symbolic_options(command: Command) -> Command:
     return command
 
 
-def wish(
-    points: dict[str, str | None], symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float
-) -> Wish:
-    """The options together. Raises UsageError where they contradict each other."""
-    if latex and symbolic not in (None, "latex"):
-        raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
-    style = "latex" if latex else symbolic
-    given = [f"--{word}" for word, text in points.items() if text is not None]
-    if style is not None and given:
-        raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
-    if style is None and (short or cse):
-        raise UsageError(f"{'--short' if short else '--cse'} is for formulas: add --symbolic")
-    return Wish(points, style, short, cse, seconds)
-
-
 def answer(
     robot: Robot,
     question: Question,
-    wanted: Wish,
+    points_at: dict[str, str | None],
+    wanted: Formulas,
     summarize: Callable[[dict[str, Array]], dict[str, Scalar]],
 ) -> Result:
     """The answer to a question in the form wanted; ``summarize`` makes the summary of numbers at one point."""
@@ -98,7 +100,7 @@ def answer(
             source=written.source,
             language=wanted.style,
         )
-    values, batch = points(robot, {word: wanted.points.get(word) for word in question.inputs})
+    values, batch = points(robot, {word: points_at.get(word) for word in question.inputs})
     try:
         arrays = question.at_rows(*values.values()) if batch else question.at(*(rows[0] for rows in values.values()))
     except FreeParameters as error:

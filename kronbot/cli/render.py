@@ -70,7 +70,7 @@ def _csv_rows(name: str, array: Array) -> Iterator[list[object]]:
     values = plain(array.values)
     assert isinstance(values, list)
     if array.axis is None:
-        yield ["", *(array.columns or ["value"])]
+        yield ["", *(["value"] if array.columns is None else array.columns)]
         for row, entries in zip(array.rows, values, strict=True):
             yield [row, *(entries if array.columns is not None else [entries])]
         return

@@ -5,14 +5,11 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options
-from kronbot.cli.files import check_target
-from kronbot.cli.options import Quantity
+from kronbot.cli.options import Output, Quantity, Subject
 
 
 @click.command(short_help="Motion of the driven robot in time, with its energy balance.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @click.option("--duration", type=Quantity(), help="How long, s; default: the file's simulate.duration.")
 @click.option("--step", type=Quantity(), help="Time between rows of output, s; default: the file's, else 200 rows.")
 @options.q_option
@@ -35,9 +32,7 @@ from kronbot.cli.options import Quantity
 @click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
 @options.output_options
 def simulate(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     duration: float | None,
     step: float | None,
     q: str | None,
@@ -46,12 +41,7 @@ def simulate(
     solver: str,
     rtol: float,
     atol: float,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    out: Output,
 ) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.
 
@@ -64,11 +54,10 @@ def simulate(
       kronbot simulate canadarm --duration 2 -o run.csv
       kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
     """
-    check_target(output, overwrite)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    model = subject.load(out)
 
     from kronbot.cli.progress import progress_bar
-    from kronbot.cli.render import render
     from kronbot.mechanics import simulation
     from kronbot.mechanics.integrators import Tolerances
 
@@ -82,8 +71,8 @@ def simulate(
         q=options.coordinate_values(model, q, "--q"),
         qd=options.coordinate_values(model, qd, "--qd"),
     )
-    with progress_bar(f"simulating {model.name}", quiet) as progress:
+    with progress_bar(f"simulating {model.name}", out.quiet) as progress:
         answer = simulation.simulate(model, run, progress)
-    render(answer.result, style, output, array, quiet)
+    out.render(answer.result)
     if answer.error is not None:
         raise answer.error

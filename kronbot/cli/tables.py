@@ -40,9 +40,9 @@ def _array(name: str, array: Array) -> Table:
     units = array.units if isinstance(array.units, str) else ""
     grid = Table(title=Text(f"{name} [{units}]" if units else name), title_justify="left")
     grid.add_column("")
-    for column in array.columns or [""]:
+    for column in [""] if array.columns is None else array.columns:
         grid.add_column(Text(column), justify="right")
-    values = array.values.reshape(len(array.rows), -1)
+    values = array.values if array.columns is not None else array.values[:, None]
     for row, entries in zip(array.rows, values, strict=True):
         grid.add_row(Text(row), *(Text(_number(entry)) for entry in entries))
     return grid

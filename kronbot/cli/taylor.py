@@ -5,13 +5,11 @@ from __future__ import annotations
 import click
 
 from kronbot.cli import options
-from kronbot.cli.files import check_target
+from kronbot.cli.options import Output, Subject
 
 
 @click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
-@options.robot_argument
-@options.order_option
-@options.set_option
+@options.subject_options
 @click.option(
     "--of",
     "of",
@@ -28,21 +26,14 @@ from kronbot.cli.files import check_target
 @options.frame_options
 @options.output_options
 def taylor(
-    robot: str,
-    order: str,
-    settings: tuple[str, ...],
+    subject: Subject,
     of: str,
     terms: int,
     q: str | None,
     delta: str | None,
     frame: str,
     axes: str,
-    style: str,
-    output: str | None,
-    array: str | None,
-    overwrite: bool,
-    quiet: bool,
-    debug: bool,
+    out: Output,
 ) -> None:
     """Taylor coefficients d^k/dq^k of a matrix of ROBOT at --q, Khang derivatives of s n^k columns.
 
@@ -55,14 +46,13 @@ def taylor(
       kronbot taylor stacker-numeric --terms 4 --q 0.47,0.83,-0.36 --delta 0.09,0.23,-0.17
       kronbot taylor puma560 --of position --terms 6 --delta q2=0.3
     """
-    check_target(output, overwrite)
-    model = options.load_robot(robot, order, settings, quiet)
+    out.check()
+    model = subject.load(out)
 
     from kronbot.cli.points import one_point
-    from kronbot.cli.render import render
     from kronbot.mechanics import expansions, jacobians
 
     at = one_point(model, {"q": q, "delta": delta})
     seen = jacobians.view(model, frame, axes)
     change = None if delta is None else at["delta"]
-    render(expansions.taylor(model, of, seen, terms, at["q"], change), style, output, array, quiet)
+    out.render(expansions.taylor(model, of, seen, terms, at["q"], change))

@@ -6,11 +6,8 @@ can be seen or saved.
 
 from __future__ import annotations
 
-import signal
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import casadi
@@ -18,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.interruption import interruptions
 from kronbot.errors import ComputationError
 from kronbot.model.parameters import Parameters
 
@@ -47,15 +45,28 @@ class Tolerances:
 
 
 class Integrator(ABC):
-    """Advances a state over one stretch; ``steps`` and ``evaluations`` count over its life."""
+    """Advances a state over one stretch; ``steps`` (where it tells) and ``evaluations`` count."""
 
     def __init__(self) -> None:
         self.steps = 0
         self.evaluations = 0
 
-    @abstractmethod
     def advance(self, times: Array, x: Array) -> Array:
-        """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``. Raises ComputationError where it gives up."""
+        """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``.
+
+        Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
+        """
+        with interruptions() as met:
+            try:
+                return self.integrate(times, x)
+            except (RuntimeError, ComputationError):
+                if met:
+                    raise KeyboardInterrupt from None
+                raise
+
+    @abstractmethod
+    def integrate(self, times: Array, x: Array) -> Array:
+        """The states of :meth:`advance`."""
 
 
 class Cvodes(Integrator):
@@ -78,42 +89,20 @@ class Cvodes(Integrator):
         }
         self.grids: dict[tuple[float, ...], casadi.Function] = {}
 
-    def advance(self, times: Array, x: Array) -> Array:
+    def integrate(self, times: Array, x: Array) -> Array:
         """One CVODES call; a grid of the same relative times reuses the integrator."""
         grid = tuple(np.round(times - times[0], 12))
         if grid not in self.grids:
             self.grids[grid] = casadi.integrator("stretch", "cvodes", self.problem, 0.0, list(grid[1:]), self.options)
         solver = self.grids[grid]
-        with _interruptions() as interruptions:
-            try:
-                states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
-            except RuntimeError:
-                if interruptions:
-                    raise KeyboardInterrupt from None
-                raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s") from None
+        try:
+            states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
+        except RuntimeError:
+            raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s") from None
         statistics = solver.stats()
         self.steps += int(statistics["nsteps"])
         self.evaluations += int(statistics["nfevals"])
         return np.asarray(states).T
-
-
-@contextmanager
-def _interruptions() -> Iterator[list[int]]:
-    """The Ctrl-Cs met meanwhile: CasADi turns the exception they raise into a nameless RuntimeError."""
-    met: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        met.append(number)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield met
-        return
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield met
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class Scipy(Integrator):
@@ -129,7 +118,7 @@ class Scipy(Integrator):
         jacobian = casadi.densify(casadi.jacobian(ode.rate, ode.x))
         self.jacobian = casadi.Function("jacobian", [ode.t, ode.x, symbols], [jacobian])
 
-    def advance(self, times: Array, x: Array) -> Array:
+    def integrate(self, times: Array, x: Array) -> Array:
         """One call of ``solve_ivp``."""
         from scipy.integrate import solve_ivp
 

@@ -168,8 +168,8 @@ def _answers(
     square = (robot.n, robot.n)
     M, D, K = (values[name].reshape(square)[np.ix_(free, free)] for name in "MDK")
     h = values["h"][free]
-    E = values["E"].reshape(robot.n, -1)[free, :]
-    P = values["P"].reshape(-1, robot.n)[:, free]
+    E = values["E"].reshape(robot.n, len(inputs))[free, :]
+    P = values["P"].reshape(len(outputs), robot.n)[:, free]
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
     space, found = state_space(M, D, K, E, P), modes(M, D, K)

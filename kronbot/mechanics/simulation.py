@@ -132,9 +132,10 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simul
         "drive": str(system.drives),
         "algorithm": run.algorithm,
         "solver": run.solver,
-        "steps": solver.steps,
-        "evaluations": solver.evaluations,
     }
+    if solver.steps:
+        summary["steps"] = solver.steps
+    summary["evaluations"] = solver.evaluations
     summary |= _highlights(robot, system, series)
     start = {"q": {name: float(series[name][0]) for name in robot.coordinates}}
     return Simulation(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)

@@ -101,3 +101,19 @@ def test_wrong_questions(arguments, message, capsys):
     err = capsys.readouterr().err
     assert message in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "command", ["check", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "simulate"]
+)
+@pytest.mark.parametrize("style", ["table", "json"])
+def test_a_robot_without_coordinates(command, style, tmp_path, capsys):
+    """Nothing moves, and every command says so without a stumble."""
+    file = tmp_path / "fixed.yaml"
+    file.write_text(
+        "kronbot: 1\nname: fixed\nconvention: standard\ngravity: [0, 0, -9.81]\nlinks:\n"
+        "  - {name: a, joint: {type: fixed}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 2}}\n"
+    )
+    more = ["--duration", "1"] if command == "simulate" else []
+    assert run([command, str(file), "--format", style, *more]) == 0
+    assert capsys.readouterr().err == ""

@@ -100,7 +100,10 @@ def test_khang_prints_the_formulas_of_the_paper(capsys):
     sin, cos = sympy.sin(qa), sympy.cos(qa)
     mOE = mu * l
     wanted = {
-        "M_L": [[J1 + mE * l**2 + mOE * l**2 / 3, mE * l * X1 + mu * D1], [mE * l * X1 + mu * D1, mE * X1**2 + mu * m11]],
+        "M_L": [
+            [J1 + mE * l**2 + mOE * l**2 / 3, mE * l * X1 + mu * D1],
+            [mE * l * X1 + mu * D1, mE * X1**2 + mu * m11],
+        ],
         "D_L": [[0, 0], [0, 0]],
         "K_L": [
             [-(mE + mOE / 2) * g * l * sin, -(mE * X1 + mu * C1) * g * sin],
@@ -152,8 +155,8 @@ def test_only_order_1_predicts_an_instability_of_the_spinning_arm():
 # ------------------------------------------------------------------------------- derivative of the nonlinear model
 
 
-@settings(max_examples=20)
-@given(robots(), st.sampled_from([1, 2]), st.integers(0, 10**6))
+@settings(max_examples=10)
+@given(robots(max_coordinates=9), st.sampled_from([1, 2]), st.integers(0, 10**6))
 def test_the_linear_model_is_the_derivative_of_forward_dynamics(robot, order, seed):
     """-M^-1 K_L, -M^-1 D_L about any state that moves by its torques = d qdd / d(q, qd) of the O(n) recursion, to 1e-9.
 
@@ -242,7 +245,7 @@ def test_simulation_leaves_the_linear_model_with_the_square_of_the_disturbance()
 
 
 def residual(text, order, q, tau, force=(0, 0, 0)):
-    """Generalized forces that act at rest, by the oracle: joint torques and an endpoint force less weight and strain."""
+    """Generalized forces that act at rest, by the oracle: torques and an endpoint force less weight and strain."""
     oracle = Lagrangian(text, order)
     forces = -oracle.bias(q, np.zeros(oracle.n))
     forces[oracle.joints] += tau
@@ -279,7 +282,7 @@ def test_nothing_moves_from_an_equilibrium():
 
 
 def test_a_hanging_arm_is_straight_and_swings_like_a_pendulum():
-    """Straight down no force bends the arm; order 2 lowers the frequency of a stiff arm to that of the rigid pendulum."""
+    """Straight down no force bends the arm; a stiff arm has the frequency of the rigid pendulum."""
     robot = khang(2, EI=1e6)
     found = linearized(robot, {"q": {"qa": -np.pi / 2}}, equilibrium=True)
     assert abs(found.at["q"]["arm.v1"]) < 1e-12
@@ -372,9 +375,7 @@ def test_state_space_against_differences_of_the_oracle():
         sides = [[function(x + sign * h * e) for e in np.eye(len(x))] for sign in (1, -1)]
         return (np.array(sides[0]) - np.array(sides[1])).T / (2 * h)
 
-    found = linearized(
-        robot, {"q": q, "qd": qd, "qdd": accelerations(q, qd, tau, force)}, tau=tau, force=force
-    )
+    found = linearized(robot, {"q": q, "qd": qd, "qdd": accelerations(q, qd, tau, force)}, tau=tau, force=force)
     A, B, C, D = arrays(found, "A", "B", "C", "D")
     wanted = np.hstack(
         [
@@ -415,13 +416,13 @@ def test_the_mat_file_opens_in_scipy_and_python_control(tmp_path, capsys):
     capsys.readouterr()
     assert kronbot([*arguments, "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)["arrays"]
-    stored = loadmat(file)
+    stored = loadmat(file, simplify_cells=True)["arrays"]
     for name in "ABCD":
-        assert np.array_equal(stored[name], np.array(shown[name]["values"])), name
+        assert np.array_equal(np.atleast_2d(stored[name]), shown[name]["values"]), name
     system = control.ss(stored["A"], stored["B"], stored["C"], stored["D"])
     poles = np.array(shown["poles"]["real"]) + 1j * np.array(shown["poles"]["imag"])
-    assert sorted(abs(system.poles().imag)) == pytest.approx(sorted([*abs(poles), *abs(poles)]), rel=1e-9)
-    assert np.linalg.matrix_rank(control.ctrb(system.A / 50, system.B)) == 4
+    assert sorted(abs(system.poles())) == pytest.approx(sorted([*abs(poles), *abs(poles)]), rel=1e-9)
+    assert system.dcgain() == pytest.approx(-system.C @ np.linalg.solve(system.A, system.B))
 
 
 def test_matrices_balance_on_the_recursion():

@@ -1,0 +1,318 @@
+"""Periodic rigid motions: Mathieu's equation, its tongues, flexible versions, cyclic coordinates, shapes of answers."""
+
+import numpy as np
+import pytest
+from oracles import Lagrangian
+from robots_in_tests import model
+from scipy.integrate import quad, solve_ivp
+from scipy.special import mathieu_a, mathieu_b
+from yaml import safe_load
+
+from kronbot.errors import UsageError
+from kronbot.mechanics.floquet import linearize_along
+
+G, LENGTH, MASS, INERTIA = 9.81, 0.7, 1.3, 0.08
+LEVER = MASS * LENGTH / (INERTIA + MASS * LENGTH**2)  # 1/m: theta'' + LEVER (g + z'') theta = 0
+
+# x points along the pendulum, which hangs at 0 (theta -pi/2) or stands (pi/2); the support moves along the vertical.
+PENDULUM = """
+kronbot: 1
+name: pendulum
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: support
+    joint: {type: prismatic, name: z}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: 2}
+  - name: rod
+    joint: {type: revolute, name: swing, damping: DAMPING}
+    dh: {a: 0.7, d: 0, alpha: 0, theta: SIDE*pi/2}
+    BODY
+motion:
+  z: {type: sinusoid, amplitude: AMPLITUDE, frequency: FREQUENCY}
+"""
+RIGID = "rigid: {mass: 1.3, inertia: {Izz: 0.08}}"
+FLEXIBLE = "flexible: {mass: 1.3, EI: {z: 40}, modes: {v: 2}}"
+
+
+def pendulum(amplitude, frequency, *, side=-1, body=RIGID, damping=0):
+    text = PENDULUM.replace("AMPLITUDE", repr(float(amplitude))).replace("FREQUENCY", repr(float(frequency)))
+    return text.replace("SIDE", str(side)).replace("BODY", body).replace("DAMPING", repr(float(damping)))
+
+
+def along(text, order=2, lock=None):
+    robot = model(text, str(order))
+    locked = None if lock is None else frozenset(joint.index for joint in robot.joints if joint.name in lock)
+    return linearize_along(robot, locked, None, None, None)
+
+
+def multipliers(result):
+    return result.arrays["multipliers"].values
+
+
+def mathieu(a, q, damping=0.0):
+    """Multipliers over pi of y'' + damping y' + (a - 2 q cos 2 t) y = 0."""
+
+    def rate(t, y):
+        y = y.reshape(2, 2)
+        return np.array([y[1], -damping * y[1] - (a - 2 * q * np.cos(2 * t)) * y[0]]).ravel()
+
+    done = solve_ivp(rate, (0, np.pi), np.eye(2).ravel(), method="DOP853", rtol=1e-12, atol=1e-13)
+    return np.linalg.eigvals(done.y[:, -1].reshape(2, 2)).astype(complex)
+
+
+def physical(a, q, side=-1):
+    """Amplitude and frequency of the support for Mathieu's a and q: a = -+4 LEVER g / frequency^2, q = 2 LEVER A."""
+    return q / (2 * LEVER), np.sqrt(-side * 4 * LEVER * G / a)
+
+
+def apart(ours, theirs):
+    """Largest distance from a multiplier of one set to the nearest of the other."""
+    distances = np.abs(np.subtract.outer(ours, theirs))
+    return max(distances.min(axis=0).max(), distances.min(axis=1).max())
+
+
+@pytest.mark.parametrize(("a", "q"), [(0.5, 0.2), (1.05, 0.2), (2.3, 0.7), (4.05, 0.9)])
+def test_a_pendulum_on_a_shaken_support_is_mathieus_equation(a, q):
+    """Multipliers equal those of y'' + (a - 2 q cos 2t) y = 0, integrated apart; both are good to 1e-10 or so."""
+    found = along(pendulum(*physical(a, q)))
+    assert apart(multipliers(found), mathieu(a, q)) < 1e-8
+    assert found.summary["period"] == pytest.approx(2 * np.pi / physical(a, q)[1], rel=1e-14)
+    assert found.summary["largest_h_L"] < 1e-12
+    assert np.prod(multipliers(found)) == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.3])
+@pytest.mark.parametrize("tongue", [1, 2])
+def test_the_tongues_are_where_theory_has_them(tongue, q):
+    """Unstable for b_m(q) < a < a_m(q) only: verdicts 1 % of the tongue's width outside and inside of its edges."""
+    low, high = mathieu_b(tongue, q), mathieu_a(tongue, q)
+    margin = 0.01 * (high - low)
+    for a, word in (
+        (low - margin, "stable, undamped"),
+        (low + margin, "unstable"),
+        (high - margin, "unstable"),
+        (high + margin, "stable, undamped"),
+    ):
+        found = along(pendulum(*physical(a, q)))
+        assert found.summary["verdict"].startswith(f"{word} (")
+        size = found.summary["largest_multiplier"]
+        assert size == pytest.approx(np.abs(mathieu(a, q)).max(), abs=1e-8)
+
+
+def test_a_standing_pendulum_is_held_up_by_fast_shaking():
+    """Kapitza: a < 0 is stable just above a_0(q) (about -q^2/2) and not just below."""
+    q = 0.4
+    edge = mathieu_a(0, q)
+    for share, word in ((0.98, "stable, undamped"), (1.02, "unstable")):
+        found = along(pendulum(*physical(share * edge, q, side=1), side=1))
+        assert found.summary["verdict"].startswith(f"{word} (order 2, 0 modes, joints free swing and locked z;")
+
+
+def test_damping_closes_the_tip_of_the_tongue():
+    """Viscous friction shrinks both multipliers alike, their product to exp(-c T), until the tongue is left."""
+    a, q = 1.0, 0.05
+    amplitude, frequency = physical(a, q)
+    J = INERTIA + MASS * LENGTH**2
+    for share, word in ((0.9, "unstable"), (1.1, "asymptotically stable")):
+        rate = share * q * frequency / 2  # first order: growth of Mathieu's tongue is q/2, damping takes rate/frequency
+        found = along(pendulum(amplitude, frequency, damping=rate * J))
+        assert found.summary["verdict"].startswith(f"{word} (")
+        assert np.prod(multipliers(found)) == pytest.approx(np.exp(-rate * 2 * np.pi / frequency), rel=1e-8)
+        assert apart(multipliers(found), mathieu(a, q, damping=2 * rate / frequency)) < 1e-8
+
+
+COLUMN = """
+kronbot: 1
+name: column
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: support
+    joint: {type: prismatic, name: z}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: 2}
+  - name: column
+    joint: {type: fixed}
+    dh: {a: 0.9, d: 0, alpha: 0, theta: pi/2}
+    flexible: {mass: 0.3, EI: {z: 1.5}, modes: {v: MODES}, shape: clamped-free}
+    payload: {mass: 0.1}
+motion:
+  z: {type: sinusoid, amplitude: AMPLITUDE, frequency: FREQUENCY}
+"""
+
+
+def column(modes, amplitude, frequency):
+    text = COLUMN.replace("MODES", str(modes)).replace("AMPLITUDE", repr(float(amplitude)))
+    return text.replace("FREQUENCY", repr(float(frequency)))
+
+
+def column_numbers():
+    """Modal mass, stiffness and foreshortening weight of the column's first mode, by quadrature of its shape."""
+    length, density, tip, b = 0.9, 0.3 / 0.9, 0.1, 1.8751040687119612 / 0.9
+    sigma = (np.cos(b * length) + np.cosh(b * length)) / (np.sin(b * length) + np.sinh(b * length))
+
+    def shape(x):
+        return np.cosh(b * x) - np.cos(b * x) - sigma * (np.sinh(b * x) - np.sin(b * x))
+
+    def slope(x):
+        return b * (np.sinh(b * x) + np.sin(b * x) - sigma * (np.cosh(b * x) - np.cos(b * x)))
+
+    def curvature(x):
+        return b**2 * (np.cosh(b * x) + np.cos(b * x) - sigma * (np.sinh(b * x) + np.sin(b * x)))
+
+    end = shape(length)
+    mass = density * quad(lambda x: shape(x) ** 2, 0, length)[0] / end**2 + tip
+    stiffness = 1.5 * quad(lambda x: curvature(x) ** 2, 0, length)[0] / end**2
+    weight = quad(lambda x: (density * (length - x) + tip) * slope(x) ** 2, 0, length)[0] / end**2
+    return mass, stiffness, weight
+
+
+def test_a_column_on_a_shaken_base_bends_in_mathieus_tongue():
+    """One mode, order 2: m w'' + (k - c (g + z'')) w = 0 with the foreshortening weight c; order 1 knows no tongue."""
+    mass, stiffness, weight = column_numbers()
+    q = 0.2
+    for edge, side in ((mathieu_b(1, q), 1), (mathieu_a(1, q), -1)):
+        for share, word in ((-1, "stable, undamped"), (1, "unstable")):
+            a = edge + side * share * 0.004
+            frequency = np.sqrt(4 * (stiffness - weight * G) / mass / a)
+            amplitude = q * mass / (2 * weight)
+            found = along(column(1, amplitude, frequency))
+            # sign and phase of the drive do not move multipliers
+            assert apart(multipliers(found), mathieu(a, q)) < 1e-8
+            assert found.summary["verdict"].startswith(f"{word} (order 2, 1 modes, joints locked z;")
+            first = along(column(1, amplitude, frequency), order=1).summary
+            assert first["verdict"].startswith("stable, undamped (order 1, 1 modes, joints locked z;")
+
+
+def by_the_oracle(text, order):
+    """Multipliers of everything but z: M, D, K of the brute-force Lagrangian by differences along the drive."""
+    oracle = Lagrangian(safe_load(text), order)
+    drive = safe_load(text)["motion"]["z"]
+    A, w = drive["amplitude"], drive["frequency"]
+    place = oracle.coordinates.index("z")
+    free = [i for i in range(oracle.n) if i != place]
+    z = np.eye(oracle.n)[place]
+    h = 1e-4
+
+    def state_matrix(t):
+        q, qd, qdd = A * np.sin(w * t) * z, A * w * np.cos(w * t) * z, -A * w**2 * np.sin(w * t) * z
+        M = oracle.mass_matrix(q)[np.ix_(free, free)]
+        K, D = np.empty((2, len(free), len(free)))
+        for column, i in enumerate(free):
+            e = h * np.eye(oracle.n)[i]
+            bend = oracle.inverse_dynamics(q + e, qd, qdd) - oracle.inverse_dynamics(q - e, qd, qdd)
+            move = oracle.inverse_dynamics(q, qd + e, qdd) - oracle.inverse_dynamics(q, qd - e, qdd)
+            K[:, column], D[:, column] = bend[free] / (2 * h), move[free] / (2 * h)
+        n = len(free)
+        return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, np.hstack([K, D]))]])
+
+    n = 2 * len(free)
+    # Everything is a first harmonic in z'': three points give A(t) = A_0 + A_1 sin(w t), checked at a fourth.
+    zero, quarter, three = (state_matrix(share * 2 * np.pi / w) for share in (0, 0.25, 0.75))
+    swing = (quarter - three) / 2
+    middle = state_matrix(0.11 * 2 * np.pi / w)
+    assert np.abs(zero + swing * np.sin(0.22 * np.pi) - middle).max() < 1e-6 * np.abs(zero).max()
+    done = solve_ivp(
+        lambda t, x: ((zero + swing * np.sin(w * t)) @ x.reshape(n, n)).ravel(),
+        (0, 2 * np.pi / w),
+        np.eye(n).ravel(),
+        method="DOP853",
+        rtol=1e-11,
+        atol=1e-12,
+    )
+    return np.linalg.eigvals(done.y[:, -1].reshape(n, n))
+
+
+def test_a_flexible_pendulum_agrees_with_the_brute_force_lagrangian():
+    """Free swing and two bending modes on a shaken support: six multipliers, of product 1; differences leave 1e-6."""
+    text = pendulum(0.03, 9.0, body=FLEXIBLE)
+    found = along(text)
+    # step 1e-4: truncation h^2 and rounding 1e-16 |K| / h on stiffnesses of 1e4 are both some 1e-8
+    assert apart(multipliers(found), by_the_oracle(text, 2)) < 1e-5
+    assert np.prod(multipliers(found)) == pytest.approx(1, abs=1e-7)
+    assert "order 2, 2 modes, joints free swing and locked z" in found.summary["verdict"]
+
+
+def test_multipliers_of_undamped_systems_come_in_reciprocal_pairs():
+    """The monodromy matrix is symplectic up to scaling: with mu also 1/mu, inside a tongue too."""
+    mass, stiffness, weight = column_numbers()
+    for frequency in (1.0, 1.07, 1.3):
+        drive = 2 * np.sqrt((stiffness - weight * G) / mass) * frequency
+        values = multipliers(along(column(2, 0.2 * mass / (2 * weight), drive)))
+        assert len(values) == 4
+        assert apart(values, 1 / values) < 1e-7
+        assert np.prod(values) == pytest.approx(1, abs=1e-7)
+
+
+CYCLIC = """
+kronbot: 1
+name: cart
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: cart
+    joint: {type: prismatic, name: x}
+    pose: {rpy: [0, pi/2, 0]}
+    rigid: {mass: 3}
+  - name: support
+    joint: {type: prismatic, name: z}
+    pose: {rpy: [0, -pi/2, 0]}
+    rigid: {mass: 1}
+  - name: rod
+    joint: {type: revolute, name: swing}
+    pose: {rpy: [pi/2, 0, 0]}
+    BODY
+motion:
+  z: {type: sinusoid, amplitude: 0.02, frequency: 7}
+"""
+
+
+def test_free_cyclic_coordinates_are_counted_and_left_out():
+    """A cart that may roll adds a double multiplier at +1; the verdict is that of the pendulum it carries."""
+    rod = "rigid: {mass: 1.3, com: [0, -0.7, 0], inertia: {Izz: 0.08}}"
+    found = along(CYCLIC.replace("BODY", rod))
+    summary = found.summary
+    assert summary["multipliers_at_one"] == 2
+    assert np.sum(np.abs(multipliers(found) - 1) < 1e-6) == 2
+    assert summary["verdict"].startswith("stable, undamped (order 2, 0 modes, joints free x, swing and locked z;")
+    # cart and support take part: the free pendulum's inertia is J - (m l)^2 / (sum of masses)
+    J = INERTIA + MASS * LENGTH**2 - (MASS * LENGTH) ** 2 / (4 + MASS)
+    lever = MASS * LENGTH / J
+    others = multipliers(found)[np.abs(multipliers(found) - 1) > 1e-6]
+    assert apart(others, mathieu(4 * lever * G / 49, 2 * lever * 0.02)) < 1e-8
+
+
+def test_joints_with_a_motion_are_locked_by_default_and_lock_all_leaves_nothing():
+    """--lock z is the default; with all joints locked the rigid pendulum has no coordinate and no multiplier."""
+    text = pendulum(0.03, 9.0)
+    assert np.array_equal(multipliers(along(text)), multipliers(along(text, lock=["z"])))
+    nothing = along(text, lock=["z", "swing"])
+    assert len(multipliers(nothing)) == 0
+    assert "verdict" not in nothing.summary
+
+
+def test_the_matrices_follow_the_motion():
+    """M_L, D_L, K_L, h_L on the grid: stiffness MASS LENGTH (g + z''), the rest constant or zero."""
+    amplitude, frequency = 0.05, 6.0
+    found = along(pendulum(amplitude, frequency))
+    times = np.array(found.arrays["K_L"].axis[1])
+    stiffness = MASS * LENGTH * (G - amplitude * frequency**2 * np.sin(frequency * times))
+    place = list(found.arrays["K_L"].rows).index("swing")
+    assert found.arrays["K_L"].values[:, place, place] == pytest.approx(stiffness, rel=1e-12)
+    inertia = INERTIA + MASS * LENGTH**2
+    assert found.arrays["M_L"].values[:, place, place] == pytest.approx(np.full(len(times), inertia), rel=1e-13)
+    assert np.abs(found.arrays["D_L"].values).max() < 1e-14
+    assert np.abs(found.arrays["h_L"].values).max() < 1e-12
+
+
+def test_a_wrong_period_is_refused_and_a_multiple_is_taken():
+    """Over two periods the multipliers are the squares; over two thirds of one the matrices do not repeat."""
+    robot = model(pendulum(0.03, 9.0))
+    period = 2 * np.pi / 9
+    once = linearize_along(robot, None, None, None, None)
+    twice = linearize_along(robot, None, None, None, 2 * period)
+    assert apart(multipliers(twice), multipliers(once) ** 2) < 1e-8
+    with pytest.raises(UsageError, match="do not repeat"):
+        linearize_along(robot, None, None, None, period / 1.5)
