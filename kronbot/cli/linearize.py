@@ -63,8 +63,12 @@ def linearize(
     formulas.check(at)
     if motion and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
-    if equilibrium and tau:
-        raise UsageError("--equilibrium finds the torques: leave out --tau")
+    if equilibrium and (tau or qdd):
+        raise UsageError(
+            "--equilibrium finds the torques of a robot at rest or in steady spin: leave out --tau and --qdd"
+        )
+    if formulas.style is not None and (equilibrium or tau or force):
+        raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
     if not motion and (duration or step or period):
         raise UsageError("--duration, --step and --period go with --motion")
     model = subject.load(out)

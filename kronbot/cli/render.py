@@ -114,12 +114,21 @@ def as_npz(result: Result, array: str | None) -> bytes:
 
 
 def as_mat(result: Result, array: str | None) -> bytes:
-    """MATLAB 5 file: structs ``series``, ``arrays``, ``summary``; dots and other signs in names become underscores."""
+    """MATLAB 5 file: structs ``series``, ``arrays``, ``summary``, ``at``, ``names`` (rows and columns as cells).
+
+    Dots and other signs in names become underscores.
+    """
     from scipy.io import savemat
 
     arrays = {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
     groups = {"series": result.series, "arrays": arrays, "summary": _summary(result)}
-    content = {group: _identifiers(entries) for group, entries in groups.items() if entries}
+    content: dict[str, object] = {"robot": result.robot, "order": result.order}
+    content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
+    if result.at:
+        content["at"] = _identifiers({word: _identifiers(point) for word, point in result.at.items()})
+    names = {name: _cells(result.arrays[name]) for name in arrays}
+    if names:
+        content["names"] = _identifiers(names)
     buffer = io.BytesIO()
     savemat(buffer, content, long_field_names=True, oned_as="column")
     return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
@@ -132,6 +141,12 @@ WRITERS: dict[str, Callable[[Result, str | None], bytes]] = {
     ".mat": as_mat,
     ".tex": as_tex,
 }
+
+
+def _cells(array: Array) -> dict[str, object]:
+    """Names of rows and columns as MATLAB cells."""
+    axes = {"rows": array.rows, "columns": array.columns or []}
+    return {word: np.array([*names, None], dtype=object)[:-1] for word, names in axes.items()}
 
 
 def _named(result: Result, array: str | None) -> dict[str, np.ndarray]:

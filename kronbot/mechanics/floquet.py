@@ -26,7 +26,8 @@ STEPS = 100
 # The variational equations are integrated to this; multipliers are trusted to TRUSTED.
 RTOL, ATOL = 1e-10, 1e-12
 TRUSTED = 1e-6
-# A free cyclic coordinate has a double multiplier at +1 that does not split: rounding moves each by the square root.
+# A free cyclic coordinate has a multiplier at +1, a double one where its momentum is conserved; rounding splits a
+# double one by its square root.
 NEAR_ONE = 1e-3
 # Coefficients one period apart must agree to this share of the largest.
 PERIODIC = 1e-8
@@ -146,11 +147,11 @@ def _multipliers(robot: Robot, trace: Trace, period: float, locked: frozenset[in
 
 
 def _cyclic(robot: Robot, rows: dict[str, Array], locked: frozenset[int]) -> int:
-    """How many free coordinates neither stiffness nor damping sees, anywhere along the motion."""
+    """How many free coordinates the stiffness does not see, anywhere along the motion: constant deviations remain."""
     free = [place for place in range(robot.n) if place not in locked]
-    K, D = (np.abs(rows[name].reshape(-1, robot.n, robot.n)).max(axis=(0, 1)) for name in "KD")
-    size = max(float(K.max(initial=0.0)), float(D.max(initial=0.0)))
-    return sum(1 for place in free if max(K[place], D[place]) <= PERIODIC * size)
+    K = np.abs(rows["K"].reshape(-1, robot.n, robot.n)).max(axis=(0, 1))
+    size = float(K.max(initial=0.0))
+    return sum(1 for place in free if K[place] <= PERIODIC * size)
 
 
 def _verdict(

@@ -50,6 +50,7 @@ class Integrator(ABC):
     def __init__(self) -> None:
         self.steps = 0
         self.evaluations = 0
+        self.met: list[int] = []
 
     def advance(self, times: Array, x: Array) -> Array:
         """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``.
@@ -57,12 +58,19 @@ class Integrator(ABC):
         Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
         """
         with interruptions() as met:
+            self.met = met
             try:
-                return self.integrate(times, x)
+                states = self.integrate(times, x)
             except (RuntimeError, ComputationError):
-                if met:
-                    raise KeyboardInterrupt from None
+                self.demand_no_interruption()
                 raise
+            self.demand_no_interruption()
+            return states
+
+    def demand_no_interruption(self) -> None:
+        """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""
+        if self.met:
+            raise KeyboardInterrupt from None
 
     @abstractmethod
     def integrate(self, times: Array, x: Array) -> Array:
@@ -123,8 +131,13 @@ class Scipy(Integrator):
         from scipy.integrate import solve_ivp
 
         implicit = {"jac": lambda t, x: np.asarray(self.jacobian(t, x, self.bound))} if self.method == "Radau" else {}
+
+        def rate(t: float, x: Array) -> Array:
+            self.demand_no_interruption()
+            return np.asarray(self.rate(t, x, self.bound))[:, 0]
+
         solution = solve_ivp(
-            lambda t, x: np.asarray(self.rate(t, x, self.bound))[:, 0],
+            rate,
             (times[0], times[-1]),
             x,
             method=self.method,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi
 import numpy as np
@@ -107,7 +107,7 @@ def linearize_at(robot: Robot, point: Point, choice: Choice, equilibrium: bool) 
     at = {"q": q, "qd": point.qd, "qdd": point.qdd}
     named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
-    arrays, summary = _answers(robot, values, signals.input_names, signals.output_names, choice, point)
+    arrays, summary = _answers(robot, values, signals.input_names, signals.output_names, choice, replace(point, q=q))
     return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
 
 
@@ -196,12 +196,12 @@ def _answers(
         "observable": reachable(space.A.T, space.C.T),
         "largest_h_L": float(np.abs(h).max(initial=0.0)),
     }
-    return arrays, summary | verdict(robot, found.poles, balanced, choice.locked)
+    return arrays, summary | verdict(
+        robot, found.poles, _about(robot, point, values["K"].reshape(square), balanced), choice.locked
+    )
 
 
-def verdict(
-    robot: Robot, poles: npt.NDArray[np.complex128], balanced: bool, locked: frozenset[int]
-) -> dict[str, Scalar]:
+def verdict(robot: Robot, poles: npt.NDArray[np.complex128], about: str, locked: frozenset[int]) -> dict[str, Scalar]:
     """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
     moving = poles[poles != 0]
     size = float(np.abs(moving).max(initial=0.0))
@@ -216,13 +216,23 @@ def verdict(
     summary: dict[str, Scalar] = {"free_coordinates": int(len(poles) - len(moving))}
     if len(moving):
         summary["largest_growth_rate"] = growth
-        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about(balanced)})"
+        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about})"
     return summary
 
 
-def about(balanced: bool) -> str:
-    """What the linear model is about."""
-    return "about an equilibrium" if balanced else "about the rigid motion, h_L is not zero"
+def _about(robot: Robot, point: Point, K: Array, balanced: bool) -> str:
+    """What a linear model is about, so that a statement is not taken for more than it is."""
+    modal = list(robot.flexible)
+    straight = not any(values[modal].any() for values in (point.q, point.qd, point.qdd))
+    moves = bool(point.qd.any() or point.qdd.any())
+    # A motion is steady where going on along it changes no force.
+    change = np.abs(K @ point.qd).max(initial=0.0)
+    steady = not point.qdd.any() and not point.qd[modal].any() and change <= BALANCED * np.abs(K).max(initial=0.0)
+    if balanced and (steady or not moves):
+        return "about a steady motion" if moves else "about an equilibrium"
+    what = "the rigid motion" if straight else "the given point"
+    frozen = ", coefficients frozen at this instant" if moves else ""
+    return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"
 
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:

@@ -87,12 +87,17 @@ def modes(M: Array, D: Array, K: Array) -> Modes:
     poles, vectors = np.linalg.eig(state_matrix(M, D, K))
     size = np.abs(poles).max(initial=0.0)
     poles = np.where(np.abs(poles) < ZERO_POLE * size, 0.0, poles)
-    # A real matrix has its complex poles in pairs; a pole at zero stands twice for one free coordinate.
+    # A real matrix has its complex poles in pairs. Every direction without stiffness has a pole at zero, a double one
+    # where nothing damps it either; it stands once.
+    rest = n - np.linalg.matrix_rank(K) if n else 0
+    zeros = [i for i in range(2 * n) if poles[i] == 0][:rest]
     upper = [i for i in range(2 * n) if poles[i].imag > 0 or (poles[i].imag == 0 and poles[i] != 0)]
-    zeros = [i for i in range(2 * n) if poles[i] == 0]
-    kept = np.array(zeros[: (len(zeros) + 1) // 2] + upper, dtype=int)
+    kept = np.array(zeros + upper, dtype=int)
     kept = kept[np.lexsort((poles[kept].imag, poles[kept].real, np.round(np.abs(poles[kept]), 12)))]
     poles, shapes = poles[kept], vectors[:n, kept]
+    if rest:
+        # eig splits a multiple pole at random; the directions without stiffness are exact.
+        shapes[:, : len(zeros)] = np.linalg.svd(K)[2][n - len(zeros) :].T
     frequencies = np.abs(poles)
     moving = frequencies > 0
     damping = np.zeros(len(poles))

@@ -19,8 +19,10 @@ Array = npt.NDArray[np.float64]
 
 INPUTS = ("torques", "force")
 OUTPUTS = ("joints", "endpoint", "gauges")
-# Directions of the staircase that are weaker than this share of the strongest count as missing.
+# Directions of the balanced pencil that are weaker than this share of the strongest count as missing.
 RANK = 1e-9
+# Poles closer than this share of the fastest are one (a double pole at zero splits by the root of rounding).
+SAME_POLE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -88,26 +90,30 @@ def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:
 
 
 def reachable(A: Array, B: Array) -> int:
-    """Dimension of the controllable subspace, by the orthogonal staircase; observability is that of A^T, C^T.
+    """Number of modes that the columns of B reach, by Popov, Belevitch and Hautus; observability is that of A^T, C^T.
 
-    Time is scaled by the fastest pole, so that rows of positions and of rates weigh alike.
+    A pole counts as often as it stands in the spectrum, less the directions that [A - pole, B] leaves out. Equations
+    and states are balanced first, by the size of their own entries.
     """
-    size = max(float(np.abs(np.linalg.eigvals(A)).max(initial=0.0)), np.finfo(float).tiny)
-    half = len(A) // 2
-    scale = np.concatenate([np.full(half, size), np.ones(half)])
-    A, B = A * scale[:, None] / scale[None, :] / size, B * scale[:, None]
-    basis = np.zeros((len(A), 0))
-    block = B / max(float(np.abs(B).max(initial=0.0)), np.finfo(float).tiny)
-    while block.size and basis.shape[1] < len(A):
-        block = block - basis @ (basis.T @ block)
-        block = block - basis @ (basis.T @ block)  # twice is enough
-        U, sigma, _ = np.linalg.svd(block, full_matrices=False)
-        fresh = U[:, sigma > RANK]
-        if not fresh.shape[1]:
-            break
-        basis = np.hstack([basis, fresh])
-        block = A @ fresh
-    return int(basis.shape[1])
+    size = len(A)
+    if not size:
+        return 0
+    left_out = 0
+    poles = np.linalg.eigvals(A)
+    spread = max(float(np.abs(poles).max()), 1.0)
+    seen: list[complex] = []
+    for pole in poles:
+        if any(abs(pole - other) <= SAME_POLE * spread for other in seen):
+            continue
+        seen.append(pole)
+        pencil = np.hstack([A - pole * np.eye(size), B])
+        rows = np.abs(pencil).max(axis=1)
+        pencil = pencil / np.where(rows > 0, rows, 1.0)[:, None]
+        columns = np.abs(pencil).max(axis=0)
+        pencil = pencil / np.where(columns > 0, columns, 1.0)[None, :]
+        singular = np.linalg.svd(pencil, compute_uv=False)
+        left_out += int((singular <= RANK * singular[0]).sum())
+    return size - left_out
 
 
 def _gauges(robot: Robot) -> list[tuple[str, str, SX]]:

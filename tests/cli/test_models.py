@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
+from kronbot import description
 from kronbot.cli.main import run
 
 
@@ -47,7 +48,10 @@ def test_linearize_writes_matlab_files(tmp_path, capsys):
     point = ["linearize", "khang", "--equilibrium", "--q", "qa=pi/4"]
     answer = ask(capsys, *point)
     assert run([*point, "-o", str(tmp_path / "k.mat")]) == 0
-    arrays = loadmat(tmp_path / "k.mat", simplify_cells=True)["arrays"]
+    matlab = loadmat(tmp_path / "k.mat", simplify_cells=True)
+    arrays = matlab["arrays"]
+    assert matlab["names"]["B"]["rows"].tolist() == ["qa", "arm.v1", "qa_dot", "arm.v1_dot"]
+    assert matlab["at"]["q"]["qa"] == answer["at"]["q"]["qa"]
     for name in "ABCD":
         assert np.array_equal(arrays[name], np.array(answer["arrays"][name]["values"]))
     assert arrays["poles"].dtype.kind == "c"
@@ -117,3 +121,37 @@ def test_a_robot_without_coordinates(command, style, tmp_path, capsys):
     more = ["--duration", "1"] if command == "simulate" else []
     assert run([command, str(file), "--format", style, *more]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_rigid_robots_without_stiffness(tmp_path, capsys):
+    """All poles at zero; damped free joints have one pole at zero each, and all are counted."""
+    summary = ask(capsys, "linearize", "stacker-numeric")["summary"]
+    assert (summary["free_coordinates"], summary["controllable"], summary["observable"]) == (3, 6, 6)
+    file = tmp_path / "p.yaml"
+    file.write_text(description.read("puma560").text.replace("gravity: [0, 0, -9.81]", "gravity: [0, 0, 0]"))
+    answer = ask(capsys, "linearize", str(file), "-q")
+    assert answer["summary"]["free_coordinates"] == 6
+    assert answer["arrays"]["frequencies"]["values"][:6] == [0.0] * 6
+
+
+def test_counts_of_reachable_modes_stay_within_the_states(capsys):
+    """The symmetric arms of the torso have modes that the right endpoint does not see."""
+    summary = ask(capsys, "linearize", "torso", "--equilibrium")["summary"]
+    assert summary["controllable"] <= summary["states"] == 38
+    assert 0 < summary["observable"] <= 38
+
+
+def test_verdicts_do_not_claim_too_much(capsys):
+    """An equilibrium, a steady spin, an instant of a motion and an arbitrary point are told apart."""
+    words = {
+        ("khang", "--equilibrium", "--q", "qa=-pi/2"): "about an equilibrium",
+        ("spin-up", "--qd", "4", "--lock", "all"): "about a steady motion",
+        ("khang", "--equilibrium", "--qd", "2"): "coefficients frozen at this instant",
+        ("khang", "--q", "arm.v1=0.1", "--lock", "qa"): "about the given point, h_L is not zero",
+        ("khang",): "about the rigid motion, h_L is not zero",
+    }
+    for arguments, expected in words.items():
+        assert expected in ask(capsys, "linearize", *arguments)["summary"]["verdict"]
+    for wrong in (["--equilibrium", "--qdd", "1"], ["--symbolic", "--tau", "3"], ["--symbolic", "--force", "1,0,0"]):
+        assert run(["linearize", "khang", *wrong]) == 2
+        assert "leave out" in capsys.readouterr().err
