@@ -65,6 +65,8 @@ def _run(arguments: Sequence[str], met: list[int]) -> int:
         return _fail(Interrupted("interrupted"), debug)
     except KronbotError as error:
         return _fail(error, debug)
+    except OSError as error:
+        return _fail(KronbotError(f"cannot write the answer: {error.strerror or error}"), debug)
     except Exception as error:
         if met:
             return _fail(Interrupted("interrupted"), debug)

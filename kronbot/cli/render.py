@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def as_csv(result: Result, array: str | None) -> bytes:
         writer.writerow(result.series)
         writer.writerows(zip(*(column.tolist() for column in map(_clean, result.series.values())), strict=True))
     else:
+        if not result.arrays:
+            raise UsageError("csv holds a series or an array, and this answer has neither: take --format json")
         if array is None and len(result.arrays) != 1:
             raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
         name = array or next(iter(result.arrays))
@@ -107,10 +110,20 @@ def _tex_name(name: str) -> str:
 
 
 def as_npz(result: Result, array: str | None) -> bytes:
-    """NumPy archive: every column of the series and every array by name, the summary as JSON text."""
+    """NumPy archive: every column of the series and every array by name, the summary as JSON text in ``summary.json``."""
+    entries = _named(result, array) | {"summary.json": np.array(json.dumps(_summary(result)))}
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **_named(result, array), summary=json.dumps(_summary(result)))
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, values in entries.items():
+            # Written by hand, since savez takes names as keywords of its own; an entry has no time stamp.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asarray(values, dtype=_plain_type(values)), allow_pickle=False)
     return buffer.getvalue()
+
+
+def _plain_type(values: np.ndarray) -> str | None:
+    """Text of fixed width for formulas, which NumPy writes without pickling."""
+    return "U" if values.dtype.kind == "O" else None
 
 
 def as_mat(result: Result, array: str | None) -> bytes:

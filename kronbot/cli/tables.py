@@ -11,21 +11,35 @@ from kronbot.compute.result import Array, Result, plain
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11
-SHOWN_COLUMNS = 9
 DIGITS = 6
-PIPE_WIDTH = 200
+PIPE_WIDTH = 120
+# What a column takes besides its text: a line and a blank on both sides.
+BORDER = 3
+
+
+class _Page(Console):
+    """A console that leaves a closed pipe to the entry point, like every other writer."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would turn into an exit of its own."""
+        raise BrokenPipeError
 
 
 def table(result: Result) -> None:
-    """Print the whole answer."""
-    console = Console(soft_wrap=True)
+    """Print the whole answer, as wide as the terminal (a pipe has a fixed width)."""
+    console = _Page(soft_wrap=True)
     if not console.is_terminal:
-        console = Console(width=PIPE_WIDTH)  # a pipe has no width to fit
+        console = _Page(width=PIPE_WIDTH, soft_wrap=True)
     console.print(Text(f"{result.command} {result.robot}, order {result.order}", style="bold"))
     for name, array in result.arrays.items():
-        console.print(_array(name, array) if array.axis is None and not array.symbolic else _listing(name, array))
+        if array.axis is not None or array.symbolic:
+            console.print(_listing(name, array))
+            continue
+        units = array.units if isinstance(array.units, str) else ""
+        console.print(Text(f"{name} [{units}]" if units else name))
+        console.print(_array(array))
     if result.series:
-        console.print(_series(result))
+        _series(result, console)
     console.print(_summary(result))
 
 
@@ -36,12 +50,11 @@ def _summary(result: Result) -> Table:
     return grid
 
 
-def _array(name: str, array: Array) -> Table:
-    units = array.units if isinstance(array.units, str) else ""
-    grid = Table(title=Text(f"{name} [{units}]" if units else name), title_justify="left")
-    grid.add_column("")
+def _array(array: Array) -> Table:
+    grid = Table()
+    grid.add_column("", no_wrap=True)
     for column in [""] if array.columns is None else array.columns:
-        grid.add_column(Text(column), justify="right")
+        grid.add_column(Text(column), justify="right", no_wrap=True)
     values = array.values if array.columns is not None else array.values[:, None]
     for row, entries in zip(array.rows, values, strict=True):
         grid.add_row(Text(row), *(Text(_number(entry)) for entry in entries))
@@ -60,19 +73,26 @@ def _listing(name: str, array: Array) -> Text:
     return Text(head + (",\n" + " " * len(head)).join(rows) + "]")
 
 
-def _series(result: Result) -> Table:
-    """The first columns, at evenly spread rows."""
-    names = list(result.series)
-    shown = names[:SHOWN_COLUMNS]
-    count = len(result.series[names[0]])
+def _series(result: Result, console: Console) -> None:
+    """As many columns as fit, at evenly spread rows; numbers are never cut."""
+    count = len(next(iter(result.series.values())))
     rows = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROWS)).round().astype(int))
-    more = f", {len(names) - len(shown)} more columns" if len(names) > len(shown) else ""
-    grid = Table(title=Text(f"{len(rows)} of {count} rows{more} (all with --format csv)"), title_justify="left")
+    texts = {name: [_number(values[row]) for row in rows] for name, values in result.series.items()}
+    shown: list[str] = []
+    width = 1
+    for name, column in texts.items():
+        width += max(len(name), *map(len, column)) + BORDER
+        if width > console.width and shown:
+            break
+        shown.append(name)
+    more = f", {len(texts) - len(shown)} more columns" if len(texts) > len(shown) else ""
+    console.print(Text(f"{len(rows)} of {count} rows{more} (all with --format csv)"))
+    grid = Table()
     for name in shown:
-        grid.add_column(Text(name), justify="right")
-    for row in rows:
-        grid.add_row(*(Text(_number(result.series[name][row])) for name in shown))
-    return grid
+        grid.add_column(Text(name), justify="right", no_wrap=True)
+    for entries in zip(*(texts[name] for name in shown), strict=True):
+        grid.add_row(*map(Text, entries))
+    console.print(grid)
 
 
 def _number(value: object) -> str:

@@ -249,7 +249,7 @@ Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TableFile, Ta
 
 @dataclass(frozen=True)
 class PD(_Strict):
-    """Torque kp (target - q) - kd qd plus gravity compensation."""
+    """Torque kp (target - q) + kd (rate of the target - qd), plus the rigid arm's gravity torque."""
 
     kp: Annotated[Quantity, Field(description="stiffness, N m/rad or N/m")]
     kd: Annotated[Quantity, Field(description="damping, N m s/rad or N s/m")]

@@ -51,14 +51,21 @@ class Drives:
         drive = None if settings is None else settings.drive
         return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
 
+    def follows(self, joint: str) -> bool:
+        """True where the drive of a joint looks at its motion: torques of the rigid arm, or PD without a target."""
+        drive = self.by_joint.get(joint)
+        return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
+
     @property
-    def end(self) -> float | None:
-        """The last time (s) that every table in use knows, None without tables."""
-        used = list(self.prescribed.values())
-        if self.along_motion or any(drive.pd is not None for drive in self.by_joint.values()):
-            used += self.robot.motions.values()
-        ends = [motion.end for motion in used if motion.end is not None]
-        return min([*ends, *(table.times[-1] for table in self.tables.values())], default=None)
+    def tabulated(self) -> list[tuple[float, ...]]:
+        """Times (s) of every table in use."""
+        motions = [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
+        return [motion.times for motion in motions if motion.times] + [table.times for table in self.tables.values()]
+
+    @property
+    def longest_step(self) -> float | None:
+        """A step (s) of integration that steps over no row of a table, None without tables."""
+        return min((b - a for times in self.tabulated for a, b in zip(times, times[1:], strict=False)), default=None)
 
     def __str__(self) -> str:
         if self.along_motion:

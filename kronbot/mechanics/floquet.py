@@ -172,6 +172,8 @@ def _verdict(
 
 
 def _demand_tables(robot: Robot, end: float) -> None:
-    known = min((motion.end for motion in robot.motions.values() if motion.end is not None), default=math.inf)
-    if end > known:
-        raise UsageError(f"a table ends at t = {known:g} s, but the grid goes to {end:g} s")
+    for motion in robot.motions.values():
+        if motion.times and not motion.times[0] <= 0 <= end <= motion.times[-1]:
+            raise UsageError(
+                f"a table goes from t = {motion.times[0]:g} s to {motion.times[-1]:g} s, the grid to {end:g} s"
+            )

@@ -6,6 +6,7 @@ can be seen or saved.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.interruption import interruptions
 from kronbot.errors import ComputationError
 from kronbot.model.parameters import Parameters
 
@@ -28,12 +28,16 @@ STEP_LIMIT = 200_000
 
 @dataclass(frozen=True)
 class Ode:
-    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration."""
+    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration.
+
+    ``longest_step`` (s) bounds the steps where the rate has features that a longer one would miss.
+    """
 
     t: SX
     x: SX
     rate: SX
     parameters: Parameters
+    longest_step: float | None
 
 
 @dataclass(frozen=True)
@@ -50,22 +54,25 @@ class Integrator(ABC):
     def __init__(self) -> None:
         self.steps = 0
         self.evaluations = 0
-        self.met: list[int] = []
+        self.met: list[int] = []  # Ctrl-Cs, kept by whoever runs this
 
     def advance(self, times: Array, x: Array) -> Array:
         """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``.
 
         Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
         """
-        with interruptions() as met:
-            self.met = met
-            try:
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # what overflows is seen in the states
                 states = self.integrate(times, x)
-            except (RuntimeError, ComputationError):
-                self.demand_no_interruption()
-                raise
+        except (RuntimeError, ComputationError):
             self.demand_no_interruption()
-            return states
+            raise
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            self.demand_no_interruption()
+            raise ComputationError(f"the motion overflows after t = {times[0]:g} s") from None
+        self.demand_no_interruption()
+        return states
 
     def demand_no_interruption(self) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""
@@ -95,6 +102,8 @@ class Cvodes(Integrator):
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
+        if ode.longest_step is not None:
+            self.options["max_step_size"] = ode.longest_step
         self.grids: dict[tuple[float, ...], casadi.Function] = {}
 
     def integrate(self, times: Array, x: Array) -> Array:
@@ -119,6 +128,7 @@ class Scipy(Integrator):
     def __init__(self, ode: Ode, tolerances: Tolerances, method: str) -> None:
         super().__init__()
         self.method = method
+        self.longest_step = np.inf if ode.longest_step is None else ode.longest_step
         self.tolerances = tolerances
         self.bound = ode.parameters.bound()
         symbols = ode.parameters.symbols()
@@ -144,15 +154,13 @@ class Scipy(Integrator):
             t_eval=times[1:],
             rtol=self.tolerances.rtol,
             atol=self.tolerances.atol,
+            max_step=self.longest_step,
             **implicit,
         )
         self.evaluations += int(solution.nfev)
         if not solution.success:
             raise ComputationError(f"{self.method} gave up between t = {times[0]:g} s and {times[-1]:g} s")
         return np.asarray(solution.y.T)
-
-
-SOLVERS = ("cvodes", "dop853", "radau")
 
 
 def integrator(solver: str, ode: Ode, tolerances: Tolerances) -> Integrator:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.interruption import interruptions
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
@@ -19,7 +20,7 @@ from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
 from kronbot.mechanics.kinematics import endpoint
-from kronbot.mechanics.recursion import ALGORITHMS, State, inverse_dynamics, propagate
+from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -27,6 +28,10 @@ Array = npt.NDArray[np.float64]
 PURPOSE = "simulate"
 ROWS = 200
 ROW_LIMIT = 1_000_000
+# CVODES takes shorter times for rounding.
+SHORTEST_STEP = 1e-8
+# Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
+SINGULAR = 1e-15
 
 
 @dataclass(frozen=True)
@@ -101,22 +106,34 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simul
     reported, marked incomplete. Raises UsageError where the run goes beyond a table or a parameter has no value,
     ComputationError where the mass matrix is singular.
     """
+    with interruptions() as met:
+        return _simulate(robot, run, progress, met)
+
+
+def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: list[int]) -> Simulation:
     system = equations(robot, run.algorithm)
-    if system.drives.end is not None and run.duration > system.drives.end:
-        raise UsageError(f"a table ends at t = {system.drives.end:g} s, but the run lasts {run.duration:g} s")
+    for table in system.drives.tabulated:
+        if table[0] > 0 or run.duration > table[-1]:
+            known = f"from t = {table[0]:g} s to {table[-1]:g} s"
+            raise UsageError(f"a table goes {known}, but the run from 0 to {run.duration:g} s; nothing is extrapolated")
     parameters = robot.parameters
     parameters.require(parameters.free_in(system.rate), PURPOSE)
     report = _report(robot, system)
 
     times = grid(run.duration, run.step)
-    solver = integrator(run.solver, Ode(system.t, system.x, system.rate, parameters), run.tolerances)
+    solver = integrator(
+        run.solver, Ode(system.t, system.x, system.rate, parameters, system.drives.longest_step), run.tolerances
+    )
     states = [_initial_state(robot, system, run)]
+    _demand_regular(robot, system, states[0])
+    solver.met = met
     error: KronbotError | None = None
     try:
+        solver.demand_no_interruption()  # one that tracing has swallowed
         for stretch in stretches(times):
-            rows = solver.advance(stretch, states[-1])
-            finite = np.isfinite(rows).all(axis=1)
-            states += list(rows[: len(rows) if finite.all() else int(np.argmin(finite))])
+            fresh = solver.advance(stretch, states[-1])
+            finite = np.isfinite(fresh).all(axis=1)
+            states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])
             if not finite.all():
                 raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
             progress(float(stretch[-1] / times[-1]))
@@ -124,8 +141,15 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simul
         error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")
     except ComputationError as failure:
         error = failure
-    done = times[: len(states)]
-    series = _series(robot, system, done, report.rows(done, np.array(states)))
+    rows = report.rows(times[: len(states)], np.array(states))
+    sound = np.all([np.isfinite(values).reshape(len(states), -1).all(axis=1) for values in rows.values()], axis=0)
+    count = len(states) if sound.all() else int(np.argmin(sound))
+    if count == 0:
+        raise ComputationError("the motion overflows at its very start: initial values or parameters are too large")
+    if count < len(states):
+        error = error or ComputationError(f"energies or torques overflow after t = {times[count - 1]:g} s")
+    done = times[:count]
+    series = _series(robot, system, done, {name: values[:count] for name, values in rows.items()})
     summary: dict[str, Scalar] = {
         "complete": error is None,
         "end": float(done[-1]),
@@ -155,6 +179,10 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
     if step is None:
         given = settings.step
         step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
+    if min(step, duration) < SHORTEST_STEP:
+        raise UsageError(
+            f"steps under {SHORTEST_STEP:g} s are too short for the integrators, not {min(step, duration):g}"
+        )
     if duration / step > ROW_LIMIT:
         raise UsageError(
             f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
@@ -185,6 +213,21 @@ def _initial_state(robot: Robot, system: Equations, run: Run) -> Array:
         for place, value in values.items():
             target[place] = value
     return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
+
+
+def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
+    """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
+    matrix = generalized_inertia_matrix(system.state)[system.free, system.free]
+    trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"M": matrix}, PURPOSE)
+    M = trace(0.0, x)["M"].reshape(len(system.free), len(system.free))
+    if not M.size or not np.isfinite(M).all():
+        return
+    size = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] <= SINGULAR or np.diag(M).min() <= 0:
+        weak = int(np.argmin(np.diag(M))) if np.diag(M).min() <= 0 else int(np.abs(vectors[:, 0]).argmax())
+        name = robot.coordinates[system.free[weak]]
+        raise ComputationError(f"the mass matrix is singular: {name} moves no inertia of its own; give its link mass")
 
 
 def _report(robot: Robot, system: Equations) -> Trace:
@@ -240,7 +283,7 @@ def _highlights(robot: Robot, system: Equations, series: Mapping[str, Array]) ->
             summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
     t = SX.sym("t")
     for joint in robot.joints:
-        if joint.name in robot.motions and joint.index in system.free:
+        if joint.name in robot.motions and joint.index in system.free and system.drives.follows(joint.name):
             wanted = Trace(robot.parameters, {"t": t}, {"q": robot.motions[joint.name].value(t)}, PURPOSE)
             deviation = series[joint.name] - wanted.rows(series["t"])["q"][:, 0]
             summary[f"peak_deviation.{joint.name}"] = float(np.abs(deviation).max())

@@ -232,6 +232,8 @@ class Beam:
 
     def _scaled(self, hat: np.ndarray, a: Direction, b: Direction, power: int) -> SX:
         """Numbers of shapes in xi brought to shapes in x by powers of the length."""
+        if len(set(a.shapes.powers)) == len(set(b.shapes.powers)) == 1:
+            return SX(hat) * self.power(a.shapes.powers[0] + b.shapes.powers[0] + power)
         result = SX(a.count, b.count)
         for i, p in enumerate(a.shapes.powers):
             for j, r in enumerate(b.shapes.powers):

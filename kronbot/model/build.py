@@ -7,6 +7,7 @@ from casadi import SX, skew
 
 from kronbot.description import Description, schema
 from kronbot.description.schema import ZERO
+from kronbot.errors import UsageError
 from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
@@ -14,7 +15,7 @@ from kronbot.model.dh import Row
 from kronbot.model.modes import BENDING, TORSION, Shapes, clamped_mass
 from kronbot.model.motions import motion
 from kronbot.model.parameters import Parameters
-from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
+from kronbot.model.robot import BASE, ORDERS, Body, Endpoint, Joint, Link, Robot
 
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
@@ -25,6 +26,8 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
     is needed and a parameter is free (``clamped-mass`` shapes), DescriptionError where a table cannot be read.
     """
+    if order not in ORDERS:
+        raise UsageError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
     file = description.robot
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)

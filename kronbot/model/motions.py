@@ -19,12 +19,12 @@ CUBIC_ROWS = 4
 class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
-    ``end`` is the last time (s) for which the motion is known, None where it goes on for ever; ``period`` (1 x 1, s) is
+    ``times`` (s) are the rows of a table, empty for a formula, which goes on for ever; ``period`` (1 x 1, s) is
     that of its rate, None where it has none.
     """
 
     value: Callable[[SX], SX]
-    end: float | None = None
+    times: tuple[float, ...] = ()
     period: SX | None = None
 
     def derivatives(self, t: SX) -> tuple[SX, SX, SX]:
@@ -87,4 +87,4 @@ def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:
 def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
     curve = casadi.interpolant("spline", "bspline", [times], values)
-    return Motion(lambda t: curve(t), end=times[-1])
+    return Motion(lambda t: curve(t), times=times)

@@ -37,7 +37,7 @@ def integration(robot, tolerances):
     system = simulation.equations(robot, "recursive")
     run = simulation.Run(10.0, 0.05, "recursive", "cvodes", tolerances, {}, {})
     start = simulation._initial_state(robot, system, run)
-    solver = integrator("cvodes", Ode(system.t, system.x, system.rate, robot.parameters), tolerances)
+    solver = integrator("cvodes", Ode(system.t, system.x, system.rate, robot.parameters, None), tolerances)
     pieces = list(stretches(simulation.grid(run.duration, run.step)))
 
     def action():

@@ -198,9 +198,12 @@ def test_ctrl_c_keeps_what_there_is(solver, tmp_path):
     file = tmp_path / "run.json"
     command = [sys.executable, "-m", "kronbot", "simulate", "canadarm", "--duration", "2000", "--solver", solver]
     process = subprocess.Popen([*command, "-o", str(file)], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(4)
-    os.kill(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    try:
+        time.sleep(4)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "interrupted" in err
     assert "Traceback" not in err

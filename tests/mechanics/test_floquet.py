@@ -284,6 +284,15 @@ def test_free_cyclic_coordinates_are_counted_and_left_out():
     assert apart(others, mathieu(4 * lever * G / 49, 2 * lever * 0.02)) < 1e-8
 
 
+def test_a_damped_cyclic_coordinate_has_one_multiplier_at_one():
+    """A cart that rolls with friction stays where it is left: one multiplier at +1, the rest decays."""
+    rod = "rigid: {mass: 1.3, com: [0, -0.7, 0], inertia: {Izz: 0.08}}"
+    damped = CYCLIC.replace("BODY", rod).replace("name: x}", "name: x, damping: 0.8}")
+    found = along(damped.replace("name: swing}", "name: swing, damping: 0.3}"))
+    assert found.summary["multipliers_at_one"] == 1
+    assert found.summary["verdict"].startswith("asymptotically stable")
+
+
 def test_joints_with_a_motion_are_locked_by_default_and_lock_all_leaves_nothing():
     """--lock z is the default; with all joints locked the rigid pendulum has no coordinate and no multiplier."""
     text = pendulum(0.03, 9.0)

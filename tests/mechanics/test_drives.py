@@ -1,0 +1,100 @@
+"""Drives of the joints: torque tables, their range, and what a run says when it cannot start."""
+
+import numpy as np
+import pytest
+from robots_in_tests import model, run
+
+import kronbot
+from kronbot.cli.main import run as command_line
+from kronbot.errors import ComputationError, UsageError
+
+SLIDER = """
+kronbot: 1
+name: slider
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: block
+    joint: {type: prismatic, name: NAME}
+    dh: {a: 0, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 2}
+simulate: {duration: 10, step: 0.5, drive: {NAME: DRIVE}}
+"""
+
+
+def slider(tmp_path, drive, name="q1", **tables):
+    """A block of 2 kg on a rail; tables are rows of time and value by file name."""
+    for table, rows in tables.items():
+        (tmp_path / f"{table}.csv").write_text("".join(f"{t},{value}\n" for t, value in rows))
+    file = tmp_path / "slider.yaml"
+    file.write_text(SLIDER.replace("NAME", name).replace("DRIVE", drive))
+    return kronbot.load(str(file))
+
+
+@pytest.mark.parametrize(("solver", "width"), [("cvodes", 0.001), ("cvodes", 0.1), ("dop853", 0.1), ("radau", 0.2)])
+def test_a_short_pulse_of_a_table_is_not_stepped_over(solver, width, tmp_path):
+    """Momentum gained is the area of the trapezoid, however long the steps of the integrator would like to be."""
+    pulse = [
+        (0, 0),
+        (5.55, 0),
+        (5.55 + width / 10, 3 / width),
+        (5.55 + width, 3 / width),
+        (5.55 + 1.1 * width, 0),
+        (10, 0),
+    ]
+    robot = slider(tmp_path, "{torque: {file: pulse.csv}}", pulse=pulse)
+    series = run(robot, solver=solver).result.series
+    assert series["q1_dot"][-1] == pytest.approx(1.5, rel=1e-5)
+    assert series["energy.work"][-1] == pytest.approx(series["energy.kinetic"][-1], rel=1e-5)
+
+
+def test_tables_are_not_extrapolated(tmp_path):
+    """One that starts late or ends early is refused, in torques and in motions; one that nothing follows is not."""
+    rows = [(1, 0), (2, 1), (3, 0), (4, 0), (20, 0)]
+    for drive in ("{torque: {file: late.csv}}", "{motion: {type: table, file: late.csv}}"):
+        with pytest.raises(UsageError, match="from t = 1 s"):
+            run(slider(tmp_path, drive, late=rows))
+    early = [(0, 0), (1, 1), (2, 0), (3, 0)]
+    with pytest.raises(UsageError, match="to 3 s"):
+        run(slider(tmp_path, "{torque: {file: early.csv}}", early=early))
+    text = (
+        (tmp_path / "slider.yaml").read_text().replace("{torque: {file: early.csv}}", "{pd: {kp: 1, kd: 1, target: 1}}")
+    )
+    (tmp_path / "slider.yaml").write_text(text + "motion: {q1: {type: table, file: early.csv}}\n")
+    summary = run(kronbot.load(str(tmp_path / "slider.yaml")), qd={"q1": 0.0}).result.summary
+    assert summary["complete"] is True
+    assert "peak_deviation.q1" not in summary
+
+
+def test_a_joint_without_inertia_is_named():
+    """The mass matrix is singular at the start: a point mass on its own axis, a last link without mass."""
+    text = SLIDER.replace("NAME", "q1").replace("DRIVE", "{torque: 0}")
+    turning = text.replace("prismatic", "revolute")
+    for robot in (turning, text.replace("    rigid: {mass: 2}\n", "")):
+        with pytest.raises(ComputationError, match="q1 moves no inertia"):
+            run(model(robot))
+
+
+def test_what_overflows_is_cut_off_and_told():
+    """Energies beyond floats: the sound rows are kept, or the run is refused at its start."""
+    robot = kronbot.load("canadarm")
+    with pytest.raises(ComputationError, match="overflows at its very start"):
+        run(robot, duration=0.1, q={"upper.v1": 1e200})
+
+
+def test_orders_are_checked():
+    """The library refuses what the command line refuses."""
+    for order in (2, "7", "exact", None):
+        with pytest.raises(UsageError, match="order must be one of"):
+            kronbot.load("canadarm", order=order)
+    assert kronbot.load("canadarm", parameters={"EI": 2e5}).description.values["EI"] == 2e5
+
+
+@pytest.mark.parametrize("name", ["file", "summary", "allow_pickle"])
+def test_any_joint_name_goes_into_an_archive(name, tmp_path, capsys):
+    """NumPy archives do not trip over names that their writer uses itself."""
+    slider(tmp_path, "{torque: 1}", name=name)
+    target = tmp_path / "run.npz"
+    code = command_line(["simulate", str(tmp_path / "slider.yaml"), "-o", str(target)])
+    assert code == 0, capsys.readouterr().err
+    assert np.load(target)[name][-1] == pytest.approx(25)
