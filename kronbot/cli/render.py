@@ -110,7 +110,7 @@ def _tex_name(name: str) -> str:
 
 
 def as_npz(result: Result, array: str | None) -> bytes:
-    """NumPy archive: every column of the series and every array by name, the summary as JSON text in ``summary.json``."""
+    """NumPy archive: columns of the series and arrays by name, the summary as JSON text in ``summary.json``."""
     entries = _named(result, array) | {"summary.json": np.array(json.dumps(_summary(result)))}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

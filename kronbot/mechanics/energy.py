@@ -7,6 +7,7 @@ from casadi import SX
 
 from kronbot.mechanics.inertia import mass_moment
 from kronbot.mechanics.recursion import State
+from kronbot.model.robot import Robot
 
 
 def kinetic_energy(state: State) -> SX:
@@ -33,6 +34,10 @@ def gravity_energy(state: State) -> SX:
     return energy
 
 
-def total_mass(state: State) -> SX:
+def total_mass(robot: Robot) -> SX:
     """Mass of all links, kg."""
-    return casadi.sum1(casadi.vertcat(*(at.M[0, 0] for at in state.links)))
+    mass = SX(0)
+    for link in robot.links:
+        bodies = [*link.bodies, *([] if link.hub is None else [link.hub])]
+        mass += sum((body.mass for body in bodies), SX(0)) + (SX(0) if link.beam is None else link.beam.mass)
+    return mass

@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -20,6 +21,9 @@ MASSLESS = 1e-14
 
 def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     """M and K (n x n) at q = 0, without gravity and load."""
+    if robot.flexible:
+        # Quadratic terms of the kinematics have no part in M at q_f = 0, and order 1 costs least.
+        robot = build(robot.description, "1", robot.parameters)
     q = SX.sym("q", robot.n)
     state = propagate(robot, q, SX(robot.n, 1))
     outputs = {"M": generalized_inertia_matrix(state), "K": robot.stiffness}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import casadi
 import numpy as np
-from casadi import SX
 
 from kronbot.compute.result import Array, Result, Scalar
 from kronbot.errors import UsageError
 from kronbot.mechanics.energy import total_mass
 from kronbot.mechanics.modal import natural_frequencies
-from kronbot.mechanics.recursion import propagate
 from kronbot.model.robot import Robot
 
 PURPOSE = "check"
@@ -21,8 +19,7 @@ def survey(robot: Robot) -> Result:
 
     What depends on a parameter without a value is left out.
     """
-    state = propagate(robot, SX.sym("q", robot.n), SX(robot.n, 1))
-    quantities = {"total_mass": total_mass(state)}
+    quantities = {"total_mass": total_mass(robot)}
     quantities |= {f"length.{link.name}": link.beam.length for link in robot.links if link.beam is not None}
     free = sorted(name for name, value in robot.description.values.items() if value is None)
     summary: dict[str, Scalar] = {

@@ -33,11 +33,6 @@ def gram(shapes: Shapes, derivative: int) -> Array:
     return np.asarray((product + product.T) / 2)
 
 
-def foreshortening(shapes: Shapes, xi: npt.ArrayLike) -> Array:
-    """Return int_0^xi phi_i' phi_j' at the points ``xi`` (k,) in [0, 1], any order, as an array (k, m, m)."""
-    return running(shapes, 1, shapes, 1, xi)
-
-
 def running(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:
     """Return int_0^xi a_i^(da) b_j^(db) dt at the points ``xi`` (k,) in [0, 1], any order, as an array (k, m_a, m_b).
 

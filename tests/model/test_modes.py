@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kronbot.model import beam_integrals, eigenfunctions, modes
-from kronbot.model.beam_integrals import first_moment, foreshortening, gram, integral, running, running_twice
+from kronbot.model.beam_integrals import first_moment, gram, integral, running, running_twice
 
 DIGITS = 220  # cosh(beta) is 1e87 at the 64th mode; the oracle loses twice that and keeps 40 digits
 RATIOS = [0.0, 1e-3, 0.1, 1.0, 100.0, 1e6]
@@ -317,7 +317,7 @@ def test_nodes_needed_by_eigenfunctions(name, m):
         xi, weight = modes.gauss(count)
         single = np.vstack([shapes.values(xi, n)[-3:] for n in (0, 1, 2)])
         pairs = np.array([a * b for a, b in itertools.combinations_with_replacement(single, 2)])
-        shift = foreshortening(shapes, xi)[:, -3:, -3:].reshape(count, -1).T
+        shift = running(shapes, 1, shapes, 1, xi)[:, -3:, -3:].reshape(count, -1).T
         pairs = np.vstack([pairs, shift])
         return [(pairs * weight * f) @ pairs.T for f in (1, xi)], (np.abs(pairs) * weight) @ np.abs(pairs).T
 
@@ -371,9 +371,9 @@ def test_khang_arm():
     assert integral(shapes)[0] * length == pytest.approx(0.3523462902178316, rel=1e-14)
     assert gram(shapes, 0)[0, 0] * length == pytest.approx(0.225, rel=1e-14)
     assert gram(shapes, 2)[0, 0] / length**3 == pytest.approx(4.239493610537102, rel=1e-14)
-    assert foreshortening(shapes, 1.0)[0, 0, 0] / length == pytest.approx(1.2910495329662888, rel=1e-14)
+    assert running(shapes, 1, shapes, 1, 1.0)[0, 0, 0] / length == pytest.approx(1.2910495329662888, rel=1e-14)
     xi, weight = modes.gauss(30)
-    shift = foreshortening(shapes, xi)[:, 0, 0]
+    shift = running(shapes, 1, shapes, 1, xi)[:, 0, 0]
     assert shift @ weight == pytest.approx(0.3927195474985625, rel=1e-14)
     assert shift @ (xi * weight) * length == pytest.approx(0.2685006841743576, rel=1e-14)
 
@@ -420,7 +420,7 @@ def test_running_integrals_do_not_depend_on_the_other_points(name):
     together = running_twice(shapes, 2, shapes, 0, xi)
     for k, x in enumerate(xi):
         np.testing.assert_allclose(together[k], running_twice(shapes, 2, shapes, 0, x)[0], rtol=1e-12, atol=1e-12)
-    parts = running(shapes, 0, shapes, 2, xi) + foreshortening(shapes, xi)
+    parts = running(shapes, 0, shapes, 2, xi) + running(shapes, 1, shapes, 1, xi)
     ends = np.einsum("ik,jk->kij", shapes.values(xi), shapes.values(xi, 1))
     np.testing.assert_allclose(parts, ends, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(running(shapes, 0, shapes, 0, 1.0)[0], gram(shapes, 0), rtol=1e-12, atol=1e-14)
