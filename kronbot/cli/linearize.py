@@ -18,7 +18,13 @@ from kronbot.errors import UsageError
 @click.option("--tau", metavar="VALUES", help="Joint torques in h_L; default: those of the rigid arm.")
 @click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
 @click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
-@click.option("--motion", is_flag=True, help="Along the file's motion, on a grid of time; Floquet if it is periodic.")
+@click.option(
+    "--motion",
+    is_flag=False,
+    flag_value="",
+    metavar="[MOTION]",
+    help="Along the file's motion, or along the one given, written as in a file; Floquet multipliers if periodic.",
+)
 @click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: a period, else simulate's.")
 @click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
 @click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
@@ -35,7 +41,7 @@ def linearize(
     tau: str | None,
     force: str | None,
     equilibrium: bool,
-    motion: bool,
+    motion: str | None,
     duration: float | None,
     step: float | None,
     period: float | None,
@@ -57,11 +63,13 @@ def linearize(
       kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat
       kronbot linearize khang --order 1 --symbolic
       kronbot linearize torso --motion --lock all --format json
+      kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
     """
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
-    if motion and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
+    along = motion is not None
+    if along and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
     if equilibrium and (tau or qdd):
         raise UsageError(
@@ -69,9 +77,9 @@ def linearize(
         )
     if formulas.style is not None and (equilibrium or tau or force):
         raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
-    if not motion and (duration or step or period):
+    if not along and (duration or step or period):
         raise UsageError("--duration, --step and --period go with --motion")
-    model = subject.load(out)
+    model = subject.load(out, motion or None)
 
     from kronbot.cli.points import joint_values, one_point, vector
     from kronbot.mechanics import floquet, linearization
@@ -86,7 +94,7 @@ def linearize(
     if formulas.style is not None:
         asked = linearization.formulas(model, choice.locked)
         result = questions.answer(model, asked, at, formulas, lambda arrays: {})
-    elif motion:
+    elif along:
         result = floquet.linearize_along(model, choice.locked if lock else None, duration, step, period)
     else:
         places = one_point(model, at)

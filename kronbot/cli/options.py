@@ -49,11 +49,11 @@ class Subject:
     order: str
     settings: tuple[str, ...]
 
-    def load(self, out: Output) -> Robot:
-        """The model; warnings about its file go to stderr."""
+    def load(self, out: Output, motion: str | None = None) -> Robot:
+        """The model, with another motion (YAML text) than its file's; warnings about the file go to stderr."""
         from kronbot import description
 
-        described = description.load(description.read(self.robot), settings_of(self.settings))
+        described = description.load(description.read(self.robot), settings_of(self.settings), motion)
         if not out.quiet:
             for warning in described.warnings:
                 click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)

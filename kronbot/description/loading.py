@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kronbot.description.composing import compose_leniently
+from kronbot.description.composing import compose, compose_leniently
 from kronbot.description.expressions import (
     CONSTANTS,
     CycleError,
@@ -25,7 +25,7 @@ from kronbot.description.schema import RobotFile, validate
 from kronbot.description.source import Source
 from kronbot.description.translation import report_empty, report_faults
 from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.errors import Mistake, UsageError
+from kronbot.errors import DescriptionError, Mistake, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -44,13 +44,29 @@ class Description:
     source: Source
 
 
-def load(source: Source, overrides: Mapping[str, str] = _NOTHING) -> Description:
+def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | None = None) -> Description:
     """The description in ``source``; ``overrides`` replace parameters by expressions over the other parameters.
 
-    Raises DescriptionError with every mistake of the file, UsageError for an override that is wrong.
+    ``motion`` is YAML text that takes the place of the file's ``motion``. Raises DescriptionError with every mistake of
+    the file, UsageError for an override or a motion that is wrong.
     """
+    described = _load(source, overrides, None)
+    if motion is None:
+        return described
+    try:
+        return _load(source, overrides, compose(Source("motion", motion, source.folder)))
+    except DescriptionError as error:
+        # The file alone is right, so that what is wrong now is wrong in the motion.
+        places = "; ".join(f"{m.line}:{m.column}: {m.message}" for m in error.mistakes)
+        raise UsageError(f"the motion {quote(motion)} is wrong at {places}") from None
+
+
+def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> Description:
     root, mistakes = compose_leniently(source)
     root = _overridden(root, overrides)
+    if motion is not None and isinstance(root, MappingNode):
+        place = Scalar("motion", motion.line, motion.column)
+        root = MappingNode({**root.entries, "motion": (place, motion)}, root.line, root.column)
     report = Report(source.name, root, mistakes)
     values = _values(root, report, overrides)
     robot, faults = validate(plain(root), values)

@@ -70,6 +70,16 @@ def test_linearize_along_a_motion(capsys):
     assert "multipliers" not in answer["arrays"]
 
 
+def test_a_motion_of_the_command_line(capsys):
+    """YAML text in place of the file's motion; what is wrong in it is a usage error with a place."""
+    answer = ask(capsys, "linearize", "khang", "--motion", "qa: {type: sinusoid, amplitude: 0.2, frequency: 5}")
+    assert answer["summary"]["period"] == pytest.approx(2 * np.pi / 5)
+    assert "locked qa" in answer["summary"]["verdict"]
+    for wrong in ("qb: {type: sinusoid, amplitude: 1, frequency: 2}", "qa: {type: sinusiod}", "qa: [", "5"):
+        assert run(["linearize", "khang", "--motion", wrong]) == 2
+        assert "motion" in capsys.readouterr().err
+
+
 def test_modes_at_rest_agree_with_check(capsys):
     """Joints locked and free; rigid motions are exact zeros."""
     modes = ask(capsys, "modes", "canadarm")["arrays"]

@@ -105,7 +105,7 @@ PUMA_ROWS = [
 RRP_ROWS = [(0.2, 0.5, "pi/3"), (0.7, -0.1, "-pi/2"), (0.1, 0.3, "pi/4")]
 
 
-def rigid_robot(rows, prismatic, convention):
+def rigid_robot(rows, prismatic, convention, body=True):
     """The same robot in standard rows, or in modified rows: the row's a and alpha go before the next joint."""
     lines = [f"kronbot: 1\nname: r\nconvention: {convention}\ngravity: [0, 0, 0]\nlinks:"]
     before = (0, "0")
@@ -114,6 +114,8 @@ def rigid_robot(rows, prismatic, convention):
         own = (a, alpha) if convention == "standard" else before
         lines.append(f"  - name: b{i}\n    joint: {{type: {kind}, name: q{i}}}")
         lines.append(f"    dh: {{a: {own[0]}, d: {d}, alpha: {own[1]}, theta: 0.3}}")
+        if body:
+            lines.append("    rigid: {mass: 1.7, com: [-0.1, 0.02, 0.03]}")
         before = (a, alpha)
     if convention == "modified":  # what the last standard row has after its joint
         lines.append(
@@ -141,11 +143,14 @@ def homogeneous(rows, prismatic, q):
 @pytest.mark.parametrize("convention", ["standard", "modified"])
 @pytest.mark.parametrize(("rows", "prismatic"), [(PUMA_ROWS, ()), (RRP_ROWS, (2,))])
 def test_rigid_arms_agree_with_high_precision_differences(rows, prismatic, convention):
-    """J_T and H_T by central differences of step 1e-20 in 100 digits: exact to 1e-38; both conventions alike."""
+    """J and H of translation and rotation, in base and body axes, at the tip and at the centre of mass.
+
+    Central differences of step 1e-20 in 100 digits are exact to 1e-38; both conventions alike.
+    """
     robot = rigid_robot(rows, prismatic, convention)
     q = [0.3, -0.7, 0.5, 1.1, -0.4, 0.9][: len(rows)]
-    at = motion_at(robot, q, robot.links[-1].name)
     n, h = len(q), mpmath.mpf(10) ** -20
+    com = mpmath.matrix(["-0.1", "0.02", "0.03", 1])
     with mpmath.workdps(100):
         exact = [mpmath.mpf(value) for value in q]
 
@@ -153,18 +158,46 @@ def test_rigid_arms_agree_with_high_precision_differences(rows, prismatic, conve
             point = list(exact)
             for place, step in steps:
                 point[place] += step
-            T = homogeneous(rows, prismatic, point)
-            return mpmath.matrix([T[i, 3] for i in range(3)])
+            return homogeneous(rows, prismatic, point)
 
-        J = np.zeros((3, n))
-        H = np.zeros((3, n * n))
-        for j in range(n):
-            J[:, j] = [float(v) for v in (moved((j, h)) - moved((j, -h))) / (2 * h)]
-            for k in range(n):
-                four = moved((j, h), (k, h)) - moved((j, h), (k, -h)) - moved((j, -h), (k, h)) + moved((j, -h), (k, -h))
-                H[:, j * n + k] = [float(v) for v in four / (4 * h * h)]
-    assert np.abs(at["J_T"] - J).max() < 1e-10
-    assert np.abs(at["H_T"] - H).max() < 1e-10
+        T = moved()
+        first = [(moved((j, h)) - moved((j, -h))) / (2 * h) for j in range(n)]
+        second = {
+            (j, k): (moved((j, h), (k, h)) - moved((j, h), (k, -h)) - moved((j, -h), (k, h)) + moved((j, -h), (k, -h)))
+            / (4 * h * h)
+            for j in range(n)
+            for k in range(n)
+        }
+        R, dR = T[:3, :3], [part[:3, :3] for part in first]
+        spins = [part * R.T for part in dR]
+        turns = {(j, k): part[:3, :3] * R.T + dR[j] * dR[k].T for (j, k), part in second.items()}
+
+        def vee(S):
+            return mpmath.matrix([S[2, 1], S[0, 2], S[1, 0]])
+
+        origin = mpmath.matrix([0, 0, 0, 1])
+        wanted = {}
+        for name, point in (("tip", origin), ("com", com)):
+            wanted[name, "J_T"] = [(part * point)[:3] for part in first]
+            wanted[name, "H_T"] = {pair: (part * point)[:3] for pair, part in second.items()}
+            wanted[name, "J_R"] = [vee(part) for part in spins]
+            wanted[name, "H_R"] = {pair: vee(part) for pair, part in turns.items()}
+        # In body axes J^(b) = R^T J, and its derivative has that of R^T too.
+        for name, J, H in [(f, f"J_{x}", f"H_{x}") for f in ("tip", "com") for x in "TR"]:
+            wanted[name, J, "body"] = [R.T * mpmath.matrix(list(column)) for column in wanted[name, J]]
+            wanted[name, H, "body"] = {
+                (j, k): dR[k].T * mpmath.matrix(list(wanted[name, J][j])) + R.T * mpmath.matrix(list(column))
+                for (j, k), column in wanted[name, H].items()
+            }
+    link = robot.links[-1].name
+    frames = {"tip": link} | ({"com": f"com:{link}"} if convention == "standard" else {})
+    for (name, quantity, *axes), columns in wanted.items():
+        if name not in frames:
+            continue  # a modified row has its bodies in another frame
+        ours = motion_at(robot, q, frames[name], "base", bool(axes))[quantity]
+        ordered = columns if isinstance(columns, list) else [columns[j, k] for j in range(n) for k in range(n)]
+        reference = np.array([[float(value) for value in column] for column in ordered]).T
+        assert np.abs(ours - reference).max() < 1e-10, (name, quantity, axes)
 
 
 @pytest.mark.parametrize("order", ["1", "2"])
@@ -285,6 +318,6 @@ def test_wrong_frames_name_the_choices():
     for name in ("uper", "upper:tip", "com:", "com:q1", "base:root", "endpoint:root", ""):
         with pytest.raises(UsageError, match="upper"):
             frame(robot, name)
-    massless = rigid_robot(RRP_ROWS, (2,), "standard")
+    massless = rigid_robot(RRP_ROWS, (2,), "standard", body=False)
     with pytest.raises(ComputationError, match="b0.*no mass"):
         motion_at(massless, [0, 0, 0], "com:b0")
