@@ -158,7 +158,7 @@ def test_bad_questions_are_refused():
     with pytest.raises(UsageError, match="--duration"):
         run(kronbot.load("stacker"))
     with pytest.raises(UsageError, match="rows"):
-        run(kronbot.load("canadarm"), step=1e-9)
+        run(kronbot.load("canadarm"), step=1e-6)
     with pytest.raises(UsageError, match="m1.*--set"):
         run(kronbot.load("stacker"), duration=1.0)
     with pytest.raises(UsageError, match="waist"):
