@@ -22,7 +22,6 @@ from kronbot.model.robot import Robot
 Array = npt.NDArray[np.float64]
 PURPOSE = "taylor"
 DYNAMIC = ("M", "C_star", "g")
-KINEMATIC = ("J_T", "J_R", "position")
 
 
 def taylor(robot: Robot, of: str, seen: View, terms: int, q: Array, delta: Array | None) -> Result:

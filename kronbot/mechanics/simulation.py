@@ -161,7 +161,11 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: li
         summary["steps"] = solver.steps
     summary["evaluations"] = solver.evaluations
     summary |= _highlights(robot, system, series)
-    start = {"q": {name: float(series[name][0]) for name in robot.coordinates}}
+    names = robot.derivative_names(["q", "qd"])
+    start = {
+        word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
+        for word, columns in names.items()
+    }
     return Simulation(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
 
 

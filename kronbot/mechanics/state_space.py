@@ -30,10 +30,8 @@ class Ports:
     """Where signals enter and leave: traced E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
 
     input_names: tuple[str, ...]
-    input_units: tuple[str, ...]
     E: SX
     output_names: tuple[str, ...]
-    output_units: tuple[str, ...]
     P: SX
 
 
@@ -54,31 +52,29 @@ def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) ->
     there are none.
     """
     robot = linear.robot
-    entries: list[tuple[str, str, SX]] = []
+    forces: dict[str, SX] = {}
     if "torques" in inputs:
         for joint in robot.joints:
             column = SX(robot.n, 1)
             column[joint.index] = 1
-            entries.append((f"torque.{joint.name}", "N m" if joint.revolute else "N", column))
+            forces[f"torque.{joint.name}"] = column
     if "force" in inputs:
-        entries += [(f"force.{axis}", "N", linear.J_T[i, :].T) for i, axis in enumerate("xyz")]
-    leaving: list[tuple[str, str, SX]] = []
+        forces |= {f"force.{axis}": linear.J_T[i, :].T for i, axis in enumerate("xyz")}
+    positions: dict[str, SX] = {}
     if "joints" in outputs:
         for joint in robot.joints:
             row = SX(1, robot.n)
             row[joint.index] = 1
-            leaving.append((joint.name, "rad" if joint.revolute else "m", row))
+            positions[joint.name] = row
     if "endpoint" in outputs:
-        leaving += [(f"endpoint.{axis}", "m", linear.J_T[i, :]) for i, axis in enumerate("xyz")]
+        positions |= {f"endpoint.{axis}": linear.J_T[i, :] for i, axis in enumerate("xyz")}
     if "gauges" in outputs:
-        leaving += _gauges(robot)
+        positions |= _gauges(robot)
     return Ports(
-        tuple(name for name, _, _ in entries),
-        tuple(unit for _, unit, _ in entries),
-        casadi.horzcat(SX(robot.n, 0), *(column for _, _, column in entries)),
-        tuple(name for name, _, _ in leaving),
-        tuple(unit for _, unit, _ in leaving),
-        casadi.vertcat(SX(0, robot.n), *(row for _, _, row in leaving)),
+        tuple(forces),
+        casadi.horzcat(SX(robot.n, 0), *forces.values()),
+        tuple(positions),
+        casadi.vertcat(SX(0, robot.n), *positions.values()),
     )
 
 
@@ -116,11 +112,11 @@ def reachable(A: Array, B: Array) -> int:
     return size - left_out
 
 
-def _gauges(robot: Robot) -> list[tuple[str, str, SX]]:
+def _gauges(robot: Robot) -> dict[str, SX]:
     statics = robot.file.statics
     if statics is None or not statics.gauges:
         raise UsageError("--outputs gauges: the file has no statics: {gauges: [...]}")
-    rows = []
+    rows: dict[str, SX] = {}
     for gauge in statics.gauges:
         link = next(link for link in robot.links if link.name == gauge.link)
         if link.beam is None:
@@ -129,5 +125,5 @@ def _gauges(robot: Robot) -> list[tuple[str, str, SX]]:
         xi = robot.parameters.evaluate(place, f"gauge {gauge.name!r}")
         row = SX(1, robot.n)
         row[0, slice(link.modal.start, link.modal.start + link.beam.v.count)] = link.beam.row(link.beam.v, xi, 2)
-        rows.append((f"curvature.{gauge.name}", "1/m", row))
+        rows[f"curvature.{gauge.name}"] = row
     return rows

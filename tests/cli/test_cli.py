@@ -159,6 +159,8 @@ def test_set_and_initial_values(capsys):
     for value in ("pi/4,0.01", "qa=pi/4, arm.v1=0.01"):
         assert run(["simulate", "khang", *SHORT, "--q", value, "--format", "json"]) == 0
         starts.append(json.loads(capsys.readouterr().out.splitlines()[-1])["at"]["q"])
+    assert run(["simulate", "khang", *SHORT, "--qd", "arm.v1=0.2", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["at"]["qd"] == {"qa": 0.0, "arm.v1": 0.2}
     assert starts == [{"qa": np.pi / 4, "arm.v1": 0.01}] * 2
     for wrong in ("1,2,3", "qb=1", "qa=1,qa=2", "qa=", "qa=1,2", "qa=1/0", "qa=__import__('os')"):
         assert run(["simulate", "khang", *SHORT, "--q", wrong]) == 2
