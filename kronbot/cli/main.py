@@ -17,6 +17,7 @@ from kronbot.cli.jacobian import jacobian
 from kronbot.cli.linearize import linearize
 from kronbot.cli.modes import modes
 from kronbot.cli.simulate import simulate
+from kronbot.cli.statics import statics
 from kronbot.cli.taylor import taylor
 from kronbot.compute.interruption import interruptions
 from kronbot.errors import DescriptionError, Interrupted, KronbotError
@@ -36,7 +37,7 @@ def kronbot() -> None:
     """
 
 
-for command in (check, dynamics, hessian, jacobian, linearize, modes, simulate, taylor):
+for command in (check, dynamics, hessian, jacobian, linearize, modes, simulate, statics, taylor):
     kronbot.add_command(command)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-ORDERS = ("0", "1", "2")
+ORDERS = ("0", "1", "2", "exact")
 
 
 class Quantity(click.ParamType[float]):
@@ -102,7 +102,15 @@ order_option = click.option(
     type=click.Choice(ORDERS),
     default="2",
     show_default=True,
-    help="Kinematic order of flexible links: 0 rigid, 1 first-order kinematics, 2 with geometric stiffening.",
+    help="Kinematics of flexible links: 0 rigid, 1 first order, 2 with geometric stiffening, exact for any deflection.",
+)
+
+order_or_all_option = click.option(
+    "--order",
+    type=click.Choice([*ORDERS, "all"]),
+    default="2",
+    show_default=True,
+    help="Kinematic order of flexible links, or all of them side by side with their differences.",
 )
 
 set_option = click.option(
@@ -136,10 +144,18 @@ def frame_options(command: Command) -> Command:
 
 def subject_options(command: Command) -> Command:
     """ROBOT, --order and --set, as ``subject``."""
-    command = gathered("subject", Subject, ["robot", "order", "settings"])(command)
-    for option in (set_option, order_option, click.argument("robot", metavar="ROBOT")):
-        command = option(command)
-    return command
+    return set_option(order_option(subject_at(command)))
+
+
+def subject_at_every_order(command: Command) -> Command:
+    """The same where --order may also be ``all``."""
+    return set_option(order_or_all_option(subject_at(command)))
+
+
+def subject_at(command: Command) -> Command:
+    """ROBOT, gathered with --order and --set as ``subject``."""
+    gathering = gathered("subject", Subject, ["robot", "order", "settings"])(command)
+    return click.argument("robot", metavar="ROBOT")(gathering)
 
 
 def output_options(command: Command) -> Command:

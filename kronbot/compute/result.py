@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.errors import KronbotError
+
 Scalar = float | int | str | bool
 Units = str | Mapping[str, Sequence[str]]
 
@@ -61,7 +63,7 @@ class Result:
     order: str
     at: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
-    series: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    series: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     summary: Mapping[str, Scalar] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     source: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +80,14 @@ class Result:
         }
         head = {"kronbot": version, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer of a command that may stop early, and the error that stopped it (None where it is complete)."""
+
+    result: Result
+    error: KronbotError | None
 
 
 def plain(value: object) -> object:

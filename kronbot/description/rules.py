@@ -159,15 +159,22 @@ def _report_circle(members: list[str], parents: dict[str, str], names: dict[str,
 
 def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> None:
     endpoint = root["endpoint"]["link"]
-    gauges = [gauge["link"] for gauge in root["statics"]["gauges"].items]
-    for view in (endpoint, *gauges):
+    statics = root["statics"]
+    gauges = [gauge["link"] for gauge in statics["gauges"].items]
+    distributed = [load["link"] for load in statics["distributed"].items]
+    for view in (endpoint, *gauges, *distributed):
         if view.text is not None and view.text not in links:
             view.refuse(f"unknown link {quote(view.text)}{view.report.guess(view.text, links)}")
-    for view in gauges:
-        if view.text in links and "flexible" not in links[view.text]:
-            view.refuse(f"the link {quote(view.text)} is not flexible: a gauge sits on a beam")
+    for views, why in ((gauges, "a gauge sits on a beam"), (distributed, "this load acts along a beam")):
+        for view in views:
+            if view.text in links and "flexible" not in links[view.text]:
+                view.refuse(f"the link {quote(view.text)} is not flexible: {why}")
+    frames = ["endpoint", *links, *(f"{link}:root" for link in links), *(f"com:{link}" for link in links)]
+    for view in (load["frame"] for load in statics["loads"].items):
+        if view.text is not None and view.text not in frames:
+            view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
     drive = root["simulate"]["drive"]
-    for by_joint in (root["motion"], root["statics"]["angles"], drive):
+    for by_joint in (root["motion"], statics["angles"], statics["calibration"], drive):
         for view in by_joint.entries:
             name = str(view.path[-1])
             if name not in joints:

@@ -10,16 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
-from pydantic import (
-    ConfigDict,
-    Discriminator,
-    Field,
-    PlainValidator,
-    Tag,
-    TypeAdapter,
-    ValidationError,
-    ValidationInfo,
-)
+from pydantic import ConfigDict, Discriminator, Field, PlainValidator, Tag, TypeAdapter, ValidationError, ValidationInfo
 
 from kronbot.description import scalars
 from kronbot.description.expressions import Expression, parse
@@ -40,12 +31,15 @@ Definition = Annotated[Expression, PlainValidator(_over_parameters(scalars.expre
 Text = Annotated[str, PlainValidator(scalars.text)]
 Count = Annotated[int, PlainValidator(scalars.count)]
 Vector = tuple[Quantity, Quantity, Quantity]
+Angles = dict[str, tuple[Quantity, ...]]
+ByJoint = dict[str, Quantity]
 
 
 # Which member of a union is meant is told by the YAML kind; the tags are no keys of the format.
 _LIST_OR_VALUE: Final = Discriminator(lambda value: "<list>" if isinstance(value, list) else "<value>")
 _MAPPING_OR_VALUE: Final = Discriminator(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
 
+ShapeName = Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"]
 Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], _LIST_OR_VALUE]
 
 
@@ -135,9 +129,7 @@ class Tip(_Strict):
 class StructuralDamping(_Strict):
     """Modal damping by ratio, or Rayleigh damping alpha M + beta K; not both."""
 
-    ratio: Annotated[
-        Ratio | None, Field(description="ratio of all modes, or a list with one for each in the order v, w, torsion")
-    ] = None
+    ratio: Annotated[Ratio | None, Field(description="of all modes, or a list in the order v, w, torsion")] = None
     alpha: Annotated[Quantity, Field(description="Rayleigh factor of mass, 1/s")] = ZERO
     beta: Annotated[Quantity, Field(description="Rayleigh factor of stiffness, s")] = ZERO
 
@@ -150,16 +142,11 @@ class Flexible(_Strict):
     EI: Annotated[BendingStiffness, Field(description="bending stiffness, N m^2")] = BendingStiffness()
     GJ: Annotated[Quantity, Field(description="torsional stiffness, N m^2")] = ZERO
     modes: Annotated[Modes, Field(description="number of modes")] = Modes()
-    shape: Annotated[
-        Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"],
-        Field(description="family of shape functions"),
-    ] = "clamped-free"
+    shape: Annotated[ShapeName, Field(description="family of shape functions")] = "clamped-free"
     polar_inertia: Annotated[Quantity, Field(description="polar mass moment per length, kg m")] = ZERO
     root: Annotated[Quantity, Field(description="rigid massless length before the beam, m")] = ZERO
     damping: Annotated[StructuralDamping, Field(description="structural damping")] = StructuralDamping()
-    length: Annotated[Quantity | None, Field(description="length of the beam, m; with standard DH it is a - root")] = (
-        None
-    )
+    length: Annotated[Quantity | None, Field(description="of the beam, m; with standard DH it is a - root")] = None
     tip: Annotated[Tip | None, Field(description="tip mass of clamped-mass shapes; default: the payload")] = None
 
 
@@ -277,9 +264,7 @@ class Simulate(_Strict):
 
     duration: Annotated[Quantity | None, Field(description="s")] = None
     step: Annotated[Quantity | None, Field(description="time between rows of output, s")] = None
-    drive: Annotated[
-        Drive | None, Field(description="torques of the rigid arm along the motion, or a drive by joint")
-    ] = None
+    drive: Annotated[Drive | None, Field(description="rigid arm's torques along the motion, or by joint")] = None
 
 
 @dataclass(frozen=True)
@@ -292,15 +277,33 @@ class Gauge(_Strict):
 
 
 @dataclass(frozen=True)
-class Statics(_Strict):
-    """The sweep: every combination of angles with every load."""
+class Load(_Strict):
+    """A dead load on a frame: it keeps its direction in the base frame."""
 
-    angles: Annotated[dict[str, tuple[Quantity, ...]], Field(description="by joint, rad or m")] = field(
-        default_factory=dict
-    )
+    frame: Annotated[Text, Field(description="endpoint, LINK (its tip frame), LINK:root or com:LINK")]
+    force: Annotated[Vector, Field(description="base frame, N")] = ZEROS
+    moment: Annotated[Vector, Field(description="base frame, N m")] = ZEROS
+
+
+@dataclass(frozen=True)
+class DistributedLoad(_Strict):
+    """A dead load along a beam."""
+
+    link: Annotated[Text, Field(description="flexible link it acts on")]
+    force: Annotated[Vector, Field(description="force per length, base frame, N/m")]
+
+
+@dataclass(frozen=True)
+class Statics(_Strict):
+    """The sweep: every combination of angles with every load; ``loads`` and ``distributed`` act in every case."""
+
+    angles: Annotated[Angles, Field(description="by joint, rad or m")] = field(default_factory=dict)
     forces: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N")] = ()
     moments: Annotated[tuple[Vector, ...], Field(description="at the endpoint, base frame, N m")] = ()
+    loads: Annotated[tuple[Load, ...], Field(description="further dead loads on frames")] = ()
+    distributed: Annotated[tuple[DistributedLoad, ...], Field(description="dead loads along beams")] = ()
     gauges: Annotated[tuple[Gauge, ...], Field(description="where curvature is reported")] = ()
+    calibration: Annotated[ByJoint | None, Field(description="where gauges read zero, without loads")] = None
 
 
 @dataclass(frozen=True)
@@ -314,9 +317,9 @@ class RobotFile(_Strict):
     links: Annotated[tuple[Link, ...], Field(description="links, in the order of the coordinates")]
     description: Annotated[Text | None, Field(description="free text")] = None
     source: Annotated[Text | None, Field(description="where the numbers come from")] = None
-    parameters: Annotated[
-        dict[str, Definition | None], Field(description="names for expressions; without a value: a free symbol")
-    ] = field(default_factory=dict)
+    parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (
+        field(default_factory=dict)
+    )
     endpoint: Annotated[Endpoint | None, Field(description="default: the tip frame of the last link")] = None
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
     statics: Annotated[Statics | None, Field(description="sweep of the statics command")] = None

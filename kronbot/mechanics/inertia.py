@@ -16,7 +16,7 @@ import casadi
 from casadi import SX, cross, skew
 
 from kronbot.model.beam import Beam
-from kronbot.model.pose import Pose
+from kronbot.model.pose import CrossSection, Pose
 from kronbot.model.robot import Body, Link
 
 
@@ -38,12 +38,11 @@ class Section:
     alpha: SX
 
 
-def section(pose: Pose, jacobians: tuple[SX, SX], q_f: SX, qd_f: SX) -> Section:
-    """The section with a pose and local Jacobians that depend on the symbols q_f, moving with the modal rates qd_f."""
-    J_T, J_R = jacobians
-    v, omega = J_T @ qd_f, J_R @ qd_f
+def section(at: CrossSection, q_f: SX, qd_f: SX) -> Section:
+    """The section whose pose depends on the symbols q_f, moving with the modal rates qd_f."""
+    v, omega = at.J_T @ qd_f, at.J_R @ qd_f
     a, alpha = (casadi.jtimes(rate, q_f, qd_f) for rate in (v, omega))
-    return Section(pose, J_T, J_R, v, omega, a, alpha)
+    return Section(at.pose, at.J_T, at.J_R, v, omega, a, alpha)
 
 
 def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
@@ -90,10 +89,8 @@ def carried_bias(frame: Section, omega: SX) -> tuple[SX, SX]:
 def _mass_line(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
     """Translation of the beam's mass: r = sum_k b_k c_k with integrals of rho b_k and of rho b_k b_l."""
     line = beam.mass_line(q_f)
-    C, first = line.points, line.first
-    flat = casadi.vec(C)
+    C, slopes, first = line.points, line.slopes, line.first
     n_f = beam.n
-    slopes = casadi.jacobian(flat, q_f)
     rates = slopes @ qd_f
     A = 2 * skew(omega) @ casadi.reshape(rates, C.shape) + casadi.reshape(casadi.jtimes(rates, q_f, qd_f), C.shape)
     A += skew(omega) @ (skew(omega) @ C)
@@ -128,8 +125,9 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
     M, gamma = SX(size, size), SX(size, 1)
     if beam.polar_inertia.is_zero():
         return M, gamma
-    for xi, weight in zip(*beam.nodes, strict=True):
-        at = section(beam.pose(xi, q_f), beam.local_jacobians(xi, q_f), q_f, qd_f)
+    nodes, weights = beam.nodes
+    for each, weight in zip(beam.cross_sections(nodes.tolist(), q_f), weights, strict=True):
+        at = section(each, q_f, qd_f)
         axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
         J = carry(at, size)[3:, :]
         spin = axis.T @ J

@@ -14,10 +14,11 @@ from casadi import SX
 
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import ComputationError, UsageError
+from kronbot.kronecker.taylor import directional
 from kronbot.mechanics.inertia import link_inertia, mass_moment, section
 from kronbot.mechanics.recursion import LinkState, State
 from kronbot.mechanics.relative_motion import RelativeMotion, Step, along
-from kronbot.model.pose import Pose
+from kronbot.model.pose import CrossSection, Pose
 from kronbot.model.robot import BASE, Link, Robot
 
 
@@ -92,12 +93,11 @@ def _step(robot: Robot, q: SX, place: int, which: str) -> Step:
         return Step(Pose(robot.endpoint.position, SX.eye(3)), (), SX(0, 1), SX(3, 0), SX(3, 0))
     q_f = q[link.modal, :]
     places = tuple(range(link.modal.start, link.modal.stop))
-    J_T, J_R = link.tip_jacobians(q_f)
-    pose = link.tip_pose(q_f)
+    at = link.tip(q_f)
     if which == "com":
         centre = centre_of_mass(link, q_f)
-        pose, J_T = Pose(centre, pose.R), casadi.jacobian(centre, q_f)
-    return Step(pose, places, q_f, J_T, J_R)
+        at = CrossSection(Pose(centre, at.pose.R), casadi.jacobian(centre, q_f), at.J_R)
+    return Step(at.pose, places, q_f, at.J_T, at.J_R)
 
 
 def _joint_step(robot: Robot, link: Link, q: SX) -> Step:
@@ -116,7 +116,7 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
     Raises ComputationError where the link has no mass.
     """
     rest = SX(link.modes, 1)
-    tip = section(link.tip_pose(q_f), link.tip_jacobians(q_f), q_f, rest)
+    tip = section(link.tip(q_f), q_f, rest)
     M, _ = link_inertia(link, tip, SX(3, 1), q_f, rest)
     mass, moment = mass_moment(M)
     if mass.is_zero():
@@ -124,13 +124,14 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
     return moment / mass
 
 
-def first_order_in_modes(robot: Robot, q: SX, expression: SX) -> SX:
-    """The Taylor polynomial of degree 1 in the modal coordinates about q_f = 0, entry by entry.
+def truncated(robot: Robot, q: SX, expression: SX, degree: int) -> SX:
+    """The Taylor polynomial of that degree in the modal coordinates about q_f = 0, entry by entry.
 
-    For the endpoint Jacobian of order 2 this is Piedboeuf's (26): zero and first order in q_f kept.
+    Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept.
     """
     q_f = q[list(robot.flexible), :]
-    rest = SX.zeros(q_f.shape)
-    slope = casadi.jacobian(casadi.vec(expression), q_f)
-    at_rest, slope = (casadi.substitute(part, q_f, rest) for part in (expression, slope))
-    return at_rest + casadi.reshape(slope @ q_f, expression.shape)
+    if q_f.is_empty():
+        return expression
+    eta = SX.sym("eta", q_f.rows())
+    polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
+    return casadi.substitute(casadi.substitute(polynomial, q_f, SX.zeros(q_f.shape)), eta, q_f)

@@ -15,6 +15,7 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
+from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import modes
 from kronbot.mechanics.recursion import demand_inertia
@@ -25,7 +26,6 @@ from kronbot.model.robot import Robot
 Array = npt.NDArray[np.float64]
 PURPOSE = "linearize"
 __all__ = ["INPUTS", "OUTPUTS", "Choice", "Point", "formulas", "linearize_at", "rigid_forces"]
-NEWTON_STEPS = 60
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
 # Real parts below this share of the fastest pole are rounding.
@@ -122,37 +122,25 @@ def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
 
 
 def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
-    """q with the joints as given and modal coordinates in balance with gravity, force and steady spin (Newton)."""
+    """q with the joints as given and modal coordinates in balance with gravity, force and steady spin.
+
+    The path starts at the given point, where constraint forces hold the modal coordinates, and lets these fade.
+    """
     modal = list(robot.flexible)
-    q = point.q.copy()
     still = np.zeros(len(robot.joints))
 
-    def balance(q: Array) -> tuple[Array, Array]:
+    def balance(q: Array, share: float) -> tuple[Array, Array]:
         values = trace(q, point.qd, point.qdd, still, point.force)
-        return values["h"][modal], values["K"].reshape(robot.n, robot.n)[np.ix_(modal, modal)]
+        K = values["K"].reshape(robot.n, robot.n)[np.ix_(modal, modal)]
+        return (1 - share) * held - values["h"][modal], K
 
-    h, K = balance(q)
-    scale = max(float(np.abs(h).max(initial=0.0)), np.finfo(float).tiny)
-    for _ in range(NEWTON_STEPS):
-        if np.abs(h).max(initial=0.0) <= BALANCED * 1e-3 * scale:
-            return q
-        step, share = np.linalg.solve(K, h), 1.0
-        while share > 1e-6:
-            candidate = q.copy()
-            candidate[modal] += share * step
-            after, slope = balance(candidate)
-            if np.isfinite(after).all() and np.abs(after).max() < np.abs(h).max():
-                break
-            share /= 2
-        else:
-            # No step gets closer: rounding is all that is left, or there is no equilibrium near.
-            if np.abs(h).max() <= BALANCED * scale:
-                return q
-            break
-        q, h, K = candidate, after, slope
-    raise ComputationError(
-        f"no equilibrium found: forces of {np.abs(h).max():.3g} are left of {scale:.3g}; try a smaller load"
-    )
+    held = trace(point.q, point.qd, point.qdd, still, point.force)["h"][modal]
+    try:
+        return Path(balance, modal, metric(robot, modal, PURPOSE)).follow(point.q, 0.0, 1.0)
+    except Lost as lost:
+        raise ComputationError(
+            f"no equilibrium found beyond {lost.share:.3g} of the load; try a smaller load or rate, or --order exact"
+        ) from None
 
 
 def _answers(

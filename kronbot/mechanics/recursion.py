@@ -96,7 +96,7 @@ def _attach(robot: Robot, link: Link, parent: LinkState | None, q: SX, qd: SX) -
         bias = bias + casadi.vertcat(sliding, cross(carried, rate[3:]))
         twist = twist + rate
     q_f, qd_f = q[link.modal, :], qd[link.modal, :]
-    tip = section(link.tip_pose(q_f), link.tip_jacobians(q_f), q_f, qd_f)
+    tip = section(link.tip(q_f), q_f, qd_f)
     M, gamma = link_inertia(link, tip, twist[3:], q_f, qd_f)
     return LinkState(link, pose, seen.R, N, bias, casadi.vertcat(twist, qd_f), tip, M, gamma)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.interruption import interruptions
-from kronbot.compute.result import Result, Scalar
+from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
@@ -49,14 +49,6 @@ class Run:
     tolerances: Tolerances
     q: Mapping[int, float]
     qd: Mapping[int, float]
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """The answer, and the error that ended the run early (None where it is complete)."""
-
-    result: Result
-    error: KronbotError | None
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,7 @@ def equations(robot: Robot, algorithm: str) -> Equations:
     return Equations(driven, t, x, casadi.cse(rate), state, tau, free)
 
 
-def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simulation:
+def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outcome:
     """Integrate the motion and report it on the grid 0, step, 2 step, ..., duration.
 
     ``progress`` is told the share that is done. What there is when the integrator gives up or the user interrupts is
@@ -110,7 +102,7 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Simul
         return _simulate(robot, run, progress, met)
 
 
-def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: list[int]) -> Simulation:
+def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: list[int]) -> Outcome:
     system = equations(robot, run.algorithm)
     for table in system.drives.tabulated:
         if table[0] > 0 or run.duration > table[-1]:
@@ -166,7 +158,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: li
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    return Simulation(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
+    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
 
 
 def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import state_matrix
 from kronbot.model.robot import Robot
@@ -118,12 +118,8 @@ def _gauges(robot: Robot) -> dict[str, SX]:
         raise UsageError("--outputs gauges: the file has no statics: {gauges: [...]}")
     rows: dict[str, SX] = {}
     for gauge in statics.gauges:
-        link = next(link for link in robot.links if link.name == gauge.link)
-        if link.beam is None:
-            raise ComputationError(f"gauge {gauge.name!r} sits on link {gauge.link!r}, which is not flexible")
-        place = robot.parameters.number(gauge.x) / link.beam.length
-        xi = robot.parameters.evaluate(place, f"gauge {gauge.name!r}")
+        link, beam, xi = robot.gauge(gauge)
         row = SX(1, robot.n)
-        row[0, slice(link.modal.start, link.modal.start + link.beam.v.count)] = link.beam.row(link.beam.v, xi, 2)
+        row[0, slice(link.modal.start, link.modal.start + beam.v.count)] = beam.row(beam.v, xi, 2)
         rows[f"curvature.{gauge.name}"] = row
     return rows

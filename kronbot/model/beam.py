@@ -6,7 +6,9 @@ the modal coordinates q_f = [v, w, torsion]. Everything else (Jacobians, inertia
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import casadi
 import numpy as np
@@ -15,13 +17,16 @@ from casadi import SX
 from kronbot.model import beam_integrals
 from kronbot.model.modes import Shapes, gauss, nodes_needed
 from kronbot.model.parameters import Parameters
-from kronbot.model.pose import Pose, exponential, left_jacobian
+from kronbot.model.pose import CrossSection, Pose, exponential, left_jacobian
+from kronbot.model.rod import Step, march
 
 TIP = 1.0
 # Integrals over two orthogonal shapes come out of the quadrature below this share of their diagonal: structural zeros.
 ORTHOGONAL = 1e-12
 # A beam without modes still needs int x^2 exactly.
 RIGID_NODES = 2
+# Steps of order exact end at the Gauss nodes of its mass; with so many a beam bent by a right angle is right to 1e-10.
+ROD_NODES = 16
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,12 @@ class Direction:
 class MassLine:
     """The mass of a beam as r(x) = sum_k b_k(x) c_k(q_f), all that the inertia integrals of Mohan-Saha (24) need.
 
-    ``points`` (3 x K, m) are the c_k in the root frame, ``first`` (K x 1) the integrals of rho b_k and ``gram``
-    (K x K) those of rho b_k b_l.
+    ``points`` (3 x K, m) are the c_k in the root frame, ``slopes`` (3 K x n) the derivatives of their columns by q_f,
+    ``first`` (K x 1) the integrals of rho b_k and ``gram`` (K x K) those of rho b_k b_l.
     """
 
     points: SX
+    slopes: SX
     first: SX
     gram: SX
 
@@ -68,7 +74,8 @@ class Beam:
 
     Orders: ``0`` the rigid slender rod (no modes); ``1`` first-order kinematics r = (x, v, w),
     R = exp(skew(alpha, -w', v')); ``2`` r of Piedboeuf (18) and the rotation whose expansion is (16), second Magnus
-    term included. R is orthogonal in every order, so that R and the angular velocity never disagree.
+    term included; ``exact`` the rod of any deflection. R is orthogonal in every order, so that R and the angular
+    velocity never disagree.
     Mass is in kg, polar inertia in kg m, EI and GJ in N m2, lengths in m.
     """
 
@@ -96,11 +103,51 @@ class Beam:
     @property
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Gauss nodes in xi and weights (sum 1) for integrals over the beam's mass."""
-        return gauss(max(nodes_needed(*(direction.shapes for direction in self.directions)), RIGID_NODES))
+        least = ROD_NODES if self.order == "exact" else RIGID_NODES
+        return gauss(max(nodes_needed(*(direction.shapes for direction in self.directions)), least))
 
-    def pose(self, xi: float, q_f: SX) -> Pose:
-        """The section at x = root + xi length, 0 <= xi <= 1, in the root frame; q_f is n x 1."""
-        return Pose(self.position(xi, q_f), exponential(self.rotation_vector(xi, q_f)))
+    def cross_sections(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
+        """The sections at x = root + xi length for every xi of ``places`` (0 <= xi <= 1), in the root frame."""
+        if self.order == "exact":
+            return self._along_the_rod(places, q_f)
+        return [self._expanded(xi, q_f) for xi in places]
+
+    def _expanded(self, xi: float, q_f: SX) -> CrossSection:
+        """A section whose position and rotation vector are polynomials in q_f; J_R is dR/dq_f R^T in full."""
+        r, theta = self.position(xi, q_f), self.rotation_vector(xi, q_f)
+        J_R = left_jacobian(theta) @ casadi.jacobian(theta, q_f)
+        return CrossSection(Pose(r, exponential(theta)), casadi.jacobian(r, q_f), J_R)
+
+    def _along_the_rod(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
+        """Sections of order exact: steps from node to node, so that every place sees the same rod."""
+        grid = [0.0, *self.nodes[0].tolist(), TIP]
+        start = CrossSection(Pose(casadi.vertcat(self.root, 0, 0), SX.eye(3)), SX(3, self.n), SX(3, self.n))
+        last = max(places, default=0.0)
+        pairs = [(a, b) for a, b in pairwise(grid) if a < last]
+        sections = [start, *march(start, (self._step(a, b, q_f) for a, b in pairs), q_f)]
+        result = []
+        for xi in places:
+            before = max(i for i, node in enumerate(grid[: len(sections)]) if node <= xi)
+            at = sections[before]
+            result += [at] if grid[before] == xi else march(at, [self._step(grid[before], xi, q_f)], q_f)
+        return result
+
+    def _step(self, a: float, b: float, q_f: SX) -> Step:
+        """The step of the rod from xi = a to b."""
+        qv, qw, qa = self._split(q_f)
+
+        def change(direction: Direction, derivative: int) -> SX:
+            return self.row(direction, b, derivative) - self.row(direction, a, derivative)
+
+        turn = casadi.vertcat(change(self.torsion, 0) @ qa, -change(self.w, 1) @ qw, change(self.v, 1) @ qv)
+        within = (a + (b - a) * xi for xi in gauss(3)[0].tolist())
+        return Step((b - a) * self.length, casadi.vertcat(turn, *(self.curvature(xi, q_f) for xi in within)))
+
+    def curvature(self, xi: float, q_f: SX) -> SX:
+        """kappa (3 x 1, 1/m) of a section in its own axes: twist alpha', -w'', v''; the same in every order."""
+        qv, qw, qa = self._split(q_f)
+        a, w, v = self.row(self.torsion, xi, 1), self.row(self.w, xi, 2), self.row(self.v, xi, 2)
+        return casadi.vertcat(a @ qa, -w @ qw, v @ qv)
 
     def position(self, xi: float, q_f: SX) -> SX:
         """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
@@ -130,26 +177,20 @@ class Beam:
         about_z = qa.T @ (self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi)) @ qw
         return theta + casadi.vertcat(about_x, about_y, about_z) / 2
 
-    def local_jacobians(self, xi: float, q_f: SX) -> tuple[SX, SX]:
-        """J_T and J_R (3 x n) of a section against the root frame, in its axes: Piedboeuf (23)-(24) in full.
-
-        J_R is dR/dq_f R^T, taken through the rotation vector; nothing of it is truncated.
-        """
-        theta = self.rotation_vector(xi, q_f)
-        return casadi.jacobian(self.position(xi, q_f), q_f), left_jacobian(theta) @ casadi.jacobian(theta, q_f)
-
     def mass_line(self, q_f: SX) -> MassLine:
         """The mass of the beam in the root frame.
 
         Orders 0 and 1 are linear in the shapes, so that named modal integrals carry them (C1, D1, m11 of Khang (68));
-        order 2 takes the Gauss nodes, exact or converged for the products of four shapes in its kinetic energy.
+        the others take the Gauss nodes, exact or converged for the products of four shapes in the kinetic energy of
+        order 2.
         """
-        if self.order != "2":
+        if self.order in ("0", "1"):
             return self._modal_mass_line(q_f)
         nodes, weights = self.nodes
-        points = casadi.horzcat(*(self.position(xi, q_f) for xi in nodes))
+        sections = self.cross_sections(nodes.tolist(), q_f)
         masses = SX(weights) * self.mass
-        return MassLine(points, masses, casadi.diag(masses))
+        points = casadi.horzcat(*(at.pose.r for at in sections))
+        return MassLine(points, casadi.vertcat(*(at.J_T for at in sections)), masses, casadi.diag(masses))
 
     def stiffness_matrix(self) -> SX:
         """K_f (n x n): elastic energy 1/2 q_f^T K_f q_f in every order, since curvatures are the coordinates."""
@@ -174,7 +215,8 @@ class Beam:
         m = rho * casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
         corner = self.mass * (a * a + a * length + length * length / 3)
         first = casadi.vertcat(self.mass * (a + length / 2), rho * C)
-        return MassLine(casadi.horzcat(*columns), first, casadi.blockcat([[corner, with_x.T], [with_x, m]]))
+        points, gram = casadi.horzcat(*columns), casadi.blockcat([[corner, with_x.T], [with_x, m]])
+        return MassLine(points, casadi.jacobian(casadi.vec(points), q_f), first, gram)
 
     def modal_matrix(self, letter: str, direction: Direction, derivative: int) -> SX:
         """int phi_i^(d) phi_j^(d) dx over the beam, m x m, exactly zero where the shapes are orthogonal."""

@@ -21,7 +21,7 @@ STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
 def build(description: Description, order: str, parameters: Parameters | None = None) -> Robot:
-    """The model of a described robot at a kinematic order ("0", "1" or "2").
+    """The model of a described robot at a kinematic order ("0", "1", "2" or "exact").
 
     Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
     is needed and a parameter is free (``clamped-mass`` shapes), DescriptionError where a table cannot be read.

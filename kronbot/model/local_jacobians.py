@@ -1,6 +1,6 @@
 """Piedboeuf's local Jacobians of a flexible link as constant matrices: (23), (24) and Appendix C, (60)-(66).
 
-They are the polynomials of degree 1 in q_f of what order 2 gives in full (``Beam.local_jacobians``); matrices are
+They are the polynomials of degree 1 in q_f of what order 2 gives in full (``Beam.cross_sections``); matrices are
 computed once and hold for every q_f. Signs and primes follow the errata: (23) is missing in the paper, and (24), (63),
 (65) have misprints.
 """

@@ -29,6 +29,22 @@ class Pose:
         return Pose(SX(3, 1), SX.eye(3))
 
 
+@dataclass(frozen=True)
+class CrossSection:
+    """A frame carried by a flexible link: its pose in the root frame and its local Jacobians there.
+
+    ``J_T``, ``J_R`` (3 x n_f) map modal rates to velocity and angular velocity, Piedboeuf (23)-(24) in full.
+    """
+
+    pose: Pose
+    J_T: SX
+    J_R: SX
+
+    def turned(self, R: SX) -> CrossSection:
+        """The same place with axes turned by R (3 x 3) against these."""
+        return CrossSection(Pose(self.pose.r, self.pose.R @ R), self.J_T, self.J_R)
+
+
 def rotation_x(c: SX, s: SX) -> SX:
     """Rotation about x by the angle whose cosine and sine are given, 3 x 3."""
     return casadi.blockcat([[1, 0, 0], [0, c, -s], [0, s, c]])
@@ -58,7 +74,7 @@ def exponential(theta: SX) -> SX:
         about = (rotation_x, rotation_y, rotation_z)[turning[0]]
         angle = theta[turning[0]]
         return about(angle.cos(), angle.sin())
-    c1, c2, _ = _stumpff(dot(theta, theta))
+    c1, c2, _ = stumpff(dot(theta, theta), SERIES_TERMS)
     S = skew(theta)
     return SX.eye(3) + c1 * S + c2 * (S @ S)
 
@@ -72,7 +88,7 @@ def left_jacobian(theta: SX) -> SX:
     """
     if len(_components(theta)) < 2:
         return SX.eye(3)
-    _, c2, c3 = _stumpff(dot(theta, theta))
+    _, c2, c3 = stumpff(dot(theta, theta), SERIES_TERMS)
     S = skew(theta)
     return SX.eye(3) + c2 * S + c3 * (S @ S)
 
@@ -82,13 +98,13 @@ def _components(theta: SX) -> list[int]:
     return [i for i in range(3) if not theta[i].is_zero()]
 
 
-def _stumpff(s: SX) -> tuple[SX, SX, SX]:
+def stumpff(s: SX, terms: int) -> tuple[SX, SX, SX]:
     """c_k(s) = sum_j (-s)^j / (2 j + k)! for k = 1, 2, 3: sin(t)/t, (1 - cos t)/t^2, (t - sin t)/t^3 with s = t^2.
 
-    c4 and c5 by Horner's rule, the others from c_k = 1/k! - s c_(k+2), which loses no digits.
+    c4 and c5 by Horner's rule with so many terms, the others from c_k = 1/k! - s c_(k+2), which loses no digits.
     """
     c4, c5 = SX(0), SX(0)
-    for j in range(SERIES_TERMS - 1, -1, -1):
+    for j in range(terms - 1, -1, -1):
         c4 = 1 / math.factorial(2 * j + 4) - s * c4
         c5 = 1 / math.factorial(2 * j + 5) - s * c5
     c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5

@@ -9,15 +9,16 @@ from functools import cached_property
 import casadi
 from casadi import SX
 
-from kronbot.description import Description
+from kronbot.description import Description, schema
 from kronbot.description.schema import RobotFile
+from kronbot.errors import UsageError
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
-from kronbot.model.pose import Pose, rotation_z
+from kronbot.model.pose import CrossSection, Pose, rotation_z
 
-ORDERS = ("0", "1", "2")
+ORDERS = ("0", "1", "2", "exact")
 BASE = -1
 
 
@@ -85,17 +86,12 @@ class Link:
         rotation = rotation_z(*parameters.cosine_and_sine(self.row.theta, turn))
         return self.row.before @ Pose(casadi.vertcat(0, 0, slide), rotation)
 
-    def tip_pose(self, q_f: SX) -> Pose:
+    def tip(self, q_f: SX) -> CrossSection:
         """The tip frame in the root frame, for the modal coordinates of this link."""
         if self.beam is None:
-            return Pose(casadi.vertcat(self.row.along, 0, 0), self.row.after)
-        return self.beam.pose(TIP, q_f) @ Pose(SX(3, 1), self.row.after)
-
-    def tip_jacobians(self, q_f: SX) -> tuple[SX, SX]:
-        """Local Jacobians J_T, J_R (3 x n_f) of the tip frame against the root frame, in root axes."""
-        if self.beam is None:
-            return SX(3, 0), SX(3, 0)
-        return self.beam.local_jacobians(TIP, q_f)
+            nothing = SX(3, 0)
+            return CrossSection(Pose(casadi.vertcat(self.row.along, 0, 0), self.row.after), nothing, nothing)
+        return self.beam.cross_sections([TIP], q_f)[0].turned(self.row.after)
 
 
 @dataclass(frozen=True)
@@ -211,6 +207,14 @@ class Robot:
                 D[link.joint.index, link.joint.index] = link.joint.damping
             D[link.modal, link.modal] = link.damping
         return D
+
+    def gauge(self, entry: schema.Gauge) -> tuple[Link, Beam, float]:
+        """Where a gauge of the file sits: link, beam and xi. Raises UsageError where a parameter in it is free."""
+        link = next(link for link in self.links if link.name == entry.link)
+        if link.beam is None:
+            raise UsageError(f"gauge {entry.name!r} sits on link {entry.link!r}, which is not flexible")
+        place = self.parameters.number(entry.x) / link.beam.length
+        return link, link.beam, min(self.parameters.evaluate(place, f"gauge {entry.name!r}"), TIP)
 
     @cached_property
     def massless_torsion(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from robots_in_tests import model
 import kronbot
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.calculus import khang_derivative
-from kronbot.mechanics.kinematics import first_order_in_modes, frame, relative_motion
+from kronbot.mechanics.kinematics import frame, relative_motion, truncated
 from kronbot.model.local_jacobians import local_jacobians
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())
@@ -276,9 +276,10 @@ def test_local_jacobians_are_the_first_order_polynomials():
     robot = one_beam("2")
     beam = robot.links[0].beam
     q = casadi.SX.sym("q", robot.n)
-    full = beam.local_jacobians(1.0, q)
+    at = beam.cross_sections([1.0], q)[0]
+    full = (at.J_T, at.J_R)
     constant = local_jacobians(beam)
-    outputs = [*(first_order_in_modes(robot, q, J) for J in full), constant.J_T(q), constant.J_R(q)]
+    outputs = [*(truncated(robot, q, J, 1) for J in full), constant.J_T(q), constant.J_R(q)]
     function = casadi.Function("f", [q, robot.parameters.symbols()], [casadi.densify(J) for J in outputs])
     values = [np.array(v) for v in function(np.linspace(0.3, 0.9, robot.n), robot.parameters.bound())]
     for ours, wanted in zip(values[2:], values[:2], strict=True):
@@ -289,9 +290,8 @@ def test_piedboeuf_endpoint_jacobian():
     """(38) as corrected: first-order polynomial of order 2's endpoint Jacobian in the hub frame."""
     robot = kronbot.load("piedboeuf")
     q = casadi.SX.sym("q", robot.n)
-    J = first_order_in_modes(
-        robot, q, relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "arm:root")).J_T
-    )
+    J_T = relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "arm:root")).J_T
+    J = truncated(robot, q, J_T, 1)
     function = casadi.Function("f", [q, robot.parameters.symbols()], [casadi.densify(J)])
     eta = np.array([-0.05, 0.02, 0.01, -0.03, 0.02])
     ours = np.array(function(np.concatenate([[0.3], eta]), robot.parameters.bound()))

@@ -1,0 +1,72 @@
+"""The same load cases at several kinematic orders, side by side and as differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.compute.result import Array as Named
+from kronbot.compute.result import Outcome, Result, Scalar
+
+Array = npt.NDArray[np.float64]
+
+# Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
+DIFFERENCES = (("2", "0"), ("2", "1"), ("exact", "0"), ("exact", "1"), ("exact", "2"))
+# Columns that are given, the same at every order.
+GIVEN = ("force.", "moment.")
+
+
+def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
+    """One block of rows an order with a column ``order``; columns that an order lacks are 0 in its rows.
+
+    The array ``difference`` is a stack over the cases that all orders have: a row a quantity, a column a pair of
+    orders. Modal coordinates are left out of it, since they mean different things at different orders.
+    """
+    results = {order: outcome.result for order, outcome in outcomes.items()}
+    fullest = max(results.values(), key=lambda result: len(result.series))
+    names = list(fullest.series)
+    sizes = {order: int(result.summary["cases"]) for order, result in results.items()}
+    series: dict[str, npt.NDArray[np.generic]] = {
+        "order": np.concatenate([np.full(size, order, dtype="U5") for order, size in sizes.items()])
+    }
+    for name in names:
+        series[name] = np.concatenate([result.series.get(name, np.zeros(sizes[o])) for o, result in results.items()])
+    error = next((outcome.error for outcome in outcomes.values() if outcome.error is not None), None)
+    summary: dict[str, Scalar] = {"complete": error is None, "cases": sum(sizes.values())}
+    summary["solver"] = fullest.summary["solver"]
+    for order, result in results.items():
+        for word in ("cases_beyond_small_deflections", "unstable_cases"):
+            if word in result.summary:
+                summary[f"{word}.{order}"] = result.summary[word]
+    common = min(sizes.values())
+    compared = [name for name in results["0"].series if not name.startswith(GIVEN)]
+    stack = np.array(
+        [
+            [results[a].series[name][:common] - results[b].series[name][:common] for a, b in DIFFERENCES]
+            for name in compared
+        ]
+    ).transpose(2, 0, 1)
+    cases = [float(case) for case in range(1, common + 1)]
+    units = {"rows": [unit(name) for name in compared], "columns": ["1"] * len(DIFFERENCES)}
+    difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in DIFFERENCES], ("case", cases))
+    for (a, b), values in zip(DIFFERENCES, np.abs(stack).max(axis=0).T, strict=True):
+        for name, largest in zip(compared, values, strict=True):
+            if name.startswith(("torque.", "curvature.")):
+                summary[f"largest_difference.{name}[{a}-{b}]"] = float(largest)
+    return Outcome(Result("statics", fullest.robot, "all", {}, {"difference": difference}, series, summary), error)
+
+
+def unit(column: str) -> str:
+    """Unit of a column of statics by its name; SI where it depends on the joint."""
+    head, _, tail = column.rpartition(".")
+    if head.startswith(("curvature", "twist")) or column.startswith(("curvature", "twist")):
+        return "1/m"
+    if column.startswith("tip."):
+        return "rad" if tail.startswith("r") else "m"
+    if head in ("endpoint", "displacement", "displacement_hub"):
+        return "m"
+    if head == "reaction":
+        return "N" if tail.startswith("f") else "N m"
+    return {"force": "N", "moment": "N m", "energy": "J"}.get(head, "SI")

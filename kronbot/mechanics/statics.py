@@ -1,0 +1,302 @@
+"""The question ``statics``: Piedboeuf's endpoint test for any robot, one row a case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.compute.interruption import interruptions
+from kronbot.compute.result import Array as Named
+from kronbot.compute.result import Outcome, Result, Scalar
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.description.expressions import Expression
+from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.mechanics.compliance import compliance
+from kronbot.mechanics.equilibrium import Lost, Path, metric
+from kronbot.mechanics.load_cases import Case
+from kronbot.mechanics.rotations import along, axial
+from kronbot.mechanics.static_model import PURPOSE, StaticModel
+from kronbot.model.build import build
+from kronbot.model.robot import ORDERS, Robot
+
+Array = npt.NDArray[np.float64]
+
+SOLVERS = ("newton", "linear")
+FULL = np.ones(2)
+WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
+REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
+# Deflections beyond this share of a beam's length are outside of what orders 1 and 2 are made for, Piedboeuf A5.
+SMALL = 0.1
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked: the cases, the solver, and the angles of joints at which gauges are set to zero, if any."""
+
+    cases: Sequence[Case]
+    solver: str
+    calibration: Array | None
+
+
+@dataclass(frozen=True)
+class Equilibria:
+    """The static model of a robot at one order with its numbers, able to find equilibria."""
+
+    robot: Robot
+    statics: schema.Statics
+
+    @cached_property
+    def model(self) -> StaticModel:
+        """The traced model."""
+        return StaticModel.of(self.robot, self.statics)
+
+    @cached_property
+    def balance(self) -> Trace:
+        """Forces, stiffness and endpoint Jacobian."""
+        return self.model.balance()
+
+    def stiffness(self, q: Array, wrench: Array, shares: Array, free: list[int]) -> tuple[Array, Array]:
+        """Forces F (n,) and the rows and columns of dF/dq that belong to the free coordinates."""
+        values = self.balance(q, wrench, shares)
+        return values["F"], values["K"].reshape(self.robot.n, self.robot.n)[np.ix_(free, free)]
+
+    def path(self, wrench: Array, free: list[int], shares: Callable[[float], Array]) -> Path:
+        """Equilibria of the free coordinates while gravity and loads have the given shares."""
+
+        def balance(q: Array, share: float) -> tuple[Array, Array]:
+            F, K = self.stiffness(q, wrench, shares(share), free)
+            return F[free], K
+
+        return Path(balance, free, metric(self.robot, free, PURPOSE))
+
+    def newton(self, case: Case) -> Array:
+        """The equilibrium (n,) that the growing load leads to; then joints with given torques are let go.
+
+        Raises Lost where there is none on the way.
+        """
+        modal = list(self.robot.flexible)
+        q = self._placed(case)
+        held = self.path(case.wrench, modal, lambda share: share * FULL)
+        started = held.correct(q, 1.0) if case.start[modal].any() else None
+        q = held.follow(q, 0.0, 1.0) if started is None else started
+        if not case.torques:
+            return q
+        free = sorted([*modal, *case.torques])
+        given = np.array([case.torques.get(place, 0.0) for place in free])
+        holding, _ = self.stiffness(q, case.wrench, FULL, free)
+
+        def balance(q: Array, share: float) -> tuple[Array, Array]:
+            F, K = self.stiffness(q, case.wrench, FULL, free)
+            return F[free] - (1 - share) * holding[free] - share * given, K
+
+        return Path(balance, free, metric(self.robot, free, PURPOSE)).follow(q, 0.0, 1.0)
+
+    def linear(self, case: Case) -> Array:
+        """Modal coordinates of one solve: the forces kept to first order in q_f about 0, Piedboeuf (39)-(42)."""
+        modal = list(self.robot.flexible)
+        q = self._placed(replace(case, start=np.zeros(self.robot.n)))
+        F, K = self.stiffness(q, case.wrench, FULL, modal)
+        if modal:
+            q[modal] = np.linalg.solve(K, -F[modal])
+        return q
+
+    def _placed(self, case: Case) -> Array:
+        q = case.start.copy()
+        q[[joint.index for joint in self.robot.joints]] = case.angles
+        return q
+
+
+def statics(robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+    """Equilibria of a robot, one row a case; for a single case also the compliance of the endpoint.
+
+    What there is when a case has no equilibrium or the user interrupts is reported, marked incomplete. Raises
+    UsageError where a parameter has no value.
+    """
+    with interruptions() as met:
+        return _statics(robot, statics, inquiry, progress, met)
+
+
+def _statics(
+    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None], met: list[int]
+) -> Outcome:
+    linear = inquiry.solver == "linear"
+    # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
+    solved = build(robot.description, "2", robot.parameters) if linear and robot.order == "exact" else robot
+    equilibria = Equilibria(solved, statics)
+    states: list[Array] = []
+    error: KronbotError | None = None
+    for case in inquiry.cases:
+        try:
+            if met:
+                raise KeyboardInterrupt
+            states.append(equilibria.linear(case) if linear else equilibria.newton(case))
+        except KeyboardInterrupt:
+            error = Interrupted(f"interrupted after {len(states)} of {len(inquiry.cases)} cases")
+        except np.linalg.LinAlgError:
+            error = ComputationError(f"{_named(robot, case)}: the stiffness is singular, there is no linear answer")
+        except Lost as lost:
+            error = _lost(robot, equilibria, case, lost)
+        if error is not None:
+            break
+        progress(len(states) / len(inquiry.cases))
+    if error is not None and not states:
+        raise error
+    done = inquiry.cases[: len(states)]
+    q = np.array(states)
+    wrenches = np.array([case.wrench for case in done])
+    trace = equilibria.model.linear_report() if linear else equilibria.model.report()
+    rows = trace.rows(q, wrenches, np.tile(FULL, (len(done), 1)))
+    at_rest = None
+    if inquiry.calibration is not None:
+        still = Case(inquiry.calibration, np.zeros(6), {}, np.zeros(robot.n))
+        bare = Equilibria(solved, replace(statics, loads=(), distributed=()))
+        state = bare.linear(still) if linear else bare.newton(still)
+        at_rest = trace(state, np.zeros(6), FULL)
+    series = _series(solved, statics, q, wrenches, rows, at_rest)
+    beyond = _beyond_small(solved, rows)
+    summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
+    if robot.order in ("1", "2") and beyond:
+        summary["cases_beyond_small_deflections"] = beyond
+    arrays: dict[str, Named] = {}
+    start: dict[str, dict[str, float]] = {}
+    if len(inquiry.cases) == 1:
+        case = done[0]
+        free = sorted([*robot.flexible, *case.torques])
+        place = equilibria._placed(case) if linear else q[0]
+        values = equilibria.balance(place, case.wrench, FULL)
+        K = values["K"].reshape(robot.n, robot.n)[np.ix_(free, free)]
+        arrays, found = compliance(K, values["J"].reshape(6, robot.n)[:, free])
+        summary |= found
+        start = {"q": dict(zip(solved.coordinates, q[0].tolist(), strict=True))}
+    elif not linear:
+        summary |= _unstable(equilibria, done, states)
+    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary), error)
+
+
+def every_order(
+    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]
+) -> dict[str, Outcome]:
+    """The same cases at every kinematic order, by order."""
+    outcomes: dict[str, Outcome] = {}
+    for i, order in enumerate(ORDERS):
+        other = build(robot.description, order)
+        cases = [_at_order(case, robot, other) for case in inquiry.cases]
+
+        def show(share: float, before: int = i) -> None:
+            progress((before + share) / len(ORDERS))
+
+        outcomes[order] = _of(other, statics, replace(inquiry, cases=cases), show)
+    return outcomes
+
+
+def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+    try:
+        return statics(robot, file, inquiry, progress)
+    except ComputationError as error:
+        raise ComputationError(f"order {robot.order}: {error}") from None
+
+
+def _at_order(case: Case, robot: Robot, other: Robot) -> Case:
+    """The case for the same robot at another order, whose coordinates have other places."""
+    places = {name: place for place, name in enumerate(other.coordinates)}
+    start = np.zeros(other.n)
+    for name, value in zip(robot.coordinates, case.start, strict=True):
+        if name in places:
+            start[places[name]] = value
+    torques = {places[robot.coordinates[place]]: value for place, value in case.torques.items()}
+    return replace(case, torques=torques, start=start)
+
+
+def _series(
+    robot: Robot,
+    statics: schema.Statics,
+    q: Array,
+    wrenches: Array,
+    rows: Mapping[str, Array],
+    at_rest: Mapping[str, Array] | None,
+) -> dict[str, Array]:
+    """The columns in the order of the contract (design section 7)."""
+    series = {f"angle.{joint.name}": q[:, joint.index] for joint in robot.joints}
+    series |= dict(zip(WRENCH, wrenches.T, strict=True))
+    series |= {f"torque.{joint.name}": rows["forces"][:, joint.index] for joint in robot.joints}
+    if "quadratic" in rows:
+        series |= {f"torque_quadratic.{joint.name}": rows["quadratic"][:, joint.index] for joint in robot.joints}
+    words = ("twist", "curvature_y", "curvature")
+    for gauge in statics.gauges:
+        values = rows[f"gauge {gauge.name}"]
+        series |= {f"{word}.{gauge.name}": values[:, i] for i, word in reversed(list(enumerate(words)))}
+        if at_rest is not None:
+            zero = at_rest[f"gauge {gauge.name}"]
+            relative = {f"{word}_relative.{gauge.name}": values[:, i] - zero[i] for i, word in enumerate(words)}
+            series |= dict(reversed(relative.items()))
+    for link in robot.links:
+        if link.beam is not None:
+            series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
+            turns = rows[f"turns {link.name}"].reshape(len(q), 3, -1, 3).transpose(0, 2, 1, 3)
+            vectors = axial(turns[:, -1]) if "quadratic" in rows else np.array([along(each)[-1] for each in turns])
+            series |= {f"tip.{link.name}.r{axis}": vectors[:, i] for i, axis in enumerate("xyz")}
+    for word in ("endpoint", "displacement", "displacement_hub"):
+        series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
+    series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
+    series["energy.elastic"] = rows["elastic"][:, 0]
+    return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
+
+
+def _beyond_small(robot: Robot, rows: Mapping[str, Array]) -> int:
+    """Number of cases in which a beam deflects by more than a tenth of its length."""
+    beyond = np.zeros(len(rows["endpoint"]), dtype=bool)
+    for link in robot.links:
+        if link.beam is not None:
+            length = robot.parameters.evaluate(link.beam.length, PURPOSE)
+            beyond |= np.linalg.norm(rows[f"tip {link.name}"], axis=1) > SMALL * length
+    return int(beyond.sum())
+
+
+def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Array]) -> dict[str, Scalar]:
+    """The number of equilibria that a disturbance leaves, where there are any."""
+    count = 0
+    for case, q in zip(cases, states, strict=True):
+        free = sorted([*equilibria.robot.flexible, *case.torques])
+        _, K = equilibria.stiffness(q, case.wrench, FULL, free)
+        count += bool(len(free)) and bool(np.linalg.eigvals(K).real.min() < 0)
+    return {"unstable_cases": count} if count else {}
+
+
+def _named(robot: Robot, case: Case) -> str:
+    """A case by its angles and loads."""
+    angles = [f"{joint.name} = {value:.4g}" for joint, value in zip(robot.joints, case.angles, strict=True)]
+    loads = [f"{name} = {value:.4g}" for name, value in zip(WRENCH, case.wrench, strict=True) if value]
+    return ", ".join([*angles, *loads])
+
+
+def _lost(robot: Robot, equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
+    """Where the path of equilibria ended, and what to try."""
+    rows = equilibria.model.report()(lost.q, case.wrench, lost.share * FULL)
+    bent = []
+    for link in robot.links:
+        if link.beam is not None and link.modes:
+            tip = float(np.linalg.norm(rows[f"tip {link.name}"]))
+            length = robot.parameters.evaluate(link.beam.length, PURPOSE)
+            bent.append(f"the tip of {link.name} is {tip:.3g} m off, {100 * tip / length:.3g} % of its length")
+    cure = "a smaller load" if robot.order == "exact" else "a smaller load or --order exact"
+    what = "torque" if case.torques else "load"
+    return ComputationError(
+        f"{_named(robot, case)}: no equilibrium beyond {lost.share:.4g} of the {what}; there "
+        f"{' and '.join(bent) or 'all links are rigid'}; try {cure}, other angles, or --buckling to see what it bears"
+    )
+
+
+def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
+    """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0."""
+    values = [
+        robot.parameters.evaluate(robot.parameters.number(entry[joint.name]), "statics.calibration")
+        if joint.name in entry
+        else 0.0
+        for joint in robot.joints
+    ]
+    return np.array(values)
