@@ -121,6 +121,7 @@ set_option = click.option(
     help="Give a parameter of the file another value; may be repeated.",
 )
 
+plot_option = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
 q_option = click.option("--q", "q", metavar="VALUES", help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.")
 qd_option = click.option("--qd", "qd", metavar="VALUES", help="Rates of the coordinates, written like --q.")
 qdd_option = click.option("--qdd", "qdd", metavar="VALUES", help="Second derivatives, written like --q.")

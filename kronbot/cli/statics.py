@@ -8,6 +8,7 @@ import click
 
 from kronbot.cli import options
 from kronbot.cli.options import Output, Subject
+from kronbot.cli.plots.style import check_picture
 from kronbot.errors import UsageError
 
 
@@ -45,6 +46,7 @@ from kronbot.errors import UsageError
     is_flag=True,
     help="Also the smallest multiple of the loads that makes the stiffness singular (one case).",
 )
+@options.plot_option
 @options.output_options
 def statics(
     subject: Subject,
@@ -58,6 +60,7 @@ def statics(
     calibration: str | None,
     solver: str,
     buckling: bool,
+    plot: str | None,
     out: Output,
 ) -> None:
     """Equilibria of ROBOT at given joint angles: the sweep of its file, or of --angles, --forces and --moments.
@@ -69,11 +72,13 @@ def statics(
     \b
     Examples:
       kronbot statics piedboeuf
+      kronbot statics piedboeuf --plot figures.pdf
       kronbot statics piedboeuf --order all --solver linear -o sweep.csv
       kronbot statics piedboeuf --q theta=30*deg --forces 0,-5.4,0 --order exact
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
     out.check()
+    check_picture(plot, out.overwrite)
     every = subject.order == "all"
     robot = (replace(subject, order="2") if every else subject).load(out)
 
@@ -115,7 +120,7 @@ def statics(
         if every:
             if buckling:
                 raise UsageError("--buckling goes with one order")
-            outcome = side_by_side(question.every_order(robot, entry, inquiry, progress))
+            outcome = side_by_side(question.at_orders(robot, entry, inquiry, options.ORDERS, progress))
         else:
             outcome = question.statics(robot, entry, inquiry, progress)
             if buckling and outcome.error is None:
@@ -123,6 +128,17 @@ def statics(
                     raise UsageError(f"--buckling is for one case, not {len(inquiry.cases)}: give --q and --forces")
                 found = buckling_factor(question.Equilibria(robot, entry), inquiry.cases[0], solver)
                 outcome = replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **found}))
+    if plot is not None and outcome.error is None:
+        from kronbot.cli.plots.statics import draw
+        from kronbot.mechanics.outline import Outline
+
+        asked = "2" if every else subject.order
+        results = {asked: outcome.result}
+        if len(inquiry.cases) > 1:
+            orders = [asked, *(order for order in ("1", "0") if order < asked)]
+            found = question.at_orders(robot, entry, inquiry, orders, lambda share: None)
+            results = {order: each.result for order, each in found.items()}
+        draw(plot, robot, results, Outline.of(robot).at)
     out.render(outcome.result)
     if outcome.error is not None:
         raise outcome.error

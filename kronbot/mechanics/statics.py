@@ -22,7 +22,7 @@ from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.rotations import along, axial
 from kronbot.mechanics.static_model import PURPOSE, StaticModel
 from kronbot.model.build import build
-from kronbot.model.robot import ORDERS, Robot
+from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
@@ -178,17 +178,21 @@ def _statics(
     return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary), error)
 
 
-def every_order(
-    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]
+def at_orders(
+    robot: Robot,
+    statics: schema.Statics,
+    inquiry: Inquiry,
+    orders: Sequence[str],
+    progress: Callable[[float], None],
 ) -> dict[str, Outcome]:
-    """The same cases at every kinematic order, by order."""
+    """The same cases at several kinematic orders, by order. Raises ComputationError that names the order."""
     outcomes: dict[str, Outcome] = {}
-    for i, order in enumerate(ORDERS):
+    for i, order in enumerate(orders):
         other = build(robot.description, order)
         cases = [_at_order(case, robot, other) for case in inquiry.cases]
 
         def show(share: float, before: int = i) -> None:
-            progress((before + share) / len(ORDERS))
+            progress((before + share) / len(orders))
 
         outcomes[order] = _of(other, statics, replace(inquiry, cases=cases), show)
     return outcomes

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rods
+import yaml
+from oracles import Lagrangian
 from robots_in_tests import model
+from scipy.optimize import minimize
 
 from kronbot import description
 from kronbot.description import schema
-from kronbot.errors import ComputationError
-from kronbot.mechanics.load_cases import Case, Sweep
-from kronbot.mechanics.statics import Inquiry, calibration_angles, every_order, statics
+from kronbot.mechanics.buckling import buckling
+from kronbot.mechanics.load_cases import Case
+from kronbot.mechanics.statics import Equilibria, Inquiry, statics
 from kronbot.model.build import build
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "piedboeuf.json").read_text())
@@ -76,3 +80,169 @@ def test_the_exact_order_is_the_elastica():
     for name, values in ours(series).items():
         wanted = np.array([case["models"]["exact"][name] for case in REFERENCE["cases"]])
         assert np.abs(values - wanted).max() < 1e-6 * max(1.0, np.abs(wanted).max()), name
+
+
+def beam(order, length=1.0, EIy=0.0, EIz=1.0, GJ=0.0, v=0, w=0, torsion=0, gravity=(0, 0, 0)):
+    """A beam clamped to the base along x."""
+    return model(
+        f"""
+kronbot: 1
+name: beam
+convention: standard
+gravity: {list(gravity)}
+links:
+  - name: b
+    joint: {{type: fixed}}
+    dh: {{a: {length}, d: 0, alpha: 0, theta: 0}}
+    flexible: {{mass: 1, EI: {{y: {EIy}, z: {EIz}}}, GJ: {GJ}, modes: {{v: {v}, w: {w}, torsion: {torsion}}},
+               shape: legendre}}
+""",
+        order,
+    )
+
+
+def tip(robot, force=(0, 0, 0), moment=(0, 0, 0)):
+    series = equilibria(robot, [({}, force, moment)]).series
+    return {axis: series[f"tip.b.{axis}"][0] for axis in ("x", "y", "z", "rx", "ry", "rz")}
+
+
+def test_an_end_moment_bends_a_beam_into_a_full_circle():
+    robot = beam("exact", length=0.7, EIz=2.5, v=3)
+    end = tip(robot, moment=(0, 0, 2 * np.pi * 2.5 / 0.7))
+    # Constant curvature is a member of the shapes and every step of it is exact: rounding is left.
+    assert abs(end["x"] + 0.7) < 1e-12 and abs(end["y"]) < 1e-12
+    assert end["rz"] == pytest.approx(2 * np.pi, abs=1e-12)
+
+
+# Bisshopp and Drucker 1945: vertical and horizontal tip deflection over the length, by elliptic integrals.
+@pytest.mark.parametrize(
+    ("load", "down", "back"),
+    [(1, 0.30172, 0.05643), (2, 0.49346, 0.16064), (5, 0.71379, 0.38763), (10, 0.81061, 0.55500)],
+)
+def test_a_cantilever_under_a_tip_load(load, down, back):
+    end = tip(beam("exact", v=8), force=(0, -load, 0))
+    assert end["y"] == pytest.approx(-down, abs=1e-5)  # the table has five digits
+    assert end["x"] == pytest.approx(-back, abs=1e-5)
+    assert tip(beam("exact", v=8), force=(0, -load, 0)) == end  # same input, same bytes
+
+
+@pytest.mark.parametrize("load", [1.0, 5.0])
+def test_eight_shapes_are_the_elastica_to_six_digits(load):
+    wanted = rods.planar_elastica(1.3, 2.0, (0.4, -load), 0.7, (0.0, -1.5))
+    robot = beam("exact", length=1.3, EIz=2.0, v=10, gravity=(0, -1.5 * 1.3, 0))
+    end = tip(robot, force=(0.4, -load, 0), moment=(0, 0, 0.7))
+    assert [end["x"] + 1.3, end["y"], end["rz"]] == pytest.approx([wanted.x, wanted.y, wanted.psi], abs=1e-6)
+
+
+PRINCETON = [(load, np.radians(angle)) for load in (4.448, 8.896, 13.345) for angle in (0, 15, 45, 75, 90)]
+
+
+def princeton(order):
+    chord, flap, GJ = rods.princeton_section()
+    return beam(order, length=0.508, EIy=chord, EIz=flap, GJ=GJ, v=5, w=5, torsion=5)
+
+
+def princeton_load(load, angle):
+    return ({}, (0, load * np.sin(angle), load * np.cos(angle)), (0, 0, 0))
+
+
+def test_the_princeton_beam():
+    """Flapwise and chordwise displacement and twist, log(R) about the beam's axis, of the Kirchhoff rod."""
+    series = equilibria(princeton("exact"), [princeton_load(*case) for case in PRINCETON]).series
+    for i, case in enumerate(PRINCETON):
+        wanted = rods.princeton_beam(*case)
+        ours = [series[f"tip.b.{axis}"][i] for axis in ("y", "z", "rx")]
+        assert ours == pytest.approx([wanted.flapwise, wanted.chordwise, wanted.twist], rel=1e-4, abs=1e-7), case
+
+
+def critical(order, ratio, w=6, torsion=6, v=3):
+    """Tip load that buckles a deep cantilever over sqrt(EI_min GJ)/l^2, with GJ = 1.5 EI_min."""
+    robot = beam(order, EIy=ratio, EIz=1.0, GJ=1.5 * ratio, v=v, w=w, torsion=torsion)
+    load = (ratio * 1.5 * ratio) ** 0.5
+    case = Case(np.zeros(0), np.array([0, -load, 0, 0, 0, 0]), {}, np.zeros(robot.n))
+    return buckling(Equilibria(robot, schema.Statics()), case, "newton")["buckling_factor"]
+
+
+def test_lateral_buckling_of_a_deep_cantilever():
+    classical = rods.lateral_buckling_classical(1.0, 1.0, 1.0)
+    assert critical("2", 0.05) == pytest.approx(classical, rel=1e-3)  # what six shapes leave
+    assert critical("exact", 1e-4, w=5, torsion=5, v=1) == pytest.approx(classical, rel=1e-3)
+    exact = rods.lateral_buckling(1.0, 0.05, 1.0, 0.075) / (0.05 * 0.075) ** 0.5
+    assert critical("exact", 0.05, w=5, torsion=5) == pytest.approx(exact, rel=1e-3)
+
+
+def test_a_column_buckles_at_eulers_load_and_under_its_weight():
+    robot = beam("2", v=5)
+    case = Case(np.zeros(0), np.array([-1.0, 0, 0, 0, 0, 0]), {}, np.zeros(robot.n))
+    # Five shapes bound the load from above, to 1e-8.
+    found = buckling(Equilibria(robot, schema.Statics()), case, "newton")
+    assert found["buckling_factor"] == pytest.approx(rods.euler_column(1.0, 1.0), rel=1e-6)
+    heavy = beam("2", v=5, gravity=(-1, 0, 0))
+    still = Case(np.zeros(0), np.zeros(6), {}, np.zeros(heavy.n))
+    found = buckling(Equilibria(heavy, schema.Statics()), still, "linear")
+    assert found["buckling_factor"] == pytest.approx(rods.heavy_column(1.0, 1.0), rel=1e-6)
+
+
+LOADED = """
+kronbot: 1
+name: loaded
+convention: standard
+gravity: [0.3, -9.81, 0.2]
+links:
+  - name: trunk
+    joint: {type: revolute, name: q1}
+    dh: {a: 1.1, d: 0.1, alpha: pi/2, theta: 0.2}
+    flexible: {mass: 2, EI: {y: 60, z: 40}, GJ: 30, modes: {v: 2, w: 2, torsion: 1}, root: 0.1, shape: legendre}
+    payload: {mass: 0.4, com: [0.02, 0.01, 0]}
+  - name: left
+    joint: {type: prismatic, name: q2}
+    dh: {a: 0.8, d: 0.3, alpha: -pi/2, theta: 0.4}
+    flexible: {mass: 0.7, EI: {y: 20, z: 30}, GJ: 10, modes: {v: 2, w: 1, torsion: 1}}
+  - name: right
+    parent: trunk
+    joint: {type: revolute, name: q3}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {y: 15, z: 15}, modes: {v: 1, w: 1}}
+endpoint: {link: left, position: [0.05, 0.1, -0.03]}
+statics:
+  loads: [{frame: right, force: [1, -2, 3]}, {frame: 'left:root', force: [0, 4, 0]}]
+  distributed: [{link: trunk, force: [0.5, 1, -2]}]
+"""
+
+
+@pytest.mark.parametrize("order", ["1", "2", "exact"])
+def test_loads_on_a_tree_minimize_the_potential(order):
+    """An optimizer that knows nothing but the potential energy of particles (the oracle's) finds the same state."""
+    # Fewer modes at order exact, where the oracle takes its time.
+    text = (
+        LOADED.replace("{v: 2, w: 2,", "{v: 1, w: 1,").replace("{v: 2, w: 1,", "{v: 1,") if order == "exact" else LOADED
+    )
+    robot = model(text, order)
+    angles = np.array([0.4, 0.15, -0.7])
+    force = np.array([3.0, -5.0, 2.0])
+    case = [(dict(zip(("q1", "q2", "q3"), angles, strict=True)), force, (0, 0, 0))]
+    series = equilibria(robot, case).series
+    oracle = Lagrangian(yaml.safe_load(text), "exact" if order == "exact" else int(order))
+    modal = list(robot.flexible)
+    found = np.array([series[name][0] if name in series else series[f"angle.{name}"][0] for name in robot.coordinates])
+
+    loads = [("left", "tip", (0.05, 0.1, -0.03), force), ("right", "tip", (0, 0, 0), [1, -2, 3])]
+    loads.append(("left", "root", (0, 0, 0), [0, 4, 0]))
+    # A force along a beam is the weight of a beam of density 1 in a gravity field of its own.
+    entry = yaml.safe_load(text) | {"gravity": [0.5, 1, -2]}
+    for link in entry["links"]:
+        link.pop("payload", None)
+        link["flexible"]["mass"] = 1.0 if link["name"] == "trunk" else 0.0
+    along_trunk = Lagrangian(entry, oracle.order)
+
+    def potential(q_f):
+        q = found.copy()
+        q[modal] = q_f
+        energy = oracle.elastic_energy(q) + oracle.gravity_energy(q)
+        for link, which, point, acting in loads:
+            energy -= np.dot(acting, np.asarray(oracle.frame(q, link, which, point)[0]).ravel())
+        return energy + along_trunk.gravity_energy(q)
+
+    answer = minimize(potential, np.zeros(len(modal)), method="BFGS", options={"gtol": 1e-9})
+    # Differences of an energy know the state to the root of rounding, about 1e-7 of the deflections.
+    assert np.abs(answer.x - found[modal]).max() < 2e-6
