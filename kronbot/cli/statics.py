@@ -126,8 +126,8 @@ def statics(
             if buckling and outcome.error is None:
                 if len(inquiry.cases) != 1:
                     raise UsageError(f"--buckling is for one case, not {len(inquiry.cases)}: give --q and --forces")
-                found = buckling_factor(question.Equilibria(robot, entry), inquiry.cases[0], solver)
-                outcome = replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **found}))
+                borne = buckling_factor(question.Equilibria(robot, entry), inquiry.cases[0], solver)
+                outcome = replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
     if plot is not None and outcome.error is None:
         from kronbot.cli.plots.statics import draw
         from kronbot.mechanics.outline import Outline

@@ -2,7 +2,7 @@
 
 A step of the load is taken only where the corrections shrink fast from the first one on (the contraction test of
 Deuflhard's affine invariant Newton methods); otherwise it is halved. What is returned lies on the path that begins at
-the known state, or nothing is returned.
+the known state and meets no singular stiffness on the way (no equilibrium branches off), or nothing is returned.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CORRECTIONS = 12
 # One step of the load bends no beam, and turns no joint, by more than this (rad).
 REACH = 1.0
 # A path that needs shorter steps of the load than this has met a point where the stiffness is singular.
-SHORTEST = 1e-6
+SHORTEST = 1e-8
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Path:
 
         Raises Lost where the path ends before.
         """
-        step = goal - share
+        step, unstable = goal - share, self._unstable(q, share)
         while share != goal:
             step = min(step, goal - share, key=abs)
             found = self.correct(q, share + step)
-            if found is None:
+            if found is None or self._unstable(found, share + step) != unstable:
                 step /= 2
                 if abs(step) < SHORTEST * abs(goal or 1.0):
                     raise Lost(share, q)
@@ -85,6 +85,11 @@ class Path:
             share = goal if step == goal - share else share + step
             q, step = found, 2 * step
         return q
+
+    def _unstable(self, q: Array, share: float) -> int:
+        """Number of directions without stiffness: on a path it changes where the stiffness is singular."""
+        _, K = self.balance(q, share)
+        return int((np.linalg.eigvals(K).real <= 0).sum()) if self.free else 0
 
     def correct(self, q: Array, share: float) -> Array | None:
         """The equilibrium near q (n,), or None where Newton's method does not contract to it at once."""

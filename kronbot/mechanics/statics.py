@@ -290,7 +290,7 @@ def _lost(robot: Robot, equilibria: Equilibria, case: Case, lost: Lost) -> Compu
     cure = "a smaller load" if robot.order == "exact" else "a smaller load or --order exact"
     what = "torque" if case.torques else "load"
     return ComputationError(
-        f"{_named(robot, case)}: no equilibrium beyond {lost.share:.4g} of the {what}; there "
+        f"{_named(robot, case)}: no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
         f"{' and '.join(bent) or 'all links are rigid'}; try {cure}, other angles, or --buckling to see what it bears"
     )
 

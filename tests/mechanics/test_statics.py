@@ -8,12 +8,14 @@ import pytest
 import rods
 import yaml
 from oracles import Lagrangian
-from robots_in_tests import model
+from robots_in_tests import model, run
 from scipy.optimize import minimize
 
 from kronbot import description
 from kronbot.description import schema
+from kronbot.errors import ComputationError
 from kronbot.mechanics.buckling import buckling
+from kronbot.mechanics.equilibrium import metric
 from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.statics import Equilibria, Inquiry, statics
 from kronbot.model.build import build
@@ -246,3 +248,96 @@ def test_loads_on_a_tree_minimize_the_potential(order):
     answer = minimize(potential, np.zeros(len(modal)), method="BFGS", options={"gtol": 1e-9})
     # Differences of an energy know the state to the root of rounding, about 1e-7 of the deflections.
     assert np.abs(answer.x - found[modal]).max() < 2e-6
+
+
+def test_the_claims_of_the_paper():
+    """Piedboeuf, section 4.2, and what becomes of it on a sweep of one degree: the table in the README."""
+    theta = np.radians(np.arange(-90.0, 91.0))
+    forces = (0, -0.61, -1.22, -1.84, -2.46, -4.19, -5.4)
+    cases = [({"theta": angle}, (0, force, 0), (0, 0, 0)) for force in forces for angle in theta]
+    orders = {order: equilibria(piedboeuf(order), cases, "linear").series for order in ("0", "1", "2")}
+
+    def curves(order, column):
+        return orders[order][column].reshape(len(forces), -1)
+
+    torque = {order: curves(order, "torque.theta") for order in orders}
+    largest = np.abs(torque["2"]).max(axis=1)
+    from_1 = np.abs(torque["2"] - torque["1"]).max(axis=1) / largest
+    assert from_1[4] < 0.01 and from_1[6] < 0.02  # "less than 1 % ... less than 2 %": holds
+    from_0 = np.abs(torque["2"] - torque["0"])
+    # "greater than 8 % for curve 5 and 12 % for curve 7": not of the largest torque, but of the torque at 71 deg.
+    assert (from_0.max(axis=1) / largest)[[4, 6]] == pytest.approx([0.0451, 0.0770], abs=1e-4)
+    at_71 = (from_0 / np.abs(torque["2"]))[:, 161]
+    assert at_71[4] > 0.08 and at_71[6] > 0.12
+    deflection = {order: curves(order, "tip.arm.y") for order in ("1", "2")}
+    # "almost -12 cm at 45 deg": -11.67 cm, at 33 deg.
+    assert deflection["2"][6].min() == pytest.approx(-0.1167, abs=1e-4)
+    assert np.degrees(theta[deflection["2"][6].argmin()]) == pytest.approx(33)
+    between = np.abs(deflection["2"] - deflection["1"]).max(axis=1)
+    assert between[4] > 5e-3 and between[6] > 13e-3  # "more than 5 mm ... more than 13 mm": holds
+    length = 0.7845
+    beyond = np.abs(deflection["2"]).max(axis=1) > 0.1 * length
+    assert beyond.tolist() == [False] * 5 + [True] * 2  # "the last two forces are outside of the 10 % limit": holds
+    # "the order-1 model with three modes agrees with the exact solution of (43)": three polynomials change nothing.
+    three = equilibria(piedboeuf("1", modes=3), cases, "linear").series
+    assert np.abs(three["tip.arm.y"] - orders["1"]["tip.arm.y"]).max() < 1e-12
+
+
+def test_ten_legendre_shapes_stay_well_conditioned():
+    """The span of x^2 ... x^11: its stiffness has a condition number of 2e6, where powers of x have 1e15."""
+    robot = piedboeuf("exact", "legendre", 10)
+    found = equilibria(robot, [({"theta": 0.5}, (0, -5.4, 0), (0, 0, 0))]).series
+    fewer = equilibria(piedboeuf("exact", "legendre", 7), [({"theta": 0.5}, (0, -5.4, 0), (0, 0, 0))]).series
+    assert found["endpoint.y"][0] == pytest.approx(fewer["endpoint.y"][0], abs=1e-9)
+    K = metric(robot, list(robot.flexible), "test")
+    assert np.linalg.cond(K) < 1e7
+
+
+def test_torques_given_and_angles_found_are_the_reverse_of_angles_given():
+    robot = piedboeuf("2")
+    angle = 0.4
+    there = equilibria(robot, [({"theta": angle}, (0, -2, 0), (0, 0, 0))]).series
+    torque = float(there["torque.theta"][0])
+    case = Case(np.array([0.7]), np.array([0, -2.0, 0, 0, 0, 0]), {0: torque}, np.zeros(robot.n))
+    back = statics(robot, robot.file.statics, Inquiry([case], "newton", None), lambda share: None).result
+    assert back.series["angle.theta"][0] == pytest.approx(angle, abs=1e-9)
+    assert back.series["arm.v1"][0] == pytest.approx(there["arm.v1"][0], abs=1e-9)
+
+
+@pytest.mark.parametrize("order", ["2", "exact"])
+def test_compliance_is_the_slope_of_the_displacement(order):
+    robot = piedboeuf(order, "legendre", 4)
+    step = 1e-3
+    force = np.array([1.0, -2.0, 0.0])
+    ends = []
+    for sign in (1, -1):
+        moved = equilibria(robot, [({"theta": 0.3}, force + [0, sign * step, 0], (0, 0, 0))]).series
+        ends.append(np.array([moved[f"endpoint.{axis}"][0] for axis in "xyz"]))
+    C = equilibria(robot, [({"theta": 0.3}, force, (0, 0, 0))]).arrays["compliance"].values
+    # Central differences are off by the square of the step, a millionth here.
+    assert C[:3, 1] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-5, abs=1e-12)
+
+
+def test_the_base_bears_what_acts():
+    series = equilibria(piedboeuf("exact"), [({"theta": 0.3}, (2.0, -3.0, 0.5), (0, 0, 0.7))]).series
+    weight = (0.65 * 0.7845 + 0.1608) * 9.81
+    assert [series[f"reaction.f{axis}"][0] for axis in "xyz"] == pytest.approx([-2, 3 + weight, -0.5], abs=1e-12)
+    # The joint's axis goes through the origin: the moment about it is the torque.
+    assert series["reaction.mz"][0] == pytest.approx(series["torque.theta"][0], abs=1e-10)
+
+
+def test_a_load_past_what_the_order_can_bear_is_said_so():
+    with pytest.raises(ComputationError, match=r"beyond 0\.\d+ of the load.*tip of b is .* m off.*try"):
+        equilibria(beam("2", v=3), [({}, (-6.0, -0.4, 0), (0, 0, 0))])
+    # Past Euler's load, which the quadratic potential of order 2 would let Newton's method jump over.
+    with pytest.raises(ComputationError, match=r"beyond 0\.411\d* of the load"):
+        equilibria(beam("2", v=3), [({}, (-6.0, 0, 0), (0, 0, 0))])
+
+
+@pytest.mark.parametrize("name", ["canadarm", "spatial"])
+def test_the_exact_order_conserves_energy(name):
+    robot = build(description.load(description.read(name)), "exact")
+    answer = run(robot, duration=0.1, step=0.02, rtol=1e-9)
+    assert answer.error is None
+    # What a tolerance of 1e-9 a step leaves over some hundred steps.
+    assert answer.result.summary["energy_drift"] < 1e-6

@@ -51,7 +51,7 @@ def check_picture(name: str | None, overwrite: bool) -> None:
     if not path.parent.is_dir():
         raise UsageError(f"--plot {name}: there is no folder {str(path.parent)!r}")
     try:
-        import matplotlib  # noqa: F401, ICN001
+        import matplotlib  # noqa: F401
     except ImportError:
         raise UsageError("--plot needs matplotlib: pip install 'kronbot[plot]'") from None
 
