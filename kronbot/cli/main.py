@@ -11,6 +11,7 @@ import click
 
 from kronbot import __version__
 from kronbot.cli.check import check
+from kronbot.cli.convert import convert
 from kronbot.cli.dynamics import dynamics
 from kronbot.cli.hessian import hessian
 from kronbot.cli.jacobian import jacobian
@@ -30,14 +31,14 @@ DEBUG = "kronbot.debug"
 def kronbot() -> None:
     """Answers about rigid and flexible robots that are described in one YAML file.
 
-    ROBOT is always a path, "-" for standard input, or the name of a shipped robot such as canadarm.
+    ROBOT is a path, "-" for standard input, or the name of a shipped robot such as canadarm.
 
     \b
     Exit codes: 0 done, 1 the computation failed, 2 wrong usage, 3 the robot file is wrong, 130 interrupted.
     """
 
 
-for command in (check, dynamics, hessian, jacobian, linearize, modes, simulate, statics, taylor):
+for command in (check, convert, dynamics, hessian, jacobian, linearize, modes, simulate, statics, taylor):
     kronbot.add_command(command)
 
 

@@ -1,9 +1,9 @@
 """Order ``exact``: the inextensible rod R' = R skew(kappa), r' = R e1, integrated along the beam.
 
 A step of the beam is the exponential of a twist (theta, rho), the Magnus expansion of the rigid motion along the step
-to sixth order in its length (three Gauss points; Blanes, Casas and Ros 2000); it is exact for constant curvature, and in
-a plane the rotation is exact always. Positions, rotations and their tangents by the modal coordinates are carried along
-together, so that the Jacobians are those of the very pose that is reported.
+to sixth order in its length (three Gauss points; Blanes, Casas and Ros 2000). It is exact for constant curvature, and
+in a plane the rotation is exact always. Positions, rotations and their tangents by the modal coordinates are carried
+along together, so that the Jacobians are those of the very pose that is reported.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ def test_version_and_help(capsys):
     assert capsys.readouterr().out == f"kronbot {__version__}\n"
     for name in kronbot.commands:
         assert run([name, "--help"]) == 0
-        assert f"kronbot {name} canadarm" in capsys.readouterr().out
+        example = {"convert": "arm.urdf", "statics": "piedboeuf"}.get(name, "canadarm")
+        assert f"kronbot {name} {example}" in capsys.readouterr().out
     assert run(["-h"]) == 0
 
 
@@ -137,7 +138,7 @@ def test_standard_input_and_exit_codes(tmp_path):
     assert broken.stderr.startswith("<stdin>:")
     assert "standard" in broken.stderr
     assert kron("check", "nosuch").returncode == 2
-    assert kron("simulate", "canadarm", "--order", "exact").returncode == 2
+    assert kron("simulate", "canadarm", "--order", "third").returncode == 2
     singular = text.replace("modes: {v: 1}", "modes: {v: 1, torsion: 1}, GJ: 1")
     failed = kron("simulate", "-", text=singular)
     assert failed.returncode == 1

@@ -1,0 +1,68 @@
+"""``kronbot convert``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kronbot.cli.files import write_atomically
+from kronbot.errors import UsageError
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@click.command(short_help="A robot file from a URDF: rigid links, poses in place of Denavit-Hartenberg rows.")
+@click.argument("urdf", metavar="URDF")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE (.yaml or .yml) instead of stdout.")
+@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there.")
+@click.option(
+    "--tip", metavar="LINK", help="Link of the URDF whose frame is the endpoint; default: the only or deepest leaf."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
+# main.py looks for --debug itself, since errors are its business.
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, quiet: bool) -> None:
+    """Write a robot file from URDF, a path or "-" for standard input.
+
+    A tree of revolute, continuous, prismatic and fixed joints is carried with its masses, limits and damping. What
+    is not (meshes, limits of torque and speed, friction, mimic joints) is listed on stderr and on top of the file.
+    Links can then be made flexible by hand.
+
+    \b
+    Examples:
+      kronbot convert arm.urdf -o arm.yaml
+      kronbot convert arm.urdf --tip tool0 | kronbot check -
+      xacro arm.urdf.xacro | kronbot convert - -o arm.yaml
+    """
+    target = _target(output, overwrite)
+
+    from kronbot.description.elements import read_xml
+    from kronbot.description.urdf import URDF_BYTES, parse_urdf
+    from kronbot.description.urdf_translation import translate
+
+    source = read_xml(urdf, URDF_BYTES)
+    translation = translate(parse_urdf(source), tip)
+    if not quiet:
+        for note in translation.notes:
+            click.echo(f"{source.name}: {note}", err=True)
+    if target is None:
+        click.echo(translation.text, nl=False)
+        return
+    write_atomically(target, translation.text.encode())
+    if not quiet:
+        click.echo(f"wrote {target}", err=True)
+
+
+def _target(output: str | None, overwrite: bool) -> Path | None:
+    """The file to write, None for stdout. Raises UsageError, before anything is read, where it cannot be written."""
+    if output is None or output == "-":
+        return None
+    path = Path(output)
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"-o {output}: a robot file ends in {' or '.join(SUFFIXES)}")
+    if path.exists() and not overwrite:
+        raise UsageError(f"-o {output}: the file is there already; --overwrite replaces it")
+    if not path.parent.is_dir():
+        raise UsageError(f"-o {output}: there is no folder {str(path.parent)!r}")
+    return path

@@ -1,0 +1,132 @@
+"""statics on the command line: sweeps, orders side by side, loads, refusals, pictures."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from kronbot.cli.main import run
+
+CASE = ["statics", "piedboeuf", "--q", "theta=0", "--forces", "0,-1,0"]
+
+
+def ask(capsys, *arguments):
+    """The JSON answer of a command that succeeds."""
+    assert run([*arguments, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+
+
+def test_the_sweep_of_the_file(capsys):
+    answer = ask(capsys, "statics", "piedboeuf")
+    series = answer["series"]
+    assert answer["summary"]["cases"] == 49 and answer["summary"]["complete"] is True
+    # First joint slowest, loads fastest.
+    assert series["angle.theta"][:8] == [series["angle.theta"][0]] * 7 + [series["angle.theta"][7]]
+    assert series["force.y"][:7] == [0, -0.61, -1.22, -1.84, -2.46, -4.19, -5.4]
+    head = ["angle.theta", "force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z", "torque.theta"]
+    assert list(series)[:8] == head
+    assert {"curvature.g1", "curvature_relative.g3", "curvature_y.g1", "twist.g1", "tip.arm.rz"} <= set(series)
+    assert {"endpoint.y", "displacement.y", "displacement_hub.y", "reaction.mz", "energy.elastic"} <= set(series)
+    assert list(series)[-1] == "arm.v5" and "arrays" not in answer
+
+
+def test_one_case_has_compliance_and_stiffness(capsys):
+    answer = ask(capsys, *CASE)
+    assert list(answer["arrays"]) == ["compliance", "stiffness"]
+    assert answer["arrays"]["compliance"]["rows"] == ["x", "y", "z", "rx", "ry", "rz"]
+    assert answer["at"]["q"]["theta"] == 0
+    assert answer["summary"]["stable"] is True and answer["summary"]["yielding_directions"] == 3
+
+
+def test_ranges_and_lists_of_angles(capsys):
+    one = ["statics", "piedboeuf", "--order", "0", "--forces", "0,0,0"]
+    angles = ask(capsys, *one, "--angles", "theta=-0.2:0.1:0.1,0.5")["series"]["angle.theta"]
+    assert angles == pytest.approx([-0.2, -0.1, 0, 0.1, 0.5])
+    turned = ask(capsys, "statics", "piedboeuf", "--q", "theta=1", "--moments", "0,0,1;0,0,2", "--forces", "1,0,0")
+    assert turned["series"]["moment.z"] == [1, 2] and turned["series"]["force.x"] == [1, 1]
+
+
+def test_all_orders_side_by_side(capsys):
+    assert run(["statics", "piedboeuf", "--q", "theta=0.2", "--order", "all", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["order"] for row in rows] == [o for o in ("0", "1", "2", "exact") for _ in range(7)]
+    assert float(rows[0]["arm.v1"]) == 0 and float(rows[-1]["arm.v1"]) < 0
+    answer = ask(capsys, "statics", "piedboeuf", "--q", "theta=0.2", "--order", "all")
+    difference = answer["arrays"]["difference"]
+    assert difference["columns"] == ["2-0", "2-1", "exact-0", "exact-1", "exact-2"]
+    torque = [float(row["torque.theta"]) for row in rows]
+    place = difference["rows"].index("torque.theta")
+    assert difference["values"][6][place][1] == pytest.approx(torque[20] - torque[13], abs=1e-15)
+    assert answer["order"] == "all"
+
+
+def test_loads_on_frames_and_along_beams(capsys):
+    """A force on the tip frame is that force on the endpoint with the moment of its lever; both ways, same torque."""
+    plain = ["statics", "piedboeuf", "--q", "theta=0.1", "--forces", "0,0,0", "--order", "0"]
+    load = ask(capsys, *plain, "--load", "arm=0,-2,0,0,0,0.5", "--distributed", "arm=0,-1,0")["series"]
+    none = ask(capsys, *plain)["series"]
+    change = load["torque.theta"][0] - none["torque.theta"][0]
+    lever, line = 0.821 * math.cos(0.1), 0.7845 * (0.0365 + 0.7845 / 2) * math.cos(0.1)
+    assert change == pytest.approx(2 * lever - 0.5 + line, rel=1e-12)
+
+
+def test_buckling(capsys):
+    case = ["statics", "canadarm", "--q", "0,0,0", "--load", "endpoint=-1,0,0", "--buckling"]
+    newton = ask(capsys, *case)["summary"]["buckling_factor"]
+    # At order 2 a straight arm under a load along it: the path stays straight, so that both solvers see one problem.
+    assert ask(capsys, *case, "--solver", "linear")["summary"]["buckling_factor"] == pytest.approx(newton, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["statics", "piedboeuf", "--angles", "theta=0:1"], "should read FROM:TO:STEP"),
+        (["statics", "piedboeuf", "--angles", "theta=0:1:-0.1"], "a step towards TO"),
+        (["statics", "piedboeuf", "--angles", "thet=0"], "no joint 'thet'"),
+        (["statics", "piedboeuf", "--forces", "1,2"], "takes vectors x,y,z"),
+        (["statics", "piedboeuf", "--forces", "1,2,x"], "--forces: 'x'"),
+        (["statics", "piedboeuf", "--load", "arm=1,2"], "should read FRAME="),
+        (["statics", "piedboeuf", "--load", "arn=1,2,3"], "did you mean 'arm'"),
+        (["statics", "piedboeuf", "--distributed", "arn=1,2,3"], "did you mean 'arm'"),
+        (["statics", "piedboeuf", "--tau", "arm.v1=2"], "--tau is by joint"),
+        (["statics", "piedboeuf", "--tau", "theta=2", "--solver", "linear"], "leave out --tau"),
+        (["statics", "piedboeuf", "--buckling"], "for one case"),
+        (["statics", "piedboeuf", "--order", "all", "--buckling"], "goes with one order"),
+        (["statics", "piedboeuf", "--plot", "x.gif"], "the suffix decides"),
+        (["statics", "puma560", "--angles", "q1=0:1:1e-9"], "is the limit"),
+    ],
+)
+def test_wrong_questions_say_what_is_wanted(arguments, message, capsys):
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and not captured.out
+
+
+def test_a_load_that_is_too_large_keeps_what_came_before(tmp_path, capsys):
+    target = tmp_path / "out.json"
+    loads = "0,0,0;-20,0,0;-400,0,0"
+    assert run(["statics", "piedboeuf", "--q", "theta=0", "--forces", loads, "-o", str(target)]) == 1
+    message = capsys.readouterr().err
+    assert "beyond 0." in message and "% of its length" in message and "try" in message
+    answer = json.loads(target.read_text())
+    assert answer["summary"]["complete"] is False and answer["series"]["force.x"] == [0, -20]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_pictures(suffix, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    drawings = []
+    for name in ("a", "b"):
+        target = tmp_path / f"{name}.{suffix}"
+        sweep = ["--angles", "theta=-1:1:0.5", "--order", "1"] if suffix != "pdf" else ["--q", "theta=0.3"]
+        assert run(["statics", "piedboeuf", *sweep, "--plot", str(target), "--format", "json"]) == 0
+        drawings.append(target.read_bytes())
+    assert drawings[0].startswith(heads[suffix])
+    assert drawings[0] == drawings[1]  # same input, same bytes
+    if suffix == "svg":
+        text = drawings[0].decode()
+        assert all(word in text for word in ("torque of theta, order 1", "theta [deg]", "N m", "1/m", "x [m]"))
+    assert run(["statics", "piedboeuf", "--plot", str(target)]) == 2  # it is there already

@@ -1,0 +1,756 @@
+"""URDF to robot files: against a kinematics of the URDF written down independently, against Pinocchio, and refusals."""
+
+import importlib.metadata
+import io
+import itertools
+import math
+import sys
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+import casadi
+import numpy as np
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+from robots_in_tests import model, traced
+
+from kronbot import description
+from kronbot.description import elements, limits
+from kronbot.description.elements import ELEMENTS, parse_xml, read_xml
+from kronbot.description.rotations import from_rpy, to_rpy, turn_to
+from kronbot.description.urdf import URDF_BYTES, parse_urdf
+from kronbot.description.urdf_translation import translate
+from kronbot.errors import DescriptionError, UsageError
+from kronbot.mechanics.kinematics import tip_frame
+from kronbot.mechanics.lagrange import Equations
+from kronbot.mechanics.recursion import propagate
+
+# Sums of some hundred products of numbers of their own size, each rounded to 1e-16.
+ROUNDING = 1e-13
+# Angles within 1e-12 of a multiple of pi/2 are written as that multiple.
+SNAPPED = 1e-12
+
+# Every kind of joint, no axis along z but one, none of length 1, turned origins, turned and displaced bodies, and a
+# tree that does not stand in the order of the document.
+ODD = """<?xml version="1.0"?>
+<robot name="odd">
+  <link name="tool"/>
+  <joint name="slide" type="prismatic">
+    <parent link="upper"/><child link="carriage"/>
+    <origin xyz="0.1 -0.2 0.3" rpy="0.3 -1.2 2.5"/><axis xyz="-3 0.2 1"/>
+    <limit lower="-0.5" upper="1.5" effort="10" velocity="1"/><dynamics damping="2.5" friction="0.1"/>
+  </joint>
+  <link name="pedestal">
+    <inertial><mass value="20"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <link name="upper">
+    <inertial>
+      <origin xyz="0.1 0.2 -0.3" rpy="0.4 0.5 0.6"/><mass value="3"/>
+      <inertia ixx="0.03" iyy="0.05" izz="0.04" ixy="0.001" ixz="-0.002" iyz="0.003"/>
+    </inertial>
+  </link>
+  <link name="carriage">
+    <inertial>
+      <origin xyz="-0.1 0 0.02"/><mass value="1.5"/>
+      <inertia ixx="0.01" iyy="0.02" izz="0.015" ixy="0" ixz="0.001" iyz="0"/>
+    </inertial>
+  </link>
+  <link name="bracket">
+    <inertial>
+      <origin xyz="0 0.05 0" rpy="1.5707963267948966 0 0"/><mass value="0.5"/>
+      <inertia ixx="0.001" iyy="0.002" izz="0.0015" ixy="0.0001" ixz="0.0002" iyz="0.0003"/>
+    </inertial>
+  </link>
+  <link name="wrist">
+    <inertial>
+      <origin xyz="0.01 0.02 0.03" rpy="-1 0.5 3"/><mass value="0.8"/>
+      <inertia ixx="0.002" iyy="0.003" izz="0.004" ixy="0" ixz="0" iyz="0.0005"/>
+    </inertial>
+  </link>
+  <link name="finger">
+    <inertial><origin xyz="0 0 0.1"/><mass value="0.1"/>
+      <inertia ixx="1e-4" iyy="1e-4" izz="1e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="pedestal"/><child link="upper"/>
+    <origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/><axis xyz="0.5 -0.25 -2"/>
+    <limit lower="-1.5707963267948966" upper="2" effort="10" velocity="1"/>
+  </joint>
+  <joint name="mount" type="fixed">
+    <parent link="carriage"/><child link="bracket"/><origin xyz="0.3 0 0" rpy="0 0 0.7"/>
+  </joint>
+  <joint name="roll" type="continuous">
+    <parent link="bracket"/><child link="wrist"/><origin xyz="0 0.1 0" rpy="0 -1.5707963267948966 0.2"/>
+    <axis xyz="0 -1 0"/>
+  </joint>
+  <joint name="spin" type="continuous"><parent link="upper"/><child link="finger"/><axis xyz="0 0 2"/></joint>
+  <joint name="flange" type="fixed">
+    <parent link="wrist"/><child link="tool"/><origin xyz="0 0 0.12" rpy="0.1 0.2 0.3"/>
+  </joint>
+</robot>
+"""
+
+
+def converted(text, tip=None):
+    return translate(parse_urdf(description.Source("arm.urdf", text, None)), tip)
+
+
+def loaded(text, tip=None):
+    """The description of a converted robot; kronbot finds no mistake in it."""
+    return description.load(description.Source("arm.yaml", converted(text, tip).text, None)).robot
+
+
+def answers(text, tip=None):
+    """The converted robot, and mass matrix, gravity forces and frames of all links as a function of q."""
+    robot = model(converted(text, tip).text, "0")
+
+    def frames(q, qd, x):
+        tips = [tip_frame(link) for link in propagate(robot, q, qd * 0).links]
+        return casadi.horzcat(*(casadi.vertcat(casadi.horzcat(tip.R, tip.r)) for tip in tips))
+
+    trace = traced(
+        robot, M=lambda q, qd, x: Equations(robot, q).M, g=lambda q, qd, x: Equations(robot, q).g, frames=frames
+    )
+
+    def at(q):
+        result = trace(q, np.zeros(robot.n), np.zeros(robot.n))
+        names = [link.name for link in robot.links]
+        return result["M"], result["g"], dict(zip(names, np.split(result["frames"], len(names), axis=1), strict=True))
+
+    return robot, at
+
+
+# ------------------------------------------------------------------------------- an independent reading of URDF
+
+
+def turned(axis, angle):
+    """Rodrigues' formula."""
+    x, y, z = axis
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+
+
+def floats(element, key, default):
+    return np.array((default if element is None else element.get(key, default)).split(), dtype=float)
+
+
+def origin(holder):
+    element = holder.find("origin")
+    roll, pitch, yaw = floats(element, "rpy", "0 0 0")
+    R = turned((0, 0, 1), yaw) @ turned((0, 1, 0), pitch) @ turned((1, 0, 0), roll)
+    return floats(element, "xyz", "0 0 0"), R
+
+
+class Urdf:
+    """Frames, mass matrix and gravity forces of a URDF by the geometric Jacobian of every body; joints by name."""
+
+    def __init__(self, text, names):
+        root = ElementTree.fromstring(text)
+        self.names = list(names)
+        self.links = {link.get("name"): link for link in root.findall("link")}
+        self.leading = {joint.find("child").get("link"): joint for joint in root.findall("joint")}
+
+    def axis(self, joint):
+        axis = floats(joint.find("axis"), "xyz", "1 0 0")
+        return axis / np.linalg.norm(axis)
+
+    def frame(self, link, q):
+        """Position, rotation, and the joints on the way as (number, type, axis, point on it), all in the base."""
+        joint = self.leading.get(link)
+        if joint is None:
+            return np.zeros(3), np.eye(3), []
+        r, R, way = self.frame(joint.find("parent").get("link"), q)
+        p, turn = origin(joint)
+        r, R = r + R @ p, R @ turn
+        kind = joint.get("type")
+        if kind == "fixed":
+            return r, R, way
+        number = self.names.index(joint.get("name"))
+        axis = self.axis(joint)
+        way = [*way, (number, kind, R @ axis, r)]
+        if kind == "prismatic":
+            return r + R @ axis * q[number], R, way
+        return r, R @ turned(axis, q[number]), way
+
+    def dynamics(self, q):
+        M, g = np.zeros((len(q), len(q))), np.zeros(len(q))
+        for name, link in self.links.items():
+            inertial = link.find("inertial")
+            if inertial is None:
+                continue
+            r, R, way = self.frame(name, q)
+            com, turn = origin(inertial)
+            c, axes = r + R @ com, R @ turn
+            J_T, J_R = np.zeros((3, len(q))), np.zeros((3, len(q)))
+            for number, kind, axis, point in way:
+                J_T[:, number] = axis if kind == "prismatic" else np.cross(axis, c - point)
+                J_R[:, number] = 0 if kind == "prismatic" else axis
+            m = float(inertial.find("mass").get("value"))
+            entry = {key: float(value) for key, value in inertial.find("inertia").items()}
+            tensor = np.array([[entry["i" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
+            M += m * J_T.T @ J_T + J_R.T @ axes @ tensor @ axes.T @ J_R
+            g += m * 9.81 * J_T[2]
+        return M, g
+
+
+def close(value, wanted, tolerance):
+    """To a part of the largest entry (of frames, which hold a rotation: at least 1)."""
+    np.testing.assert_allclose(value, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+
+
+def agree(text, seed, tolerance):
+    """Mass matrix, gravity forces and every frame, the frame up to the turn that takes z to the axis."""
+    robot, at = answers(text)
+    urdf = Urdf(text, robot.coordinates)
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        q = rng.uniform(-3, 3, robot.n)
+        M, g, frames = at(q)
+        wanted_M, wanted_g = urdf.dynamics(q)
+        close(M, wanted_M, tolerance)
+        close(g, wanted_g, tolerance)
+        for name, frame in frames.items():
+            r, R, _ = urdf.frame(name, q)
+            joint = urdf.leading.get(name)
+            if joint is None or joint.get("type") == "fixed":
+                close(frame, np.column_stack([R, r]), tolerance)
+            else:
+                close(frame[:, 2:], np.column_stack([R @ urdf.axis(joint), r]), tolerance)
+
+
+def random_urdf(seed):
+    """A tree of ten links: any joints, axes of the coordinates and between, also next to -z, turned bodies."""
+    rng = np.random.default_rng(seed)
+    axes = [(1, 0, 0), (0, -1, 0), (0, 0, -1), (1e-9, 0, -1), (0, 1, 6.1e-17)]
+
+    def row(values):
+        return " ".join(repr(float(value)) for value in values)
+
+    def place():
+        rpy = rng.choice([0, math.pi / 2, -math.pi / 2, math.pi], 3) if rng.random() < 0.4 else rng.uniform(-3, 3, 3)
+        return f'<origin xyz="{row(rng.uniform(-1, 1, 3))}" rpy="{row(rpy)}"/>'
+
+    lines = []
+    for i in range(10):
+        A = rng.uniform(-1, 1, (3, 3))
+        I = A @ A.T  # noqa: E741
+        entries = " ".join(f'i{"xyz"[j]}{"xyz"[k]}="{float(I[j, k])!r}"' for j in range(3) for k in range(j, 3))
+        lines.append(f'<link name="l{i}"><inertial>{place()}<mass value="{float(rng.uniform(0.1, 5))!r}"/>')
+        lines.append(f"<inertia {entries}/></inertial></link>")
+        if i == 0:
+            continue
+        kind = rng.choice(["revolute", "continuous", "prismatic", "fixed"], p=[0.4, 0.2, 0.2, 0.2])
+        axis = axes[rng.integers(len(axes))] if rng.random() < 0.5 else rng.uniform(-2, 2, 3)
+        lines.append(f'<joint name="q{i}" type="{kind}"><parent link="l{rng.integers(i)}"/><child link="l{i}"/>')
+        lines.append(f'{place()}<axis xyz="{row(axis)}"/></joint>')
+    return f'<robot name="random">{"".join(lines)}</robot>'
+
+
+def test_odd_axes_and_turned_bodies_against_an_independent_reading():
+    agree(ODD, 1, ROUNDING)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trees_against_an_independent_reading(seed):
+    agree(random_urdf(seed), seed, ROUNDING)
+
+
+# ---------------------------------------------------------------------------------------------- Pinocchio
+
+
+def shipped_urdf(name):
+    try:
+        files = importlib.metadata.distribution("example-robot-data").files or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed")
+    return next(file for file in files if file.name == f"{name}.urdf").locate().read_text()
+
+
+def agrees_with_pinocchio(text, seed, tip):
+    pin = pytest.importorskip("pinocchio")
+    other = pin.buildModelFromXML(text)
+    data = other.createData()
+    robot, at = answers(text, tip)
+    joints = [other.joints[other.getJointId(name)] for name in robot.coordinates]
+    places = [joint.idx_v for joint in joints]
+    assert sorted(places) == list(range(other.nv))
+    leading = Urdf(text, robot.coordinates).leading
+    moving = [link for link, joint in leading.items() if joint.get("type") != "fixed"]
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        q = rng.uniform(-3, 3, robot.n)
+        state = pin.neutral(other)
+        for joint, value in zip(joints, q, strict=True):
+            # Continuous joints have the cosine and the sine there.
+            state[joint.idx_q : joint.idx_q + joint.nq] = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]
+        upper = np.triu(pin.crba(other, data, state))
+        wanted_M = (upper + np.triu(upper, 1).T)[np.ix_(places, places)]
+        wanted_g = pin.computeGeneralizedGravity(other, data, state)[places]
+        pin.framesForwardKinematics(other, data, state)
+        M, g, frames = at(q)
+        close(M, wanted_M, SNAPPED)
+        close(g, wanted_g, SNAPPED)
+        link = robot.links[robot.endpoint.link].name
+        assert link not in moving, "the endpoint's frame would be turned"
+        close(frames[link], data.oMf[other.getFrameId(link, pin.FrameType.BODY)].homogeneous[:3], SNAPPED)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hand_written_arm_against_pinocchio(seed):
+    # Pinocchio's reader demands limits where the format does.
+    agrees_with_pinocchio(ODD, seed, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "tip"),
+    [
+        ("ur5_robot", "tool0"),
+        ("panda", None),
+        ("talos_left_arm", None),
+        ("kinova", "j2s6s200_end_effector"),  # continuous joints
+        ("tiago_no_hand", None),
+        ("anymal-kinova", None),
+        ("icub", None),
+    ],
+)
+def test_robots_of_others_against_pinocchio(name, tip):
+    agrees_with_pinocchio(shipped_urdf(name), 0, tip)
+
+
+# ----------------------------------------------------------------------------------------------- the turns
+
+
+@pytest.mark.parametrize(
+    ("axis", "rpy"),
+    [
+        ("0 0 1", None),
+        ("1 0 0", "[0, pi/2, 0]"),
+        ("-1 0 0", "[0, -pi/2, 0]"),
+        ("0 1 0", "[-pi/2, 0, 0]"),
+        ("0 -1 0", "[pi/2, 0, 0]"),
+        ("0 0 -1", "[pi, 0, 0]"),
+        ("0 0 -7", "[pi, 0, 0]"),
+        ("0 1 6.12323e-17", "[-pi/2, 0, 0]"),
+    ],
+)
+def test_coordinate_axes_get_simple_turns(axis, rpy):
+    text = f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">
+        <parent link="a"/><child link="b"/><axis xyz="{axis}"/></joint></robot>"""
+    pose = "xyz: [0, 0, 0]" if rpy is None else f"xyz: [0, 0, 0], rpy: {rpy}"
+    result = converted(text)
+    assert f"    pose: {{{pose}}}\n" in result.text
+    assert any("turned" in note and "'b'" in note for note in result.notes) == (rpy is not None)
+
+
+def test_the_default_axis_is_x():
+    text = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="prismatic">{}</joint></robot>'
+    ends = '<parent link="a"/><child link="b"/>'
+    assert converted(text.format(ends)).text == converted(text.format(ends + '<axis xyz="1 0 0"/>')).text
+
+
+@given(st.tuples(*[st.sampled_from([0, 1e-9, -1e-300, 1, -1, 0.3, -2.5, 1e90])] * 3).filter(any))
+def test_a_turn_takes_z_to_the_axis(axis):
+    A = np.array(turn_to(axis))
+    scaled = np.array(axis) / np.abs(axis).max()
+    # A few roundings; near -z the components are divided by 0.1 at the least.
+    close(A @ A.T, np.eye(3), 1e-14)
+    assert np.linalg.det(A) > 0
+    close(A[:, 2], scaled / np.linalg.norm(scaled), 1e-15)
+
+
+@given(st.tuples(*[st.sampled_from([0, 1, -1, 2, 0.7, 1 - 1e-7, 1 + 1e-9, 1e-14]).map(lambda x: x * math.pi / 2)] * 3))
+def test_angles_give_their_rotation_back(rpy):
+    """Also next to a pitch of pi/2, where roll and yaw are hardly determined."""
+    back = to_rpy(from_rpy(rpy))
+    close(from_rpy(back), from_rpy(rpy), 2 * SNAPPED)
+    assert abs(back[1]) <= math.pi / 2 + 1e-15
+
+
+# ------------------------------------------------------------------------------------------------ the text
+
+
+def test_the_text_of_a_small_arm():
+    text = """<robot name="two parts">
+  <link name="world"/>
+  <link name="arm">
+    <inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+      <inertia ixx="0.1" iyy="0.2" izz="0.3" ixy="0.01" ixz="0" iyz="0"/></inertial>
+    <visual name="v"/><collision/><visual/>
+  </link>
+  <link name="hand"/>
+  <joint name="q1" type="revolute">
+    <parent link="world"/><child link="arm"/><origin xyz="0 0 0.4" rpy="0 0 0.1"/><axis xyz="0 1 0"/>
+    <limit lower="-3.141592653589793" upper="2.5" effort="100" velocity="3"/><dynamics damping="0.25" friction="0"/>
+    <mimic joint="q2"/>
+  </joint>
+  <joint name="q2" type="prismatic">
+    <parent link="arm"/><child link="hand"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/><limit effort="1"/>
+  </joint>
+  <gazebo reference="arm"><material>Red</material></gazebo>
+</robot>"""
+    wanted = """# Converted from the URDF 'arm.urdf'.
+# - endpoint: 'hand', the only leaf
+# - mimic is dropped: the joint moves freely (1: 'q1')
+# - not carried: settings of Gazebo (1)
+# - not carried: visuals (2: 'arm')
+# - not carried: collisions (1: 'arm')
+# - not carried: effort limits (2: 'q1', 'q2')
+# - not carried: velocity limits (1: 'q1')
+# - frames turned against the URDF's, so that z is the joint's axis (2: 'arm', 'hand')
+# - the massless root link 'world' is the base
+kronbot: 1
+name: "two parts"
+source: "converted from arm.urdf"
+convention: standard
+gravity: [0, 0, -9.81]  # not in the URDF
+links:
+  - name: arm
+    joint: {type: revolute, name: q1, damping: 0.25, limits: [-pi, 2.5]}
+    pose: {xyz: [0, 0, 0.4], rpy: [-pi/2, 0, 0.1]}
+    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.2, Ixz: 0.01}}
+  - name: hand
+    joint: {type: prismatic, name: q2}
+    pose: {xyz: [1, 0, 0]}
+endpoint: {link: hand}
+"""
+    result = converted(text)
+    assert result.text == wanted
+    assert [f"# - {note}" for note in result.notes] == wanted.splitlines()[1:10]
+
+
+def test_numbers_are_carried_to_the_last_digit():
+    """Joints about z and fixed ones leave every number as it stands."""
+    text = """<robot name="r"><link name="a"><inertial><origin xyz="1e-05 -0.1234567890123456 3"/>
+        <mass value="0.30000000000000004"/><inertia ixx="1e-7" iyy="2.2250738585072014e-308" izz="1" ixy="-.5" ixz="+2."
+        iyz="3e+20"/></inertial></link><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/>
+        <origin rpy="1.5708 1.570796326794 -4.71238898038469"/></joint></robot>"""
+    robot = yaml.safe_load(converted(text).text)
+    body = robot["links"][0]["rigid"]
+    assert [float(value) for value in body["com"]] == [1e-05, -0.1234567890123456, 3]
+    assert body["mass"] == 0.30000000000000004
+    entries = {"Ixx": 1e-7, "Iyy": 2.2250738585072014e-308, "Izz": 1, "Ixy": -0.5, "Ixz": 2, "Iyz": 3e20}
+    assert {key: float(value) for key, value in body["inertia"].items()} == entries
+    assert robot["links"][1]["pose"]["rpy"] == [1.5708, "pi/2", "-3*pi/2"]
+
+
+def test_lines_stay_short_and_equal_files_give_equal_texts():
+    text = random_urdf(0)
+    assert max(map(len, converted(text).text.splitlines())) <= 120
+    assert converted(text) == converted(text)
+
+
+def test_where_the_endpoint_is():
+    def joint(name, parent, child):
+        return f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+
+    links = "".join(f'<link name="{name}"/>' for name in "abcde")
+    tree = joint("1", "a", "b") + joint("2", "a", "c") + joint("3", "c", "e") + joint("4", "c", "d")
+    text = f'<robot name="r">{links}{tree}</robot>'
+    assert converted(text).text.endswith("endpoint: {link: d}\n")  # d stands before e, both deeper than b
+    assert "the deepest of 3 leaves" in converted(text).notes[0]
+    assert converted(text, "b").text.endswith("endpoint: {link: b}\n")
+    assert [link.name for link in loaded(text).links] == ["b", "c", "e", "d"]
+    assert [link.parent for link in loaded(text).links] == [None, "base", None, "c"]
+    assert [link.name for link in loaded(text, "a").links] == ["a", "b", "c", "e", "d"]
+    with pytest.raises(UsageError, match=r"--tip: no link 'bb'; did you mean 'b'\?"):
+        converted(text, "bb")
+
+
+def test_a_robot_of_one_massless_link():
+    assert [link.name for link in loaded('<robot name="r"><link name="only"/></robot>').links] == ["only"]
+
+
+def test_limits_that_kronbot_cannot_hold():
+    joint = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="{}"><parent link="a"/>
+        <child link="b"/><limit {}/></joint></robot>"""
+    for kind, attributes, note in (
+        ("revolute", 'lower="1" upper="1"', "limits that do not ascend (1: 'j')"),
+        ("prismatic", 'lower="1"', "limits that do not ascend (1: 'j')"),
+        ("continuous", 'lower="-1" upper="1"', "limits of continuous joints (1: 'j')"),
+        ("revolute", "", None),
+    ):
+        text = joint.format(kind, attributes)
+        assert loaded(text).links[0].joint.limits is None
+        assert [n for n in converted(text).notes if "limits" in n] == ([f"not carried: {note}"] if note else [])
+    # Both are pi/2 to its tolerance, and still ascend.
+    assert loaded(joint.format("revolute", 'lower="1.5707963267948" upper="1.5707963267949"')).links[0].joint.limits
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\t"), min_size=1), min_size=2, max_size=6),
+    st.text(st.characters(codec="utf-8"), min_size=1),
+)
+@example(["base", "base_link", "endpoint", "t", "order", "t_joint"], "null")
+@example(["null", "True", "yes", "1e5", "-", "é"], 'a "b" \\ c')
+@example(["q", "q_dot", "q_ddot", "q-2", "q_dot_dot", "Q"], "x" * 1000)
+@example(["a b", "a/b", "a_b", "a_b-2", "x" * 70, "x" * 71], "links: []")
+@example(["a\u2028links: []", "b #", "c'", "{d", "e: f", "& g"], "\U0001f916\n\nlinks: []")
+def test_any_names_make_a_robot_that_loads(names, robot):
+    """Those that kronbot allows stay as they are; all are different."""
+    names = list(dict.fromkeys(name.strip() for name in names if name.strip() and name.isprintable()))
+    if len(names) < 2 or not robot.strip() or not robot.replace("\n", "").isprintable():
+        return
+    links = [f"<link name={quoteattr(name)}/>" for name in names]
+    joints = [
+        f'<joint name={quoteattr(child)} type="continuous"><parent link={quoteattr(parent)}/>'
+        f"<child link={quoteattr(child)}/></joint>"
+        for parent, child in itertools.pairwise(names)
+    ]
+    text = f"<robot name={quoteattr(robot, {chr(10): '&#10;'})}>{''.join(links + joints)}</robot>"
+    got = loaded(text)
+    assert got.name == robot.strip()[: limits.NAME_LENGTH]
+    assert len(got.links) == len(names) - 1
+    for link, name in zip(got.links, names[1:], strict=True):
+        if name.isascii() and name.isalpha() and len(name) < 60 and name not in ("base", "endpoint", "t", "order"):
+            assert (link.name, link.joint.name) == (name, name)
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+
+
+def refusals(text):
+    with pytest.raises(DescriptionError) as caught:
+        converted(text)
+    return [str(mistake) for mistake in caught.value.mistakes]
+
+
+LAUGHS = """<!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>
+<robot name="&c;"><link name="a"/></robot>"""
+TWO_LINKS = '<robot name="r">\n<link name="a"/>\n<link name="b"/>\n{}</robot>'
+ENDS = '<parent link="a"/><child link="b"/>'
+JOINT = TWO_LINKS.format('<joint name="j" type="revolute">' + ENDS + "\n{}</joint>")
+BODY = '<robot name="r"><link name="a"><inertial>\n{}</inertial></link></robot>'
+TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (LAUGHS, "1:17: a document type"),
+        ('<!DOCTYPE robot SYSTEM "/etc/hostname">\n<robot name="r"/>', "1:39: a document type"),
+        ('<robot name="&c;"/>', "1:1: this is not XML: undefined entity"),
+        ('<robot name="r">\n  <link name="a">\n</robot>', "3:3: this is not XML: mismatched tag"),
+        ('<robot name="r"/><robot name="s"/>', "1:18: this is not XML: junk after document element"),
+        ('<robot name="r" name="s"/>', "1:17: this is not XML: duplicate attribute"),
+        ("kronbot: 1", "1:1: this is not XML: syntax error"),
+        ('<sdf version="1.6"/>', "1:1: this is no URDF: the outermost element is 'sdf', not 'robot'"),
+        (
+            "<robot name='r'><xacro:include/></robot>",
+            "1:17: 'xacro:include' is an instruction to xacro: run xacro first",
+        ),
+        (
+            "<robot name='r' xmlns:x='http://www.ros.org/wiki/xacro'>\n <x:arm/></robot>",
+            "2:2: 'x:arm' is an instruction to xacro: run xacro first",
+        ),
+        ("<robot name='r'><link name='${p}a'/></robot>", "1:17: '${p}a' is an instruction to xacro: run xacro first"),
+        ("<a>" * limits.DEPTH + "\n<a>", f"2:1: nested deeper than {limits.DEPTH} levels"),
+        ("<a>" + "<a/>" * ELEMENTS, f"1:{4 * ELEMENTS}: more than {ELEMENTS} elements"),
+        ("<robot><link name='a'/></robot>", "1:1: missing attribute 'name' of <robot>"),
+        ("<robot name='r'><link/></robot>", "1:17: missing attribute 'name' of <link>"),
+        ("<robot name='r'>\n</robot>", "1:1: the robot has no link"),
+        (
+            '<robot name="r">\n<link name="a"/>\n<link name="a"/></robot>',
+            "3:1: the name 'a' is given to two links, first on line 2",
+        ),
+        (TWO_LINKS.format(""), "3:1: more than one root: no joint leads to 'a' and 'b'"),
+        (
+            TWO_LINKS.format(
+                f'<link name="c"/><joint name="j" type="fixed">{ENDS}</joint>\n'
+                '<joint name="j" type="fixed"><parent link="a"/><child link="c"/></joint>'
+            ),
+            "5:1: the name 'j' is given to two joints, first on line 4",
+        ),
+        (
+            TWO_LINKS.format("".join(f'<joint name="{n}" type="fixed">{ENDS}</joint>' for n in "jk")),
+            "3:1: two joints lead to the link 'b': 'j' and 'k'",
+        ),
+        (
+            TWO_LINKS.format('<joint name="j" type="fixed"><parent link="a"/>\n<child link="bb"/></joint>'),
+            "5:1: unknown link 'bb'; did you mean 'b'?",
+        ),
+        (
+            TWO_LINKS.format('<joint name="j" type="fixed"><child link="b"/></joint>'),
+            "4:1: missing element <parent> in <joint> 'j'",
+        ),
+        (
+            TWO_LINKS.format(
+                f'<joint name="j" type="fixed">{ENDS}</joint>'
+                '<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint>'
+            ),
+            "3:1: the links are each other's parents in a circle: 'b' -> 'a' -> 'b'",
+        ),
+        (
+            TWO_LINKS.format(
+                f'<joint name="j" type="fixed">{ENDS}</joint>'
+                '<joint name="k" type="fixed"><parent link="a"/><child link="a"/></joint>'
+            ),
+            "2:1: the links are each other's parents in a circle: 'a' -> 'a'",
+        ),
+        (JOINT.format("").replace("revolute", "floating"), "4:1: the joint 'j' is floating: only revolute"),
+        (JOINT.format("").replace("revolute", "planar"), "4:1: the joint 'j' is planar: only revolute"),
+        (JOINT.format("").replace("revolute", "revolut"), "4:1: the joint 'j' has the unknown type 'revolut'; did you"),
+        (JOINT.format('<axis xyz="0 0 0"/>'), "5:1: the axis of the joint 'j' is zero"),
+        (JOINT.format('<axis xyz="0 0 nan"/>'), "5:1: 'xyz' of <axis> must be 3 numbers up to 1e+100, not '0 0 nan'"),
+        (JOINT.format('<origin xyz="0 0"/>'), "5:1: 'xyz' of <origin> must be 3 numbers up to 1e+100, not '0 0'"),
+        (JOINT.format('<origin rpy="0 0 1e999"/>'), "5:1: 'rpy' of <origin> must be 3 numbers"),
+        (JOINT.format('<origin rpy="0 0 1_0"/>'), "5:1: 'rpy' of <origin> must be 3 numbers"),
+        (
+            JOINT.format('<origin rpy="0 0 ${pi/2}"/>'),
+            "5:1: 'rpy' of <origin> must be 3 numbers up to 1e+100, not '0 0",
+        ),
+        (JOINT.format('<origin quat_xyzw="0 0 0 1"/>'), "5:1: quaternions are not read: write 'rpy'"),
+        (JOINT.format("<origin/><origin/>"), "5:10: a second <origin> in one <joint>"),
+        (JOINT.format('<limit lower="inf"/>'), "5:1: 'lower' of <limit> must be a number up to 1e+100, not 'inf'"),
+        (JOINT.format('<dynamics damping="-1"/>'), "5:1: 'damping' of <dynamics> must be at least 0, it is -1.0"),
+        (BODY.format(TENSOR), "1:32: missing element <mass> in <inertial>"),
+        (BODY.format('<mass value="1"/>'), "1:32: missing element <inertia> in <inertial>"),
+        (BODY.format(TENSOR + "<mass/>"), "2:59: missing attribute 'value' of <mass>"),
+        (BODY.format(TENSOR + '<mass value="-1"/>'), "2:59: 'value' of <mass> must be at least 0, it is -1.0"),
+        (
+            BODY.format('<mass value="1"/>\n' + TENSOR.replace('iyy="1"', 'iyy="-1e-3"')),
+            "3:1: 'iyy' of <inertia> must be at least 0, it is -0.001",
+        ),
+        (
+            BODY.format('<origin rpy="0 0 0.7"/><mass value="1"/>' + TENSOR.replace('ixy="0"', 'ixy="2"')),
+            "1:32: the link 'a' has an inertia that no body can have: it is negative about some axis",
+        ),
+    ],
+)
+def test_what_is_refused(text, wanted):
+    """One line with the place, and nothing that follows from it."""
+    (message,) = refusals(text)
+    assert message.startswith(f"arm.urdf:{wanted}")
+
+
+def test_every_mistake_at_once():
+    text = """<robot name="r">
+<link name="a"><inertial><mass value="x"/><inertia ixx="1"/></inertial></link>
+<link name="b"/>
+<joint name="j" type="ball"><parent link="a"/><child link="c"/><origin xyz="1 2"/></joint>
+</robot>"""
+    messages = refusals(text)
+    assert len(messages) == 9  # mass, five entries, type, child, origin
+    assert [int(message.split(":")[1]) for message in messages] == [2] * 6 + [4] * 3
+
+
+def test_too_many_links():
+    """A massless root is the base and does not count."""
+
+    def chain(count):
+        links = "".join(f'<link name="l{i}"/>' for i in range(count))
+        joints = "".join(
+            f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+            for i in range(count - 1)
+        )
+        return f'<robot name="r">{links}{joints}</robot>'
+
+    assert len(loaded(chain(limits.LINKS + 1)).links) == limits.LINKS
+    heavy = f'<link name="l0"><inertial><mass value="1"/>{TENSOR}</inertial></link>'
+    for text in (chain(limits.LINKS + 2), chain(limits.LINKS + 1).replace('<link name="l0"/>', heavy)):
+        (message,) = refusals(text)
+        assert f"links, at most {limits.LINKS} are allowed" in message
+
+
+def test_noise_of_cad_programs_is_no_negative_inertia():
+    noise = TENSOR.replace('ixx="1"', 'ixx="-5.4e-20"')
+    text = BODY.format('<mass value="1"/>' + noise)
+    assert yaml.safe_load(converted(text).text)["links"][0]["rigid"]["inertia"] == {"Iyy": 1, "Izz": 1}
+    assert "not carried: moments of inertia between -1e-15 and 0 (1: 'a')" in converted(text).notes
+
+
+def test_rounding_is_no_negative_inertia():
+    """A thin rod at an angle of 1 rad in axes that are turned back by it: its moment comes out as -1e-16."""
+    c, s = math.cos(1), math.sin(1)
+    tensor = f'<inertia ixx="{s * s!r}" iyy="{c * c!r}" izz="1" ixy="{-c * s!r}" ixz="0" iyz="0"/>'
+    inertia = loaded(BODY.format(f'<origin rpy="0 0 -1"/><mass value="1"/>{tensor}')).links[0].rigid.inertia
+    assert inertia.Ixx.text == "0"
+    assert float(inertia.Iyy.text) == pytest.approx(1, rel=ROUNDING)
+
+
+def test_names_that_change_are_listed():
+    text = """<robot name="r"><link name="root"/><link name="base"/><link name="a b"/><joint name="t" type="continuous">
+        <parent link="root"/><child link="base"/></joint><joint name="1" type="continuous"><parent link="base"/>
+        <child link="a b"/></joint></robot>"""
+    notes = converted(text).notes
+    assert "renamed links: 'base' to 'base_link', 'a b' to 'a_b'" in notes
+    assert "renamed joints: 't' to 't_joint', '1' to '_1'" in notes
+    assert [(link.name, link.joint.name) for link in loaded(text).links] == [("base_link", "t_joint"), ("a_b", "_1")]
+
+
+def test_very_many_kinds_are_counted():
+    others = "".join(f"<other{i}/>" for i in range(50))
+    notes = converted(f'<robot name="r"><link name="a"/>{others}</robot>').notes
+    assert "not carried: elements 'other0' of 'robot' (1)" in notes
+    assert "not carried: 30 more kinds of elements and attributes" in notes
+
+
+def test_attributes_that_are_not_known_are_listed():
+    text = JOINT.format('<axis xyz="0 0 1" rpy="0 0 0"/><dynamics damping="1" spring="3"/>')
+    notes = converted(text).notes
+    assert "not carried: attribute 'rpy' of 'axis' (1: 'j')" in notes
+    assert "not carried: attribute 'spring' of 'dynamics' (1: 'j')" in notes
+
+
+# -------------------------------------------------------------------------------------------------- reading
+
+
+def test_reading_is_bounded(tmp_path, monkeypatch):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ODD)
+    assert read_xml(str(file), URDF_BYTES).text == ODD
+    with pytest.raises(DescriptionError, match="1:1: larger than 1 kB"):
+        read_xml(str(file), 1024)
+    for content, terminal, wanted in ((b"<a/>", True, UsageError), (b"<a/>" * 300, False, DescriptionError)):
+        stdin = io.TextIOWrapper(io.BytesIO(content))
+        monkeypatch.setattr(stdin, "isatty", lambda terminal=terminal: terminal, raising=False)
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(wanted):
+            read_xml("-", 1024)
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="nothing is piped"):
+        read_xml("-", 1024)
+
+
+@pytest.mark.parametrize("argument", ["", "nosuch.urdf", "a\0b", "canadarm"])
+def test_files_that_are_not_there(argument):
+    with pytest.raises(UsageError, match="no file"):
+        read_xml(argument, URDF_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty: a URDF"),
+        (b" \n", "empty: a URDF"),
+        (b"<a/>\n\xff", "2:1: not UTF-8"),
+        (b"<a>\x01", "1:4: the char"),
+    ],
+)
+def test_files_that_are_no_text(tmp_path, content, message):
+    file = tmp_path / "arm.urdf"
+    file.write_bytes(content)
+    with pytest.raises(DescriptionError, match=message):
+        read_xml(str(file), URDF_BYTES)
+    with pytest.raises(DescriptionError, match="a directory"):
+        read_xml(str(tmp_path), URDF_BYTES)
+
+
+def test_very_long_numbers_end_soon(monkeypatch):
+    """They are refused by their length; float() would take minutes for the longest a file can hold."""
+    monkeypatch.setattr(elements, "float", lambda text: pytest.fail("converted"), raising=False)
+    (message,) = refusals(JOINT.format(f'<axis xyz="0 0 {"1" * 1000}"/>'))
+    assert "must be 3 numbers" in message
+
+
+def test_places_count_characters():
+    root = parse_xml(description.Source("r.urdf", "<é>\n<a/> ü <b/></é>", None))
+    assert [child.place for child in root.children] == [(2, 1), (2, 8)]
+
+
+def test_a_declared_encoding_does_not_matter():
+    """The text is decoded already."""
+    assert (
+        loaded('<?xml version="1.0" encoding="UTF-16"?><robot name="é"><link name="ü"/></robot>').links[0].name == "ü"
+    )
