@@ -10,6 +10,7 @@ torsion with polar inertia and second-order kinematics, and the bodies at both e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi
@@ -38,11 +39,23 @@ class Section:
     alpha: SX
 
 
+def sections(places: Sequence[CrossSection], q_f: SX, qd_f: SX) -> list[Section]:
+    """Sections whose poses depend on the symbols q_f, moving with the modal rates qd_f.
+
+    All are differentiated in one sweep: on a rod every section is on the way to the next.
+    """
+    rates = casadi.vertcat(*(part @ qd_f for at in places for part in (at.J_T, at.J_R)))
+    changes = casadi.jtimes(rates, q_f, qd_f)
+    result = []
+    for i, at in enumerate(places):
+        parts = (matrix[6 * i + 3 * half : 6 * i + 3 * half + 3] for matrix in (rates, changes) for half in (0, 1))
+        result.append(Section(at.pose, at.J_T, at.J_R, *parts))
+    return result
+
+
 def section(at: CrossSection, q_f: SX, qd_f: SX) -> Section:
-    """The section whose pose depends on the symbols q_f, moving with the modal rates qd_f."""
-    v, omega = at.J_T @ qd_f, at.J_R @ qd_f
-    a, alpha = (casadi.jtimes(rate, q_f, qd_f) for rate in (v, omega))
-    return Section(at.pose, at.J_T, at.J_R, v, omega, a, alpha)
+    """One such section."""
+    return sections([at], q_f, qd_f)[0]
 
 
 def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
@@ -126,8 +139,7 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> tuple[SX, SX]:
     if beam.polar_inertia.is_zero():
         return M, gamma
     nodes, weights = beam.nodes
-    for each, weight in zip(beam.cross_sections(nodes.tolist(), q_f), weights, strict=True):
-        at = section(each, q_f, qd_f)
+    for at, weight in zip(sections(beam.cross_sections(nodes.tolist(), q_f), q_f, qd_f), weights, strict=True):
         axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
         J = carry(at, size)[3:, :]
         spin = axis.T @ J

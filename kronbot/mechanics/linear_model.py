@@ -46,7 +46,7 @@ class LinearModel:
         acting = self.J_T.T @ self.force
         for i, joint in enumerate(self.robot.joints):
             acting[joint.index] += self.tau[i]
-        return needed - acting
+        return casadi.cse(needed - acting)  # before it is differentiated: four times fewer operations at order exact
 
     @cached_property
     def forces(self) -> SX:
