@@ -81,6 +81,8 @@ def answer(
 
     command = question.purpose
     if wanted.style is not None:
+        if robot.order == "exact":
+            raise UsageError("order exact is integrated along the beam and has no formulas: take --order 2 or 1")
         from kronbot.compute.formulas import Writing, formulas
 
         written = formulas(question, Writing(wanted.style, wanted.short, wanted.shared, wanted.seconds))

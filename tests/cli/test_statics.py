@@ -95,6 +95,8 @@ def test_buckling(capsys):
         (["statics", "piedboeuf", "--buckling"], "for one case"),
         (["statics", "piedboeuf", "--order", "all", "--buckling"], "goes with one order"),
         (["statics", "piedboeuf", "--plot", "x.gif"], "the suffix decides"),
+        (["jacobian", "piedboeuf", "--order", "exact", "--symbolic"], "order exact is integrated along the beam"),
+        (["linearize", "piedboeuf", "--order", "exact", "--latex"], "order exact is integrated along the beam"),
         (["statics", "puma560", "--angles", "q1=0:1:1e-9"], "is the limit"),
     ],
 )
