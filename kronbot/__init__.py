@@ -1,4 +1,11 @@
-"""kronbot: kinematics, linear models, statics and simulation of rigid and flexible robots from one YAML file."""
+"""kronbot: kinematics, linear models, statics and simulation of rigid and flexible robots from one YAML file.
+
+>>> import kronbot
+>>> robot = kronbot.load("canadarm")
+>>> answer = robot.jacobian(q={"q1": 0.1, "q2": "pi/4"})
+>>> answer.arrays["J_T"].rows
+('x', 'y', 'z')
+"""
 
 from __future__ import annotations
 
@@ -7,22 +14,38 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kronbot.model.robot import Robot
+    from kronbot.description import Source
+    from kronbot.library.robot import Robot
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "load", "loads"]
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NOTHING: Mapping[str, str | float] = MappingProxyType({})
 
 
 def load(robot: str, *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
-    """The model of a robot: a path, or the name of a shipped robot.
+    """A robot from its file: a path, or the name of a shipped robot.
 
-    ``order`` is the kinematic order of its flexible links, "0", "1" or "2"; ``parameters`` replaces values of the
-    file's parameters by numbers or expressions. Raises DescriptionError with every mistake of the file, UsageError for
-    a name or an order that is not there.
+    ``order`` is the kinematic order of its flexible links, "0", "1", "2" or "exact"; ``parameters`` replaces values of
+    the file's parameters by numbers or expressions. Raises DescriptionError with every mistake of the file, UsageError
+    for a name or an order that is not there.
     """
     from kronbot import description
+
+    return _built(description.read(str(robot)), order, parameters)
+
+
+def loads(text: str, *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
+    """A robot from the text of a robot file; one that names further files (tables) has to be a file itself."""
+    from kronbot.description import Source
+
+    return _built(Source("<text>", text, None), order, parameters)
+
+
+def _built(source: Source, order: str, parameters: Mapping[str, str | float]) -> Robot:
+    from kronbot import description
+    from kronbot.library.robot import Robot
     from kronbot.model.build import build
 
-    texts = {name: value if isinstance(value, str) else repr(value) for name, value in parameters.items()}
-    return build(description.load(description.read(robot), texts), order)
+    texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in parameters.items()}
+    return Robot.of(build(description.load(source, texts), order))

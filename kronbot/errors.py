@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 class KronbotError(Exception):
-    """Root of all errors a user can cause or meet; ``exit_code`` is what the command line ends with."""
+    """Root of all errors a user can cause or meet; ``exit_code`` is what the command line ends with.
+
+    ``partial`` is the answer so far, a Result, where a computation stopped early and left one.
+    """
 
     exit_code = 1
+    partial: object = None
 
 
 class ComputationError(KronbotError):
@@ -36,23 +40,33 @@ class FreeParameters(UsageError):
 class Mistake:
     """One mistake (or warning) in a robot file, at a place a person can go to.
 
-    ``line`` and ``column`` count from 1; ``str()`` gives ``file:line:column: message``.
+    ``line`` and ``column`` count from 1, ``text`` is the line itself (None: not known, empty: none to show); ``str()``
+    gives ``file:line:column: message``.
     """
 
     line: int
     column: int
     message: str
     file: str
+    text: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
 
 
-class DescriptionError(KronbotError):
-    """The robot file is wrong. ``mistakes`` holds every mistake found, in the order of the file."""
-
-    exit_code = 3
+class Mistaken(KronbotError):
+    """A text is wrong. ``mistakes`` holds every mistake found, in the order of the text."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(sorted(mistakes))
         super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+
+class DescriptionError(Mistaken):
+    """The robot file, or a table that it names, is wrong."""
+
+    exit_code = 3
+
+
+class MotionError(Mistaken, UsageError):
+    """A motion that takes the place of the file's is wrong."""

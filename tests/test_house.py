@@ -17,7 +17,7 @@ PACKAGE = Path(kronbot.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # A floor may import itself and the floors after it.
-FLOORS = ["cli", "mechanics", "compute", "kronecker", "model", "description", "errors"]
+FLOORS = ["cli", "library", "mechanics", "compute", "kronecker", "model", "description", "errors"]
 HOMES = {
     "sympy": {"compute/closed_form.py"},
     "pydantic": {"description/schema.py"},

@@ -26,8 +26,4 @@ def check(
       kronbot check arm.yaml --format json | jq .summary.total_mass
     """
     out.check()
-    model = subject.load(out)
-
-    from kronbot.mechanics.survey import survey
-
-    out.render(survey(model))
+    out.render(subject.load(out).check())

@@ -37,10 +37,5 @@ def dynamics(
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
-    model = subject.load(out)
-
-    from kronbot.mechanics import lagrange
-
-    rates = qd is not None or qdd is not None or formulas.style is not None
-    asked = lagrange.dynamics(model, rates)
-    out.render(questions.answer(model, asked, at, formulas, lambda arrays: {}))
+    robot = subject.load(out)
+    out.render(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from kronbot.cli import options, questions
@@ -41,10 +43,6 @@ def hessian(
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
-    model = subject.load(out)
-
-    from kronbot.mechanics import jacobians
-
-    rates = qd is not None or qdd is not None
-    asked = jacobians.hessian(model, jacobians.view(model, frame, axes), rates)
-    out.render(questions.answer(model, asked, at, formulas, lambda arrays: {}))
+    robot = subject.load(out)
+    numeric = partial(robot.hessian, frame=frame, axes=axes)
+    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes)))

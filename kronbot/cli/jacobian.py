@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from kronbot.cli import options, questions
@@ -39,9 +41,6 @@ def jacobian(
     out.check()
     at = {"q": q, "qd": qd}
     formulas.check(at)
-    model = subject.load(out)
-
-    from kronbot.mechanics import jacobians
-
-    asked = jacobians.jacobian(model, jacobians.view(model, frame, axes), rates=qd is not None)
-    out.render(questions.answer(model, asked, at, formulas, jacobians.dexterity))
+    robot = subject.load(out)
+    numeric = partial(robot.jacobian, frame=frame, axes=axes)
+    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes)))

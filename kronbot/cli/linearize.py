@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from kronbot.cli import options, questions
@@ -79,31 +81,24 @@ def linearize(
         raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
     if not along and (duration or step or period):
         raise UsageError("--duration, --step and --period go with --motion")
-    model = subject.load(out, motion or None)
+    robot = subject.load(out)
 
-    from kronbot.cli.points import joint_values, one_point, vector
-    from kronbot.mechanics import floquet, linearization
+    from kronbot.cli.points import values, vector
+    from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
-    joints = {joint.name: joint.index for joint in model.joints}
-    held = options.names_of(lock, tuple(joints), "--lock")
-    choice = linearization.Choice(
-        frozenset(joints[name] for name in held),
-        options.names_of(inputs, linearization.INPUTS, "--inputs"),
-        options.names_of(outputs, linearization.OUTPUTS, "--outputs"),
+    held = options.names_of(lock, tuple(joint.name for joint in robot.joints), "--lock")
+    if along:
+        moving = robot.with_motion(motion) if motion else robot
+        lock_or_none = held if lock else None
+        out.render(moving.linearize_along(lock=lock_or_none, duration=duration, step=step, period=period))
+        return
+    numeric = partial(
+        robot.linearize,
+        tau=values(robot, tau, "--tau"),
+        force=vector(force, "--force"),
+        equilibrium=equilibrium,
+        lock=held,
+        inputs=options.names_of(inputs, INPUTS, "--inputs"),
+        outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
     )
-    if formulas.style is not None:
-        asked = linearization.formulas(model, choice.locked)
-        result = questions.answer(model, asked, at, formulas, lambda arrays: {})
-    elif along:
-        result = floquet.linearize_along(model, choice.locked if lock else None, duration, step, period)
-    else:
-        places = one_point(model, at)
-        point = linearization.Point(
-            places["q"],
-            places["qd"],
-            places["qdd"],
-            joint_values(model, tau, "--tau"),
-            vector(force, "--force"),
-        )
-        result = linearization.linearize_at(model, point, choice, equilibrium)
-    out.render(result)
+    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held)))

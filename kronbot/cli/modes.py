@@ -34,10 +34,8 @@ def modes(
       kronbot modes spatial --q 0,0.5,0,0.3 --format csv --array frequencies_locked
     """
     out.check()
-    model = subject.load(out)
+    robot = subject.load(out)
 
-    from kronbot.cli.points import one_point
-    from kronbot.mechanics.vibration import vibration
+    from kronbot.cli.points import values
 
-    at = one_point(model, {"q": q, "qd": qd})
-    out.render(vibration(model, at["q"], at["qd"], convergence))
+    out.render(robot.modes(values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kronbot.cli.files import check_target
-from kronbot.errors import UsageError
+from kronbot.errors import KronbotError, UsageError
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Result
-    from kronbot.model.robot import Robot
+    from kronbot.library.robot import Robot
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -49,17 +49,18 @@ class Subject:
     order: str
     settings: tuple[str, ...]
 
-    def load(self, out: Output, motion: str | None = None) -> Robot:
-        """The model, with another motion (YAML text) than its file's; warnings about the file go to stderr."""
+    def load(self, out: Output) -> Robot:
+        """The robot; warnings about its file go to stderr."""
         from kronbot import description
 
-        described = description.load(description.read(self.robot), settings_of(self.settings), motion)
+        described = description.load(description.read(self.robot), settings_of(self.settings))
         if not out.quiet:
             for warning in described.warnings:
                 click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)
+        from kronbot.library.robot import Robot
         from kronbot.model.build import build
 
-        return build(described, self.order)
+        return Robot.of(build(described, self.order))
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,16 @@ class Output:
         from kronbot.cli.render import render
 
         render(result, self.style, self.output, self.array, self.quiet)
+
+    def render_all_there_is(self, ask: Callable[[], Result]) -> None:
+        """Render an answer; of one that stops early what there is, before its error goes on."""
+        try:
+            result = ask()
+        except KronbotError as error:
+            if error.partial is not None:
+                self.render(cast("Result", error.partial))
+            raise
+        self.render(result)
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
@@ -203,55 +214,3 @@ def names_of(text: str | None, known: tuple[str, ...], option: str) -> tuple[str
             hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
             raise UsageError(f"{option}: no {name!r}{hint}")
     return names
-
-
-def coordinate_values(robot: Robot, text: str | None, option: str) -> dict[int, float]:
-    """Values of ``--q`` or ``--qd`` by place in the coordinates.
-
-    Either all n numbers, or as many as there are joints, or NAME=VALUE by name. Raises UsageError that lists the names.
-    """
-    if text is None or not text.strip():
-        return {}
-    parts = [part.strip() for part in text.split(",")]
-    joints = [joint.index for joint in robot.joints]
-    if any("=" in part for part in parts):
-        places = _by_name(robot, parts, option)
-    elif len(parts) == robot.n:
-        places = dict(enumerate(parts))
-    elif len(parts) == len(joints):
-        places = dict(zip(joints, parts, strict=True))
-    else:
-        raise UsageError(
-            f"{option} got {len(parts)} values; the robot has {robot.n} coordinates ({', '.join(robot.coordinates)}), "
-            f"{len(joints)} of them joints"
-        )
-    known = {name: value for name, value in robot.description.values.items() if value is not None}
-    return {place: number(part, known, option) for place, part in places.items()}
-
-
-def _by_name(robot: Robot, parts: list[str], option: str) -> dict[int, str]:
-    from kronbot.description.wording import did_you_mean
-
-    places = {}
-    for part in parts:
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            raise UsageError(f"{option}: {part!r} should read NAME=VALUE like the others")
-        if name not in robot.coordinates:
-            hint = did_you_mean(name, robot.coordinates) or f"; coordinates are {', '.join(robot.coordinates)}"
-            raise UsageError(f"{option}: no coordinate {name!r}{hint}")
-        place = robot.coordinates.index(name)
-        if place in places:
-            raise UsageError(f"{option}: {name} is given twice")
-        places[place] = value
-    return places
-
-
-def number(text: str, known: Mapping[str, float], option: str) -> float:
-    """The value of an expression over parameters. Raises UsageError that names the option."""
-    from kronbot.description.expressions import ExpressionError, evaluate, parse
-
-    try:
-        return evaluate(parse(text), known)
-    except ExpressionError as error:
-        raise UsageError(f"{option}: {text!r} is not a number: {error}") from None

@@ -12,9 +12,9 @@ from kronbot.cli.options import Quantity, gathered
 from kronbot.errors import FreeParameters, UsageError
 
 if TYPE_CHECKING:
-    from kronbot.compute.question import Question
-    from kronbot.compute.result import Array, Result, Scalar
-    from kronbot.model.robot import Robot
+    from kronbot.compute.result import Result
+    from kronbot.library.robot import Robot
+    from kronbot.library.symbolic import Symbolic
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -70,45 +70,26 @@ def symbolic_options(command: Command) -> Command:
 
 def answer(
     robot: Robot,
-    question: Question,
-    points_at: dict[str, str | None],
+    texts: dict[str, str | None],
     wanted: Formulas,
-    summarize: Callable[[dict[str, Array]], dict[str, Scalar]],
+    numeric: Callable[..., Result],
+    symbolic: Callable[[Symbolic], Result],
 ) -> Result:
-    """The answer to a question in the form wanted; ``summarize`` makes the summary of numbers at one point."""
-    from kronbot.cli.points import points
-    from kronbot.compute.result import Result
+    """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words."""
+    from kronbot.cli.points import values
 
-    command = question.purpose
-    if wanted.style is not None:
-        if robot.order == "exact":
-            raise UsageError("order exact is integrated along the beam and has no formulas: take --order 2 or 1")
-        from kronbot.compute.formulas import Writing, formulas
-
-        written = formulas(question, Writing(wanted.style, wanted.short, wanted.shared, wanted.seconds))
-        if not written.complete:
-            click.echo(
-                f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
-                "they could be: --seconds gives more time, --cse writes common parts once",
-                err=True,
-            )
-        meanings: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
-        return Result(
-            command,
-            robot.name,
-            robot.order,
-            arrays=written.arrays,
-            summary=meanings,
-            source=written.source,
-            language=wanted.style,
+    if wanted.style is None:
+        given = {word: values(robot, text, f"--{word}") for word, text in texts.items()}
+        try:
+            return numeric(**given)
+        except FreeParameters as error:
+            raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
+    forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds)
+    result = symbolic(forms)
+    if "simplified" in result.summary:
+        click.echo(
+            f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
+            "they could be: --seconds gives more time, --cse writes common parts once",
+            err=True,
         )
-    values, batch = points(robot, {word: points_at.get(word) for word in question.inputs})
-    try:
-        arrays = question.at_rows(*values.values()) if batch else question.at(*(rows[0] for rows in values.values()))
-    except FreeParameters as error:
-        raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
-    if batch:
-        cases: dict[str, Scalar] = {"cases": len(values["q"])}
-        return Result(command, robot.name, robot.order, arrays=arrays, summary=cases)
-    at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
-    return Result(command, robot.name, robot.order, at=at, arrays=arrays, summary=summarize(arrays))
+    return result

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from kronbot import __version__
 from kronbot.cli.files import write_atomically
 from kronbot.cli.tables import table
 from kronbot.compute.result import Array, Result, plain
@@ -45,7 +44,7 @@ def render(result: Result, style: str, output: str | None, array: str | None, qu
 
 def as_json(result: Result, array: str | None) -> bytes:
     """The JSON contract; one object, strictly JSON."""
-    content = result.to_dict(__version__)
+    content = result.to_dict()
     if array is not None:
         content["arrays"] = {array: result.arrays[array].to_dict()}
     return (json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n").encode()
@@ -96,7 +95,11 @@ def document(result: Result, array: str | None) -> str:
     if result.language == "python":
         functions = [text.removeprefix(PYTHON_HEAD).strip("\n") for text in chosen.values()]
         return "\n\n\n".join([PYTHON_HEAD.strip(), *functions]) + "\n"
-    where = [f"{name.removeprefix('where.')} = {meaning}" for name, meaning in result.summary.items()]
+    where = [
+        f"{name.removeprefix('where.')} = {meaning}"
+        for name, meaning in result.summary.items()
+        if name.startswith("where.")
+    ]
     displays = [f"{_tex_name(name)} = {text}" for name, text in chosen.items()] + where
     return "".join(f"\\[\n{display}\n\\]\n" for display in displays)
 

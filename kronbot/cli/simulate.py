@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from kronbot.cli import options
 from kronbot.cli.options import Output, Quantity, Subject
+
+if TYPE_CHECKING:
+    from kronbot.compute.result import Result
 
 
 @click.command(short_help="Motion of the driven robot in time, with its energy balance.")
@@ -55,24 +60,17 @@ def simulate(
       kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
     """
     out.check()
-    model = subject.load(out)
+    robot = subject.load(out)
 
+    from kronbot.cli.points import values
     from kronbot.cli.progress import progress_bar
-    from kronbot.mechanics import simulation
-    from kronbot.mechanics.integrators import Tolerances
 
-    duration, step = simulation.horizon(model, duration, step)
-    run = simulation.Run(
-        duration=duration,
-        step=step,
-        algorithm=algorithm,
-        solver=solver,
-        tolerances=Tolerances(rtol, atol),
-        q=options.coordinate_values(model, q, "--q"),
-        qd=options.coordinate_values(model, qd, "--qd"),
-    )
-    with progress_bar(f"simulating {model.name}", out.quiet) as progress:
-        answer = simulation.simulate(model, run, progress)
-    out.render(answer.result)
-    if answer.error is not None:
-        raise answer.error
+    start = {"q": values(robot, q, "--q"), "qd": values(robot, qd, "--qd")}
+
+    def ask() -> Result:
+        with progress_bar(f"simulating {robot.name}", out.quiet) as progress:
+            return robot.simulate(
+                duration, step, **start, algorithm=algorithm, solver=solver, rtol=rtol, atol=atol, progress=progress
+            )
+
+    out.render_all_there_is(ask)

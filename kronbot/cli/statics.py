@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,10 @@ from kronbot.cli import options
 from kronbot.cli.options import Output, Subject
 from kronbot.cli.plots.style import check_picture
 from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from kronbot.compute.result import Outcome, Result
+    from kronbot.library.statics import Asked
 
 
 @click.command(short_help="Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.")
@@ -83,62 +89,49 @@ def statics(
     robot = (replace(subject, order="2") if every else subject).load(out)
 
     from kronbot.cli import sweeps
-    from kronbot.cli.points import joint_values
+    from kronbot.cli.points import values
     from kronbot.cli.progress import progress_bar
-    from kronbot.description import schema
-    from kronbot.mechanics import statics as question
-    from kronbot.mechanics.buckling import buckling as buckling_factor
+    from kronbot.library.answering import complete
+    from kronbot.library.statics import ask
     from kronbot.mechanics.comparison import side_by_side
-    from kronbot.mechanics.load_cases import Sweep
 
-    given = options.coordinate_values(robot, q, "--q")
-    torques = options.coordinate_values(robot, tau, "--tau")
-    joints = {joint.index: joint.name for joint in robot.joints}
-    if set(torques) - set(joints):
-        raise UsageError(f"--tau is by joint: {', '.join(joints.values())}")
-    if torques and solver == "linear":
-        raise UsageError("--solver linear is about given angles: leave out --tau, or take --solver newton")
-    of_file = Sweep.of_file(robot)
-    swept = sweeps.angles_by_joint(robot, angles)
-    named = {joints[place] for place in given if place in joints}
-    kept = {name: values for name, values in of_file.angles.items() if name not in named and not swept}
-    forced, turned = sweeps.vectors(forces, "--forces"), sweeps.vectors(moments, "--moments")
-    if forced is None and turned is None:
-        forced, turned = of_file.forces, of_file.moments
-    sweep = Sweep(kept | swept, forced or [], turned or [])
-    entry = robot.file.statics or schema.Statics()
-    entry = replace(
-        entry,
-        loads=entry.loads + sweeps.frame_loads(loads),
-        distributed=entry.distributed + sweeps.distributed_loads(robot, distributed),
+    if every and buckling:
+        raise UsageError("--buckling goes with one order")
+    asked = ask(
+        robot,
+        values(robot, q, "--q"),
+        sweeps.angles_by_joint(robot, angles),
+        sweeps.vectors(forces, "--forces"),
+        sweeps.vectors(moments, "--moments"),
+        sweeps.loads(loads, "--load", "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz", (3, 6)),
+        sweeps.loads(distributed, "--distributed", "LINK=fx,fy,fz", (3,)),
+        values(robot, tau, "--tau"),
+        values(robot, calibration, "--calibration"),
+        solver,
     )
-    zero = joint_values(robot, calibration, "--calibration")
-    if zero is None and entry.calibration is not None:
-        zero = question.calibration_angles(robot, entry.calibration)
-    inquiry = question.Inquiry(sweep.cases(robot, sweeps.start_of(robot, given), torques), solver, zero)
-    with progress_bar(f"statics of {robot.name}", out.quiet) as progress:
-        if every:
-            if buckling:
-                raise UsageError("--buckling goes with one order")
-            outcome = side_by_side(question.at_orders(robot, entry, inquiry, options.ORDERS, progress))
-        else:
-            outcome = question.statics(robot, entry, inquiry, progress)
-            if buckling and outcome.error is None:
-                if len(inquiry.cases) != 1:
-                    raise UsageError(f"--buckling is for one case, not {len(inquiry.cases)}: give --q and --forces")
-                borne = buckling_factor(question.Equilibria(robot, entry), inquiry.cases[0], solver)
-                outcome = replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
-    if plot is not None and outcome.error is None:
-        from kronbot.cli.plots.statics import draw
-        from kronbot.mechanics.outline import Outline
 
-        asked = "2" if every else subject.order
-        results = {asked: outcome.result}
-        if len(inquiry.cases) > 1:
-            orders = [asked, *(order for order in ("1", "0") if order < asked)]
-            found = question.at_orders(robot, entry, inquiry, orders, lambda share: None)
-            results = {order: each.result for order, each in found.items()}
-        draw(plot, robot, results, Outline.of(robot).at)
-    out.render(outcome.result)
-    if outcome.error is not None:
-        raise outcome.error
+    def answer() -> Result:
+        with progress_bar(f"statics of {robot.name}", out.quiet) as progress:
+            by_order = asked.at_orders(options.ORDERS, progress) if every else {subject.order: asked.answer(progress)}
+        if buckling:
+            by_order = {order: asked.with_buckling(outcome) for order, outcome in by_order.items()}
+        result = complete(side_by_side(by_order) if every else by_order[subject.order])
+        if plot is not None:
+            draw_sweep(plot, asked, by_order)
+        return result
+
+    out.render_all_there_is(answer)
+
+
+def draw_sweep(plot: str, asked: Asked, known: Mapping[str, Outcome]) -> None:
+    """The picture of a sweep; of several cases with the lower orders that it is compared with."""
+    from kronbot.cli.plots.statics import draw
+    from kronbot.mechanics.outline import Outline
+
+    robot = asked.robot
+    compared = [robot.order]
+    if len(asked.inquiry.cases) > 1:
+        compared += [order for order in ("1", "0") if order < robot.order]
+    missing = [order for order in compared if order not in known]
+    found = {**known, **asked.at_orders(missing, lambda share: None)}
+    draw(plot, robot, {order: found[order].result for order in compared}, Outline.of(robot).at)

@@ -47,12 +47,9 @@ def taylor(
       kronbot taylor puma560 --of position --terms 6 --delta q2=0.3
     """
     out.check()
-    model = subject.load(out)
+    robot = subject.load(out)
 
-    from kronbot.cli.points import one_point
-    from kronbot.mechanics import expansions, jacobians
+    from kronbot.cli.points import values
 
-    at = one_point(model, {"q": q, "delta": delta})
-    seen = jacobians.view(model, frame, axes)
-    change = None if delta is None else at["delta"]
-    out.render(expansions.taylor(model, of, seen, terms, at["q"], change))
+    at, change = values(robot, q, "--q"), values(robot, delta, "--delta")
+    out.render(robot.taylor(of, terms, at, change, frame=frame, axes=axes))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.errors import KronbotError
+from kronbot import __version__
+from kronbot.compute import views
+from kronbot.errors import KronbotError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 Scalar = float | int | str | bool
 Units = str | Mapping[str, Sequence[str]]
@@ -34,6 +40,26 @@ class Array:
         """True where the entries are formulas."""
         return self.values.dtype.kind in "UO"
 
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The values, for NumPy."""
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def to_xarray(self) -> xr.DataArray:
+        """A DataArray with named rows and columns and the units as an attribute. Raises UsageError without xarray."""
+        return views.data_array(self.dimensions("row", "column"), self.values, self.units)
+
+    def to_pandas(self) -> pd.Series | pd.DataFrame:
+        """A Series or DataFrame; a stack has axis and rows as index. Raises UsageError without pandas."""
+        return views.frame(self.dimensions("row", "column"), self.values)
+
+    def dimensions(self, row: str, column: str) -> dict[str, Sequence[Any]]:
+        """Names and labels of the axes of ``values``."""
+        labels: dict[str, Sequence[Any]] = {} if self.axis is None else {self.axis[0]: list(self.axis[1])}
+        labels[row] = list(self.rows)
+        if self.columns is not None:
+            labels[column] = list(self.columns)
+        return labels
+
     def to_dict(self) -> dict[str, object]:
         """The JSON object of design section 7."""
         head: dict[str, object] = {"rows": list(self.rows)}
@@ -49,7 +75,7 @@ class Array:
         return head | {"values": plain(self.values)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer of one command.
 
@@ -69,7 +95,40 @@ class Result:
     source: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
 
-    def to_dict(self, version: str) -> dict[str, object]:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """The values of an array, or a column of the series. Raises UsageError that lists them."""
+        if name in self.arrays:
+            return self.arrays[name].values
+        if name in self.series:
+            return self.series[name]
+        raise UsageError(f"no {name!r} in this answer; it holds {', '.join([*self.arrays, *self.series]) or 'neither'}")
+
+    def __repr__(self) -> str:
+        """What the answer holds, without its numbers."""
+        held = [("arrays", self.arrays), ("series", self.series), ("summary", self.summary)]
+        parts = [f"{word}: {', '.join(entries)}" for word, entries in held if entries]
+        return f"<{self.command} of {self.robot}, order {self.order}; {'; '.join(parts)}>"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""
+        if not self.series:
+            raise UsageError(
+                f"this answer has no series; its arrays, {', '.join(self.arrays)}, have views of their own"
+            )
+        return views.table(self.series)
+
+    def to_xarray(self) -> xr.Dataset:
+        """Arrays and series as a Dataset: dimensions NAME.row and NAME.column, ``t`` or ``row`` for the series.
+
+        Raises UsageError without xarray.
+        """
+        arrays = {
+            name: views.data_array(array.dimensions(f"{name}.row", f"{name}.column"), array.values, array.units)
+            for name, array in self.arrays.items()
+        }
+        return views.dataset(arrays, self.series, {"robot": self.robot, "order": self.order})
+
+    def to_dict(self) -> dict[str, object]:
         """The JSON contract of design section 7; keys without content are left out."""
         content: dict[str, object] = {
             "at": {name: {key: plain(value) for key, value in point.items()} for name, point in self.at.items()},
@@ -78,7 +137,7 @@ class Result:
             "summary": {name: plain(value) for name, value in self.summary.items()},
             "warnings": list(self.warnings),
         }
-        head = {"kronbot": version, "command": self.command, "robot": self.robot, "order": self.order}
+        head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
 
 

@@ -35,13 +35,14 @@ class Description:
     """A robot file that is right.
 
     ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
-    things that are allowed and look wrong.
+    things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's.
     """
 
     robot: RobotFile
     values: dict[str, float | None]
     warnings: tuple[Mistake, ...]
     source: Source
+    overrides: Mapping[str, str]
 
 
 def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | None = None) -> Description:
@@ -78,7 +79,7 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
     report.raise_mistakes()
     if robot is None:
         raise AssertionError("the schema refused the file without a mistake")
-    return Description(robot, values, tuple(sorted(report.warnings)), source)
+    return Description(robot, values, tuple(sorted(report.warnings)), source, overrides)
 
 
 def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:

@@ -22,6 +22,8 @@ from kronbot.model.robot import Robot
 Array = npt.NDArray[np.float64]
 PURPOSE = "taylor"
 DYNAMIC = ("M", "C_star", "g")
+QUANTITIES = (*DYNAMIC, "J_T", "J_R", "position")
+MOST_TERMS = 12
 
 
 def taylor(robot: Robot, of: str, seen: View, terms: int, q: Array, delta: Array | None) -> Result:

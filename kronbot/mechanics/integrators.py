@@ -21,6 +21,7 @@ from kronbot.model.parameters import Parameters
 
 Array = npt.NDArray[np.float64]
 
+SOLVERS = ("cvodes", "dop853", "radau")
 STRETCHES = 40
 # A stretch that needs more steps than this has met a singularity or an instability, not mere stiffness.
 STEP_LIMIT = 200_000

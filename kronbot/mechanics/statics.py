@@ -29,6 +29,7 @@ Array = npt.NDArray[np.float64]
 SOLVERS = ("newton", "linear")
 FULL = np.ones(2)
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
+SOLVERS = ("newton", "linear")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 # Deflections beyond this share of a beam's length are outside of what orders 1 and 2 are made for, Piedboeuf A5.
 SMALL = 0.1

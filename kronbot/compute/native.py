@@ -1,0 +1,226 @@
+"""Traced functions as native code: their C, compiled by the machine's compiler, kept in the cache.
+
+Native and interpreted evaluation agree to the bit: both call the mathematics library of the system for sine and the
+like, and the compiler may neither contract, reorder nor replace anything. What is left to the C library: the sign of a
+NaN (seen by ``copysign`` only), and of the zero that ``fmin`` and ``fmax`` choose from two of different sign.
+
+Compiling never raises: where there is no compiler, no private cache folder or no success, the answer is None, the
+reason is a debug line of the logger ``kronbot``, and the caller goes on with the interpreted function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi
+
+from kronbot import __version__
+from kronbot.compute.cache import Cache, folder
+
+LOG = logging.getLogger("kronbot")
+
+COMPILERS = ("cc", "gcc", "clang")
+# -O1 runs as fast as -O2 and -O3 (0.20 ns an instruction) and compiles in half the time or less (31,000 instructions:
+# 5 s against 9 s and 10 s; 124,000: 9 s against 147 s). -fno-builtin keeps sin, pow and their kind calls of the
+# library that the interpreter calls; hidden symbols keep CasADi's helpers in one library apart from those in another.
+# A function that no library has (CasADi writes erfinv) must fail here: called, it would end the process.
+FLAGS = (
+    *("-std=gnu99", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-fast-math", "-fno-builtin"),
+    *("-fvisibility=hidden", "-DGCC_HASCLASSVISIBILITY"),
+)
+LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
+# Time and memory of compiling stay under 20 s and 1 GB; 400,000 took 43 s and 1.5 GB.
+MAX_INSTRUCTIONS = 200_000
+TIMEOUT = 120.0
+
+# Measured on canadarm's rate and its derivatives, 1,000 to 250,000 instructions, gcc 12 on x86-64 (see `gain`):
+INTERPRETED = 4e-9  # s an instruction: 3.2 to 5.5
+NATIVE = 0.25e-9  # s an instruction: 0.16 to 0.34
+COMPILING = 200e-6  # s an instruction: 70 to 220, most between 8,000 and 60,000 instructions
+STARTING = 0.1  # s a compilation, however small
+# An expected saving must be this many times the time to compile: both are estimates.
+MARGIN = 2.0
+
+
+class _Unavailable(Exception):
+    """Why there is no native code."""
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """A C compiler: the command with its own arguments, and what tells it from another one or another version."""
+
+    command: tuple[str, ...]
+    identity: str
+
+
+def compiled(function: casadi.Function, *companions: casadi.Function) -> casadi.Function | None:
+    """A traced function as native code, from the cache or compiled now; None where that is not possible.
+
+    The result has the names, shapes and sparsities of ``function`` and its values to the bit, and serves as any other
+    Function: in calls, ``map`` and ``buffer``, as a part of MX expressions. It knows no derivatives but those among
+    the ``companions``, which go into the same library, where CasADi finds them by name: ``jac_f`` with the signature of
+    ``f.jacobian()`` for a function ``f``; ``daeF`` and ``jacF`` for the ``dae`` of an integrator.
+    """
+    functions = (function, *companions)
+    try:
+        compiler = _compiler()
+        size = sum(map(_instructions, functions))
+        if size > MAX_INSTRUCTIONS:
+            raise _Unavailable(f"{size} instructions, more than {MAX_INSTRUCTIONS}")
+        cache = Cache(folder())
+        cache.create()
+        cache.demand_private()
+        key = _key(functions, compiler)
+        stored = _load(cache, key, function.name())
+        if stored is not None:
+            return stored
+        with cache.turn(key, TIMEOUT):
+            # A fresh look: whoever held the lock may have stored it.
+            stored = _load(cache, key, function.name())
+            if stored is None:
+                stored = _build(cache, key, functions, compiler)
+        return stored
+    except Exception as error:  # of whatever kind: interpretation does the same work
+        LOG.debug("no native code for %s: %s", function.name(), error)
+        return None
+
+
+def cached(function: casadi.Function, *companions: casadi.Function) -> casadi.Function | None:
+    """What :func:`compiled` would return, if it is in the cache; compiles nothing.
+
+    Costs about 1 us an instruction, most of it for the text of the function that the key is made from.
+    """
+    functions = (function, *companions)
+    try:
+        cache = Cache(folder())
+        cache.demand_private()
+        return _load(cache, _key(functions, _compiler()), function.name())
+    except Exception as error:  # as in compiled
+        LOG.debug("no native code for %s in the cache: %s", function.name(), error)
+        return None
+
+
+def gain(function: casadi.Function, evaluations: int) -> float:
+    """Time (s) that compiling a function for so many evaluations is expected to save, beyond MARGIN times its cost.
+
+    saving = evaluations x instructions x (INTERPRETED - NATIVE); cost = STARTING + instructions x COMPILING. Gains of
+    functions compiled together add up. To measure the constants anew: time ``function.map(64).buffer()`` with 64
+    points, ``compiled(function)`` on an empty cache, and the same buffer of what that returns. An embedded function
+    counts once, however often it is called.
+    """
+    instructions = _instructions(function)
+    saving = evaluations * instructions * (INTERPRETED - NATIVE)
+    return saving - MARGIN * (STARTING + instructions * COMPILING)
+
+
+def pays(function: casadi.Function, evaluations: int) -> bool:
+    """True where compiling a function for so many evaluations is worth its time: from about 110,000 on."""
+    return _instructions(function) <= MAX_INSTRUCTIONS and gain(function, evaluations) > 0
+
+
+def _instructions(function: casadi.Function) -> int:
+    """Instructions of a function and of the distinct functions that it calls."""
+    return sum(each.n_instructions() for each in (function, *function.find_functions()))
+
+
+def _compiler() -> _Compiler:
+    """$CC, else the first compiler on the path."""
+    given = shlex.split(os.environ.get("CC", ""))
+    for name, *arguments in [given] if given else [[each] for each in COMPILERS]:
+        found = shutil.which(name)
+        if found is not None:
+            program = os.path.realpath(found)
+            status = os.stat(program)
+            # A path before links are followed is what is run: wrappers go by the name they are called.
+            command = (os.path.abspath(found), *arguments)
+            return _Compiler(command, repr((command, program, status.st_mtime_ns, status.st_size)))
+    raise _Unavailable(f"no C compiler: {given[0] if given else ', '.join(COMPILERS)} not found")
+
+
+def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> str:
+    """Digest of everything that the library depends on.
+
+    The serialized function stands for its C text: as deterministic (derivatives and maps made meanwhile leave no trace
+    in it), and made in less than half the time.
+    """
+    about = (
+        compiler.identity,
+        FLAGS,
+        LIBRARIES,
+        casadi.CasadiMeta.version(),
+        __version__,
+        sys.platform,
+        platform.machine(),
+    )
+    digest = hashlib.sha256(repr(about).encode())
+    for each in functions:
+        text = each.serialize().encode()
+        digest.update(b"%d:" % len(text) + text)
+    return digest.hexdigest()
+
+
+def _load(cache: Cache, key: str, name: str) -> casadi.Function | None:
+    """The function of that name in the library of a key, None where there is none that loads."""
+    library = cache.find(key)
+    if library is None:
+        return None
+    try:
+        return casadi.external(name, str(library))
+    except RuntimeError as error:  # evicted a moment ago, or made on another system that shares the folder
+        LOG.debug("compiled function does not load: %s", error)
+        return None
+
+
+def _build(cache: Cache, key: str, functions: tuple[casadi.Function, ...], compiler: _Compiler) -> casadi.Function:
+    """Generate, compile, store and load a library; raises where any of it fails."""
+    with cache.build_folder() as place:
+        generator = casadi.CodeGenerator("traced.c")
+        for each in functions:
+            generator.add(each)
+        (place / "traced.c").write_text(generator.dump())
+        _run([*compiler.command, *FLAGS, "traced.c", "-o", "traced.so", *LIBRARIES], place)
+        library = cache.store(key, place / "traced.so")
+    # Loaded first: it stays usable whatever happens to its file.
+    function = casadi.external(functions[0].name(), str(library))
+    cache.evict()
+    return function
+
+
+def _run(command: list[str], place: Path) -> None:
+    """Run a compiler in a folder, temporary files included; nothing of it is left running, whatever happens.
+
+    Raises _Unavailable with what it said where it fails, subprocess.TimeoutExpired after TIMEOUT seconds.
+    """
+    messages = place / "messages"
+    with messages.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=place,
+            env=os.environ | {"TMPDIR": str(place)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(TIMEOUT)
+        except BaseException:  # Ctrl-C too: the compiler's own processes do not see it
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    if status != 0:
+        said = messages.read_text(errors="replace")
+        raise _Unavailable(f"{shlex.join(command)} ended with {status}: {said.strip()[:500]}")

@@ -1,0 +1,40 @@
+"""How a question is answered with numbers, at a point or at many, and what a stopped computation leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kronbot.compute.question import Question
+from kronbot.compute.result import Array, Outcome, Result, Scalar
+from kronbot.library.values import Values, points
+from kronbot.model.robot import Robot
+
+Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
+
+
+def nothing(arrays: dict[str, Array]) -> dict[str, Scalar]:
+    """No summary."""
+    return {}
+
+
+def numbers(robot: Robot, question: Question, given: Mapping[str, Values | None], summarize: Summary) -> Result:
+    """The answer at one point, with its summary, or at rows of points, as stacks with the axis ``case``.
+
+    Raises UsageError for values that do not fit, FreeParameters where a parameter has no value.
+    """
+    values, batch = points(robot, {word: given.get(word) for word in question.inputs})
+    if batch:
+        arrays = question.at_rows(*values.values())
+        cases: dict[str, Scalar] = {"cases": len(values["q"])}
+        return Result(question.purpose, robot.name, robot.order, arrays=arrays, summary=cases)
+    arrays = question.at(*(rows[0] for rows in values.values()))
+    at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
+    return Result(question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summarize(arrays))
+
+
+def complete(outcome: Outcome) -> Result:
+    """The answer; where it stopped early, its error is raised with the answer so far as ``partial``."""
+    if outcome.error is None:
+        return outcome.result
+    outcome.error.partial = outcome.result
+    raise outcome.error

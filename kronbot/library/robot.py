@@ -1,0 +1,303 @@
+"""A robot whose methods are the questions of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from kronbot import description
+from kronbot.compute.result import Result
+from kronbot.errors import UsageError
+from kronbot.library import statics as static_questions
+from kronbot.library.answering import complete, nothing, numbers
+from kronbot.library.values import Scalar, Values, by_place, joint_values, places_of, point
+from kronbot.mechanics import expansions, floquet, jacobians, lagrange, linearization, simulation, survey, vibration
+from kronbot.mechanics.integrators import SOLVERS, Tolerances
+from kronbot.mechanics.recursion import ALGORITHMS
+from kronbot.model import build, robot
+
+if TYPE_CHECKING:
+    from kronbot.library.symbolic import Symbolic
+
+Progress = Callable[[float], None]
+
+
+def unheeded(share: float) -> None:
+    """Progress that nobody watches."""
+
+
+def chosen(value: str, known: Sequence[str], word: str) -> str:
+    """The value again. Raises UsageError where it is none of those there are."""
+    if value not in known:
+        raise UsageError(f"{word} {value!r}: there are {', '.join(known)}")
+    return value
+
+
+class Robot(robot.Robot):
+    """The model of one robot at one kinematic order, and the questions that it answers.
+
+    Made by :func:`kronbot.load`. Coordinates ``q``, rates ``qd`` and accelerations ``qdd`` are given by name
+    (``{"q1": 0.1, "upper.v1": "l/50"}``, others are 0), as all n values or those of the joints alone, or, where a
+    method says so, as rows of them (an array (N, n), or columns by name). Numbers are SI and radians, or expressions
+    over the file's parameters. Every answer is a :class:`kronbot.compute.result.Result`. Every method raises UsageError
+    for a name, a number of values or a choice that is not there, FreeParameters where a parameter has no value.
+    """
+
+    @classmethod
+    def of(cls, model: robot.Robot) -> Robot:
+        """The same model with its questions."""
+        return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
+
+    def at_order(self, order: str) -> Robot:
+        """The same robot at another kinematic order."""
+        return Robot.of(build.build(self.description, order))
+
+    def with_motion(self, motion: str) -> Robot:
+        """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``."""
+        return Robot.of(
+            build.build(description.load(self.description.source, self.description.overrides, motion), self.order)
+        )
+
+    def __repr__(self) -> str:
+        return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
+
+    def symbolic(
+        self, style: str = "text", *, short: bool = False, shared: bool = False, seconds: float = 20.0
+    ) -> Symbolic:
+        """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
+
+        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` bounds the simplification.
+
+        >>> import kronbot
+        >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
+        [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
+        """
+        # Here, since SymPy takes half a second to import.
+        from kronbot.compute.formulas import Writing
+        from kronbot.library.symbolic import Symbolic
+
+        return Symbolic(self, Writing(chosen(style, ("text", "latex", "python"), "style"), short, shared, seconds))
+
+    def check(self) -> Result:
+        """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
+
+        >>> import kronbot
+        >>> kronbot.load("canadarm").check().summary["coordinates"]
+        9
+        """
+        return survey.survey(self)
+
+    def jacobian(
+        self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
+    ) -> Result:
+        """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
+
+        ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
+        or ``body``. Singular values, manipulability and condition number stand in the summary.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
+        >>> answer["J_T"].shape
+        (3, 3)
+        """
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        asked = jacobians.jacobian(self, seen, rates=qd is not None)
+        return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
+
+    def hessian(
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        qdd: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
+        >>> answer.arrays["H_T"].columns[:2]
+        ['q1|q1', 'q1|q2']
+        """
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        asked = jacobians.hessian(self, seen, rates=qd is not None or qdd is not None)
+        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
+        """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
+
+        With rates or accelerations also C, C_christoffel and the forces tau; at a point or at rows.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").dynamics(q=[0, "pi/4", 0, 0, 0, 0], qd={"q1": 1})
+        >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
+        True
+        """
+        asked = lagrange.dynamics(self, rates=qd is not None or qdd is not None)
+        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    def taylor(
+        self,
+        of: str = "M",
+        terms: int = 2,
+        q: Values | None = None,
+        delta: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
+
+        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
+        """
+        chosen(of, expansions.QUANTITIES, "of")
+        if not 0 <= terms <= expansions.MOST_TERMS:
+            raise UsageError(f"terms must be 0 to {expansions.MOST_TERMS}, not {terms}")
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        change = None if delta is None else point(self, delta, "delta")
+        return expansions.taylor(self, of, seen, terms, point(self, q, "q"), change)
+
+    def linearize(
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        qdd: Values | None = None,
+        *,
+        tau: Values | None = None,
+        force: Sequence[Scalar] = (0.0, 0.0, 0.0),
+        equilibrium: bool = False,
+        lock: Sequence[str] = (),
+        inputs: Sequence[str] = linearization.INPUTS[:2],
+        outputs: Sequence[str] = linearization.OUTPUTS[:2],
+    ) -> Result:
+        """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
+
+        ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
+        endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
+        ``lock`` follow the basic motion exactly. State space A, B, C, D from ``inputs`` (torques, force) to ``outputs``
+        (joints, endpoint, gauges), frequencies, damping, shapes, and a verdict in the summary. Raises ComputationError
+        where M is singular or no equilibrium is found.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})
+        >>> answer.arrays["A"].values.shape
+        (4, 4)
+        """
+        if equilibrium and (tau is not None or qdd is not None):
+            raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
+        choice = linearization.Choice(
+            frozenset(places_of(self, lock, "lock")),
+            [chosen(each, linearization.INPUTS, "inputs") for each in inputs],
+            [chosen(each, linearization.OUTPUTS, "outputs") for each in outputs],
+        )
+        place = linearization.Point(
+            point(self, q, "q"),
+            point(self, qd, "qd"),
+            point(self, qdd, "qdd"),
+            joint_values(self, tau, "tau"),
+            static_questions.vector(self, force, "force"),
+        )
+        return linearization.linearize_at(self, place, choice, equilibrium)
+
+    def linearize_along(
+        self,
+        *,
+        lock: Sequence[str] | None = None,
+        duration: float | None = None,
+        step: float | None = None,
+        period: float | None = None,
+    ) -> Result:
+        """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
+
+        :meth:`with_motion` gives it another motion. Times in s; ``lock=None`` leaves all coordinates in the matrices
+        and locks the moving joints for the multipliers.
+        """
+        locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
+        return floquet.linearize_along(self, locked, duration, step, period)
+
+    def modes(self, q: Values | None = None, qd: Values | None = None, *, convergence: int | None = None) -> Result:
+        """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
+
+        ``convergence=N`` adds the frequencies over 1 ... N modes a direction.
+        """
+        return vibration.vibration(self, point(self, q, "q"), point(self, qd, "qd"), convergence)
+
+    def statics(
+        self,
+        q: Values | None = None,
+        *,
+        angles: Mapping[str, Sequence[Scalar]] | None = None,
+        forces: static_questions.Vectors | None = None,
+        moments: static_questions.Vectors | None = None,
+        loads: Mapping[str, Sequence[Scalar]] | None = None,
+        distributed: Mapping[str, Sequence[Scalar]] | None = None,
+        tau: Values | None = None,
+        calibration: Values | None = None,
+        solver: str = "newton",
+        buckling: bool = False,
+        progress: Progress = unheeded,
+    ) -> Result:
+        """Equilibria under gravity and dead loads, Piedboeuf (35)-(42), one row of the series a case.
+
+        The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; ``loads`` on frames (3 forces,
+        or 3 forces and 3 moments) and ``distributed`` loads on beams (N/m) come on top; joints with a torque in ``tau``
+        are free. ``solver`` is newton or linear. Raises ComputationError where a case has no equilibrium, with the
+        cases before it as ``partial``.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("piedboeuf").statics(q={"theta": 0}, forces=[[0, -0.61, 0]])
+        >>> float(answer["tip.arm.y"][0]) < 0
+        True
+        """
+        asked = static_questions.ask(
+            self,
+            q,
+            angles or {},
+            forces,
+            moments,
+            (loads or {}).items(),
+            (distributed or {}).items(),
+            tau,
+            calibration,
+            chosen(solver, static_questions.SOLVERS, "solver"),
+        )
+        outcome = asked.answer(progress)
+        return complete(asked.with_buckling(outcome) if buckling else outcome)
+
+    def simulate(
+        self,
+        duration: float | None = None,
+        step: float | None = None,
+        *,
+        q: Values | None = None,
+        qd: Values | None = None,
+        algorithm: str = "recursive",
+        solver: str = "cvodes",
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        progress: Progress = unheeded,
+    ) -> Result:
+        """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
+
+        ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``algorithm`` is
+        recursive or composite, ``solver`` cvodes, dop853 or radau. Raises ComputationError where the run stops early,
+        Interrupted at Ctrl-C, both with the rows so far as ``partial``.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("khang", order="1").simulate(duration=0.1, step=0.05)
+        >>> answer["t"].tolist()
+        [0.0, 0.05, 0.1]
+        """
+        duration, step = simulation.horizon(self, duration, step)
+        run = simulation.Run(
+            duration=duration,
+            step=step,
+            algorithm=chosen(algorithm, tuple(ALGORITHMS), "algorithm"),
+            solver=chosen(solver, SOLVERS, "solver"),
+            tolerances=Tolerances(rtol, atol),
+            q=by_place(self, q, "q"),
+            qd=by_place(self, qd, "qd"),
+        )
+        return complete(simulation.simulate(self, run, progress))

@@ -1,0 +1,134 @@
+"""The question ``statics``: the sweep of the file or another one, with other loads, torques and calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.compute.result import Outcome
+from kronbot.description import schema
+from kronbot.description.expressions import Expression, parse
+from kronbot.description.wording import did_you_mean, quote
+from kronbot.errors import UsageError
+from kronbot.library.values import Scalar, Values, by_place, joint_values, joints_only, number, places_of, point
+from kronbot.mechanics import statics
+from kronbot.mechanics.buckling import buckling
+from kronbot.mechanics.load_cases import Sweep
+from kronbot.mechanics.statics import Equilibria, Inquiry
+from kronbot.model.robot import Robot
+
+Vectors = Sequence[Sequence[Scalar]]
+SOLVERS = statics.SOLVERS
+Loads = Iterable[tuple[str, Sequence[Scalar]]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sweep for one robot: what acts on it in every case, and the cases."""
+
+    robot: Robot
+    entry: schema.Statics
+    inquiry: Inquiry
+
+    def answer(self, progress: Callable[[float], None]) -> Outcome:
+        """Equilibria of all cases, or of those before the first that has none."""
+        return statics.statics(self.robot, self.entry, self.inquiry, progress)
+
+    def at_orders(self, orders: Sequence[str], progress: Callable[[float], None]) -> dict[str, Outcome]:
+        """The same cases at several kinematic orders, by order."""
+        return statics.at_orders(self.robot, self.entry, self.inquiry, orders, progress)
+
+    def with_buckling(self, outcome: Outcome) -> Outcome:
+        """The answer with the smallest multiple of the loads that makes the stiffness singular in its summary.
+
+        Raises UsageError where there is more than one case.
+        """
+        cases = self.inquiry.cases
+        if len(cases) != 1:
+            raise UsageError(f"buckling is for one case, not {len(cases)}: give joint angles and one load")
+        if outcome.error is not None:
+            return outcome
+        borne = buckling(Equilibria(self.robot, self.entry), cases[0], self.inquiry.solver)
+        return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
+
+
+def ask(
+    robot: Robot,
+    q: Values | None,
+    angles: Mapping[str, Sequence[Scalar]],
+    forces: Vectors | None,
+    moments: Vectors | None,
+    loads: Loads,
+    distributed: Loads,
+    tau: Values | None,
+    calibration: Values | None,
+    solver: str,
+) -> Asked:
+    """The sweep that these values ask for; the file's where they are silent.
+
+    ``q`` places joints (those it names are not swept), ``angles`` replaces the file's sweep, ``forces`` or ``moments``
+    its loads on the endpoint; ``loads`` and ``distributed`` come on top. Joints with a torque in ``tau`` are free.
+    Raises UsageError for names that are not there and values that do not fit.
+    """
+    given = by_place(robot, q, "q")
+    torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
+    if torques and solver == "linear":
+        raise UsageError("the linear solver is about given angles: leave out tau, or take the solver newton")
+    places_of(robot, angles, "angles")
+    values = robot.description.values
+    swept = {name: [number(each, values, f"angles of {name}") for each in row] for name, row in angles.items()}
+    of_file = Sweep.of_file(robot)
+    joints = {joint.index: joint.name for joint in robot.joints}
+    named = {joints[place] for place in given if place in joints}
+    kept = {name: row for name, row in of_file.angles.items() if name not in named and not swept}
+    if forces is None and moments is None:
+        sweep = Sweep(kept | swept, of_file.forces, of_file.moments)
+    else:
+        sweep = Sweep(kept | swept, _vectors(robot, forces, "forces"), _vectors(robot, moments, "moments"))
+    entry = robot.file.statics or schema.Statics()
+    entry = replace(
+        entry,
+        loads=entry.loads + tuple(_load(robot, *each) for each in loads),
+        distributed=entry.distributed + tuple(_distributed(robot, *each) for each in distributed),
+    )
+    zero = joint_values(robot, calibration, "calibration")
+    if zero is None and entry.calibration is not None:
+        zero = statics.calibration_angles(robot, entry.calibration)
+    cases = sweep.cases(robot, point(robot, q, "q"), torques)
+    return Asked(robot, entry, Inquiry(cases, solver, zero))
+
+
+def vector(robot: Robot, row: Sequence[Scalar], word: str) -> npt.NDArray[np.float64]:
+    """Three numbers (3,). Raises UsageError for more or fewer."""
+    return np.array(_numbers(robot, row, word, (3,)))
+
+
+def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]:
+    return [_numbers(robot, row, word, (3,)) for row in rows or ()]
+
+
+def _numbers(robot: Robot, row: Sequence[Scalar], word: str, counts: tuple[int, ...]) -> list[float]:
+    if isinstance(row, str) or len(row) not in counts:
+        raise UsageError(f"{word}: {' or '.join(map(str, counts))} numbers are wanted, not {row!r}")
+    return [number(each, robot.description.values, word) for each in row]
+
+
+def _load(robot: Robot, frame: str, row: Sequence[Scalar]) -> schema.Load:
+    fx, fy, fz, mx, my, mz = map(_expression, [*_numbers(robot, row, f"load on {frame}", (3, 6)), 0.0, 0.0, 0.0][:6])
+    return schema.Load(frame, (fx, fy, fz), (mx, my, mz))
+
+
+def _distributed(robot: Robot, link: str, row: Sequence[Scalar]) -> schema.DistributedLoad:
+    beams = [each.name for each in robot.links if each.beam is not None]
+    if link not in beams:
+        hint = did_you_mean(link, beams) or f"; flexible links are {', '.join(beams) or 'none'}"
+        raise UsageError(f"distributed: no flexible link {quote(link)}{hint}")
+    fx, fy, fz = map(_expression, _numbers(robot, row, f"distributed load on {link}", (3,)))
+    return schema.DistributedLoad(link, (fx, fy, fz))
+
+
+def _expression(value: float) -> Expression:
+    return parse(repr(value))

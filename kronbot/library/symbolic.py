@@ -1,0 +1,67 @@
+"""Closed forms of a robot: the same questions as numbers, answered as text, LaTeX or Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kronbot.compute.formulas import Writing, formulas
+from kronbot.compute.question import Question
+from kronbot.compute.result import Result, Scalar
+from kronbot.errors import UsageError
+from kronbot.library.values import places_of
+from kronbot.mechanics import jacobians, lagrange, linearization
+from kronbot.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    """Formulas of a robot, in the form that ``writing`` asks for.
+
+    Every method returns a Result whose arrays hold text; ``source`` has whole LaTeX matrices or Python functions.
+    Raises ComputationError where formulas are too long, UsageError at order ``exact``, which has none.
+    """
+
+    robot: Robot
+    writing: Writing
+
+    def jacobian(self, frame: str = "endpoint", axes: str = "base") -> Result:
+        """J_T and J_R (3 x n), Tuan (30)-(42)."""
+        seen = jacobians.view(self.robot, frame, axes)
+        return closed_forms(self.robot, jacobians.jacobian(self.robot, seen, rates=False), self.writing)
+
+    def hessian(self, frame: str = "endpoint", axes: str = "base") -> Result:
+        """H_T and H_R (3 x n^2), Tuan (51), (53), (60), (61)."""
+        seen = jacobians.view(self.robot, frame, axes)
+        return closed_forms(self.robot, jacobians.hessian(self.robot, seen, rates=False), self.writing)
+
+    def dynamics(self) -> Result:
+        """M, C, C_christoffel, C_star, dM_dq, g, K, D, tau, Khang (95)-(101)."""
+        return closed_forms(self.robot, lagrange.dynamics(self.robot, rates=True), self.writing)
+
+    def linearize(self, lock: Sequence[str] = ()) -> Result:
+        """M_L, D_L, K_L, h_L about a rigid motion, Khang (59)-(67), without the coordinates of locked joints."""
+        locked = frozenset(places_of(self.robot, lock, "lock"))
+        return closed_forms(self.robot, linearization.formulas(self.robot, locked), self.writing)
+
+
+def closed_forms(robot: Robot, question: Question, writing: Writing) -> Result:
+    """The answer as formulas; ``where.NAME`` in the summary says what a symbol stands for.
+
+    ``simplified`` is in the summary, False, where time ran out: the formulas are right but longer than they could be.
+    """
+    if robot.order == "exact":
+        raise UsageError("order exact is integrated along the beam and has no formulas: take --order 2 or 1")
+    written = formulas(question, writing)
+    summary: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
+    if not written.complete:
+        summary["simplified"] = False
+    return Result(
+        question.purpose,
+        robot.name,
+        robot.order,
+        arrays=written.arrays,
+        summary=summary,
+        source=written.source,
+        language=writing.style,
+    )

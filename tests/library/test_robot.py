@@ -1,0 +1,221 @@
+"""The library: the same answers as the command line, from values as Python has them."""
+
+import dataclasses
+import doctest
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.errors import ComputationError, FreeParameters, UsageError
+from kronbot.library import robot as robot_module
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 20, l: 0.9}
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {z: EI}, modes: {v: 2}}
+  - name: fore
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.4, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 0.2, inertia: {Izz: 0.01}}
+statics: {gauges: [{name: g1, link: upper, x: 0.1}]}
+simulate: {duration: 0.2, step: 0.1}
+"""
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kronbot.loads(ARM, order="1")
+
+
+@pytest.mark.parametrize("module", [kronbot, robot_module])
+def test_docstrings(module):
+    """Their examples hold."""
+    tried = doctest.testmod(module)
+    assert tried.attempted > 3
+    assert tried.failed == 0
+
+
+def test_importing_costs_nothing():
+    """Neither NumPy nor CasADi before the first robot."""
+    script = (
+        "import sys, kronbot; print([name for name in ('numpy', 'casadi', 'sympy', 'click') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+COMMANDS = {
+    "check canadarm": lambda r: r.check(),
+    "jacobian canadarm --q 0.1,pi/4,0 --frame wrist --in body": lambda r: r.jacobian(
+        {"q1": 0.1, "q2": "pi/4"}, frame="wrist", axes="body"
+    ),
+    "hessian canadarm --q upper.v1=0.1 --qd q1=1": lambda r: r.hessian({"upper.v1": 0.1}, {"q1": 1}),
+    "dynamics canadarm --q 0.1,0.2,0.3 --qdd q3=1": lambda r: r.dynamics([0.1, 0.2, 0.3], qdd={"q3": 1.0}),
+    "taylor canadarm --of J_T --terms 1 --delta q2=0.1": lambda r: r.taylor("J_T", 1, delta={"q2": 0.1}),
+    "linearize canadarm --lock q1 --force 1,0,0 --tau q2=3": lambda r: r.linearize(
+        lock=["q1"], force=[1, 0, 0], tau={"q2": 3}
+    ),
+    "linearize canadarm --motion --lock all --duration 1 --step 0.5": lambda r: r.linearize_along(
+        lock=["q1", "q2", "q3"], duration=1, step=0.5
+    ),
+    "modes canadarm --qd q1=0.1": lambda r: r.modes(qd={"q1": 0.1}),
+    "statics canadarm --angles q1=0,0.1 --load wrist=0,1,0 --distributed upper=0,1,0": lambda r: r.statics(
+        angles={"q1": [0, 0.1]}, loads={"wrist": [0, 1, 0]}, distributed={"upper": [0, 1, 0]}
+    ),
+    "simulate canadarm --duration 0.2 --step 0.1 --solver radau": lambda r: r.simulate(0.2, 0.1, solver="radau"),
+}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_same_answers_as_the_command_line(capsys, line):
+    """To the last digit: there is one implementation."""
+    assert run([*line.split(), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    answer = COMMANDS[line](kronbot.load("canadarm")).to_dict()
+    assert json.loads(json.dumps(answer)) == told
+
+
+def test_values_by_name_by_number_and_as_rows(arm):
+    """One meaning, however they are written; joints alone leave the modes at 0."""
+    one = arm.jacobian({"q1": 0.1, "q2": "l/3"})["J_T"]
+    assert np.array_equal(arm.jacobian([0.1, 0.3])["J_T"], one)
+    assert np.array_equal(arm.jacobian([0.1, 0, 0, "l/3"])["J_T"], one)
+    rows = arm.jacobian(np.array([[0.0, 0.0], [0.1, 0.3]]))
+    assert rows["J_T"].shape == (2, 3, 4)
+    assert np.array_equal(rows["J_T"][1], one)
+    columns = arm.jacobian({"q1": [0.0, 0.1], "q2": np.array([0.0, 0.3])})
+    assert np.array_equal(columns["J_T"], rows["J_T"])
+    mixed = arm.hessian({"q1": [0.0, 0.1]}, qd={"q2": 1.0})  # one value for all rows
+    assert mixed["a"].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.jacobian({"q3": 1}), "no coordinate 'q3'"),
+        (lambda r: r.jacobian([1, 2, 3]), "got 3 values; the robot has 4 coordinates"),
+        (lambda r: r.jacobian("0.1,0.2"), "not the text"),
+        (lambda r: r.jacobian({"q1": "x"}), "'x' is not a number"),
+        (lambda r: r.jacobian({"q1": float("nan")}), "q: 'nan' is not a number"),
+        (lambda r: r.jacobian({"q1": [0.0, float("inf")]}), "not finite"),
+        (lambda r: r.jacobian({"q1": object()}), "neither a number"),
+        (lambda r: r.jacobian({"q1": []}), "shape"),
+        (lambda r: r.hessian({"q1": [0, 1]}, qd={"q1": [0, 1, 2]}), "q has 2, qd has 3"),
+        (lambda r: r.modes({"q1": [0.0, 0.1]}), "one point"),
+        (lambda r: r.jacobian(frame="elbow"), "elbow"),
+        (lambda r: r.jacobian(axes="tool"), "axes 'tool'"),
+        (lambda r: r.taylor("N"), "of 'N'"),
+        (lambda r: r.taylor(terms=13), "0 to 12"),
+        (lambda r: r.linearize(lock=["q"]), "lock: no joint 'q'"),
+        (lambda r: r.linearize(inputs=["motor"]), "inputs 'motor'"),
+        (lambda r: r.linearize(equilibrium=True, tau={"q1": 1}), "leave out tau"),
+        (lambda r: r.linearize(force=[1, 2]), "force: 3 numbers"),
+        (lambda r: r.linearize(tau={"upper.v1": 1}), "tau is by joint"),
+        (lambda r: r.statics(solver="exact"), "solver 'exact'"),
+        (lambda r: r.statics(angles={"q9": [0]}), "angles: no joint 'q9'"),
+        (lambda r: r.statics(loads={"upper": [1, 2]}), "3 or 6 numbers"),
+        (lambda r: r.statics(distributed={"fore": [0, 1, 0]}), "no flexible link 'fore'"),
+        (lambda r: r.statics(forces=[[0, 0, 0], [0, 1, 0]], buckling=True), "one case, not 2"),
+        (lambda r: r.simulate(solver="euler"), "solver 'euler'"),
+        (lambda r: r.symbolic("html"), "style 'html'"),
+        (lambda r: r.at_order("3"), "'3'"),
+        (lambda r: r.with_motion("q1: {type: circle}"), "circle"),
+        (lambda r: r.check()["J_T"], "no 'J_T' in this answer"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arm, ask, message):
+    """UsageError, with what would fit."""
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
+        ask(arm)
+
+
+def test_free_parameters_are_named():
+    with pytest.raises(FreeParameters, match="a3"):
+        kronbot.load("stacker").jacobian()
+    bound = kronbot.load("stacker", parameters={"a3": np.float64(2.0), "d2": "a3/2"}).jacobian()
+    assert np.isfinite(bound["J_T"]).all()
+
+
+def test_a_stopped_computation_leaves_what_it_has(arm):
+    """Nothing is lost with the error."""
+
+    def stop(share):
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(kronbot.errors.Interrupted) as stopped:
+        arm.simulate(1.0, 0.1, progress=stop)
+    assert stopped.value.partial.summary["complete"] is False
+    assert 0.4 < stopped.value.partial["t"][-1] < 1.0
+    with pytest.raises(ComputationError) as lost:
+        arm.at_order("2").statics(q={"q1": 0}, forces=[[0, 0, 0], [-1e4, -1, 0]])
+    assert lost.value.partial.summary["cases"] == 1
+
+
+def test_other_orders_and_motions(arm):
+    """The same file, the same parameters."""
+    bent = kronbot.loads(ARM, order="1", parameters={"EI": 5})
+    assert bent.at_order("0").coordinates == ("q1", "q2")
+    swinging = bent.with_motion("q1: {type: sinusoid, amplitude: 0.1, frequency: 3}")
+    assert swinging.description.values["EI"] == 5.0
+    assert swinging.linearize_along(lock=["q1", "q2"]).arrays["K_L"].axis[0] == "t"
+
+
+def test_formulas(arm):
+    """Text in the arrays, functions in the source."""
+    answer = arm.symbolic("python").dynamics()
+    assert answer["g"].dtype == object
+    assert "def " in answer.source["M"]
+    with pytest.raises(UsageError, match="no formulas"):
+        arm.at_order("exact").symbolic().jacobian()
+
+
+def test_answers_are_frozen_and_tell_what_they_hold(arm):
+    answer = arm.dynamics()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        answer.order = "2"
+    assert repr(answer).startswith("<dynamics of arm, order 1; arrays: M, ")
+    assert "upper.v1" in repr(arm)
+    assert np.linalg.eigvalsh(answer.arrays["M"]).min() > 0  # an Array is what NumPy takes
+    copied = np.array(answer.arrays["M"], copy=True)
+    assert copied is not answer["M"]
+
+
+def test_views_of_pandas(arm):
+    pandas = pytest.importorskip("pandas")
+    answer = arm.dynamics(qd={"q1": 1.0})
+    assert answer.arrays["M"].to_pandas().loc["q1", "upper.v1"] == answer["M"][0, 1]
+    assert isinstance(answer.arrays["tau"].to_pandas(), pandas.Series)
+    stack = arm.jacobian({"q1": [0.0, 0.1]}).arrays["J_T"].to_pandas()
+    assert stack.loc[(2, "x"), "q1"] == arm.jacobian({"q1": 0.1})["J_T"][0, 0]
+    series = arm.simulate().to_pandas()
+    assert list(series.columns[:2]) == ["t", "q1"]
+    with pytest.raises(UsageError, match="has no series"):
+        answer.to_pandas()
+
+
+def test_views_of_xarray(arm):
+    pytest.importorskip("xarray")
+    answer = arm.jacobian({"q1": [0.0, 0.1]}).to_xarray()
+    assert answer["J_T"].sel({"case": 1, "J_T.row": "x", "J_T.column": "upper.v1"}) == 0.0
+    assert answer.attrs == {"robot": "arm", "order": "1"}
+    assert arm.jacobian().arrays["J_T"].to_xarray().attrs["units"]["rows"] == ["m", "m", "m"]
+    assert arm.simulate().to_xarray()["q1"].dims == ("t",)
+
+
+def test_views_need_their_library(arm, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        arm.simulate().to_pandas()
