@@ -15,6 +15,15 @@ settings.register_profile(
 settings.load_profile("kronbot")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory):
+    """Compiled functions of the tests are kept among their temporary files."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("KRONBOT_CACHE", str(tmp_path_factory.mktemp("cache") / "kronbot"))
+    yield
+    patch.undo()
+
+
 @pytest.fixture(autouse=True)
 def no_colour(monkeypatch):
     """Messages as a pipe sees them."""

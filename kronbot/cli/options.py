@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kronbot.cli.files import check_target
+from kronbot.compute import policy
 from kronbot.errors import KronbotError, UsageError
 
 if TYPE_CHECKING:
@@ -164,9 +165,24 @@ def subject_at_every_order(command: Command) -> Command:
     return set_option(order_or_all_option(subject_at(command)))
 
 
+def _use_native(context: click.Context, parameter: click.Parameter, choice: str) -> None:
+    context.with_resource(policy.native(choice))
+
+
+native_option = click.option(
+    "--native",
+    type=click.Choice(policy.CHOICES),
+    default="auto",
+    show_default=True,
+    expose_value=False,
+    callback=_use_native,
+    help="Compiled code: where it pays, always, or never. The answer is the same to the last bit.",
+)
+
+
 def subject_at(command: Command) -> Command:
-    """ROBOT, gathered with --order and --set as ``subject``."""
-    gathering = gathered("subject", Subject, ["robot", "order", "settings"])(command)
+    """ROBOT, gathered with --order and --set as ``subject``; --native, which holds while the command runs."""
+    gathering = native_option(gathered("subject", Subject, ["robot", "order", "settings"])(command))
     return click.argument("robot", metavar="ROBOT")(gathering)
 
 

@@ -19,13 +19,16 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import casadi
 
 from kronbot import __version__
+from kronbot.compute import policy
 from kronbot.compute.cache import Cache, folder
 
 LOG = logging.getLogger("kronbot")
@@ -49,6 +52,8 @@ INTERPRETED = 4e-9  # s an instruction: 3.2 to 5.5
 NATIVE = 0.25e-9  # s an instruction: 0.16 to 0.34
 COMPILING = 200e-6  # s an instruction: 70 to 220, most between 8,000 and 60,000 instructions
 STARTING = 0.1  # s a compilation, however small
+# Work (s) that is done before one has looked into the cache.
+LOOKING = 0.02
 # An expected saving must be this many times the time to compile: both are estimates.
 MARGIN = 2.0
 
@@ -73,28 +78,8 @@ def compiled(function: casadi.Function, *companions: casadi.Function) -> casadi.
     the ``companions``, which go into the same library, where CasADi finds them by name: ``jac_f`` with the signature of
     ``f.jacobian()`` for a function ``f``; ``daeF`` and ``jacF`` for the ``dae`` of an integrator.
     """
-    functions = (function, *companions)
-    try:
-        compiler = _compiler()
-        size = sum(map(_instructions, functions))
-        if size > MAX_INSTRUCTIONS:
-            raise _Unavailable(f"{size} instructions, more than {MAX_INSTRUCTIONS}")
-        cache = Cache(folder())
-        cache.create()
-        cache.demand_private()
-        key = _key(functions, compiler)
-        stored = _load(cache, key, function.name())
-        if stored is not None:
-            return stored
-        with cache.turn(key, TIMEOUT):
-            # A fresh look: whoever held the lock may have stored it.
-            stored = _load(cache, key, function.name())
-            if stored is None:
-                stored = _build(cache, key, functions, compiler)
-        return stored
-    except Exception as error:  # of whatever kind: interpretation does the same work
-        LOG.debug("no native code for %s: %s", function.name(), error)
-        return None
+    with Compilation(TIMEOUT, function, *companions) as compilation:
+        return compilation.function()
 
 
 def cached(function: casadi.Function, *companions: casadi.Function) -> casadi.Function | None:
@@ -107,7 +92,7 @@ def cached(function: casadi.Function, *companions: casadi.Function) -> casadi.Fu
         cache = Cache(folder())
         cache.demand_private()
         return _load(cache, _key(functions, _compiler()), function.name())
-    except Exception as error:  # as in compiled
+    except Exception as error:  # as in Compilation
         LOG.debug("no native code for %s in the cache: %s", function.name(), error)
         return None
 
@@ -120,17 +105,17 @@ def gain(function: casadi.Function, evaluations: int) -> float:
     points, ``compiled(function)`` on an empty cache, and the same buffer of what that returns. An embedded function
     counts once, however often it is called.
     """
-    instructions = _instructions(function)
-    saving = evaluations * instructions * (INTERPRETED - NATIVE)
-    return saving - MARGIN * (STARTING + instructions * COMPILING)
+    size = instructions(function)
+    saving = evaluations * size * (INTERPRETED - NATIVE)
+    return saving - MARGIN * (STARTING + size * COMPILING)
 
 
 def pays(function: casadi.Function, evaluations: int) -> bool:
     """True where compiling a function for so many evaluations is worth its time: from about 110,000 on."""
-    return _instructions(function) <= MAX_INSTRUCTIONS and gain(function, evaluations) > 0
+    return instructions(function) <= MAX_INSTRUCTIONS and gain(function, evaluations) > 0
 
 
-def _instructions(function: casadi.Function) -> int:
+def instructions(function: casadi.Function) -> int:
     """Instructions of a function and of the distinct functions that it calls."""
     return sum(each.n_instructions() for each in (function, *function.find_functions()))
 
@@ -183,44 +168,156 @@ def _load(cache: Cache, key: str, name: str) -> casadi.Function | None:
         return None
 
 
-def _build(cache: Cache, key: str, functions: tuple[casadi.Function, ...], compiler: _Compiler) -> casadi.Function:
-    """Generate, compile, store and load a library; raises where any of it fails."""
-    with cache.build_folder() as place:
+class Compilation:
+    """Native code in the making; the compiler works by itself until it is asked for.
+
+    Waits for another process that compiles the same functions up to ``patience`` seconds. Leaving the context ends a
+    compiler that is still at work. Nothing here raises; where there is no native code the reason is a debug line.
+    """
+
+    def __init__(self, patience: float, *functions: casadi.Function) -> None:
+        self._name = functions[0].name()
+        self._held = ExitStack()
+        self._found: casadi.Function | None = None
+        self._finish: Callable[[], casadi.Function] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._begin(patience, functions)
+        except Exception as error:  # of whatever kind: interpretation does the same work
+            self._give_up(error)
+        except BaseException:
+            self.cancel()
+            raise
+
+    def __enter__(self) -> Compilation:
+        return self
+
+    def __exit__(self, *stopped: object) -> None:
+        self.cancel()
+
+    @property
+    def ready(self) -> bool:
+        """True where :meth:`function` does not wait."""
+        return self._process is None or self._process.poll() is not None
+
+    def function(self) -> casadi.Function | None:
+        """The first function as native code, None where that is not possible. Waits for the compiler."""
+        if self._finish is not None:
+            try:
+                self._found = self._finish()
+            except Exception as error:  # as above
+                self._give_up(error)
+            finally:
+                self.cancel()
+        return self._found
+
+    def cancel(self) -> None:
+        """End the compiler with all its processes, and give back lock and folder."""
+        self._finish = None
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process = None
+        self._held.close()
+
+    def _begin(self, patience: float, functions: tuple[casadi.Function, ...]) -> None:
+        compiler = _compiler()
+        size = sum(map(instructions, functions))
+        if size > MAX_INSTRUCTIONS:
+            raise _Unavailable(f"{size} instructions, more than {MAX_INSTRUCTIONS}")
+        cache = Cache(folder())
+        cache.create()
+        cache.demand_private()
+        key = _key(functions, compiler)
+        self._found = _load(cache, key, self._name)
+        if self._found is not None:
+            return
+        self._held.enter_context(cache.turn(key, patience))
+        # A fresh look: whoever held the lock may have stored it.
+        self._found = _load(cache, key, self._name)
+        if self._found is not None:
+            self._held.close()
+            return
+        place = self._held.enter_context(cache.build_folder())
         generator = casadi.CodeGenerator("traced.c")
         for each in functions:
             generator.add(each)
         (place / "traced.c").write_text(generator.dump())
-        _run([*compiler.command, *FLAGS, "traced.c", "-o", "traced.so", *LIBRARIES], place)
+        command = [*compiler.command, *FLAGS, "traced.c", "-o", "traced.so", *LIBRARIES]
+        with (place / "messages").open("wb") as messages:
+            self._process = subprocess.Popen(
+                command,
+                cwd=place,
+                env=os.environ | {"TMPDIR": str(place)},
+                stdin=subprocess.DEVNULL,
+                stdout=messages,
+                stderr=messages,
+                start_new_session=True,  # so that all of it can be ended, and Ctrl-C does not reach it
+            )
+        self._finish = partial(self._load_built, cache, key, place, command)
+
+    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> casadi.Function:
+        assert self._process is not None
+        status = self._process.wait(TIMEOUT)
+        if status != 0:
+            said = (place / "messages").read_text(errors="replace")
+            raise _Unavailable(f"{shlex.join(command)} ended with {status}: {said.strip()[:500]}")
         library = cache.store(key, place / "traced.so")
-    # Loaded first: it stays usable whatever happens to its file.
-    function = casadi.external(functions[0].name(), str(library))
-    cache.evict()
-    return function
+        # Loaded first: it stays usable whatever happens to its file.
+        function = casadi.external(self._name, str(library))
+        cache.evict()
+        return function
+
+    def _give_up(self, error: Exception) -> None:
+        LOG.debug("no native code for %s: %s", self._name, error)
+        self.cancel()
 
 
-def _run(command: list[str], place: Path) -> None:
-    """Run a compiler in a folder, temporary files included; nothing of it is left running, whatever happens.
+def at_once(function: casadi.Function, evaluations: int) -> casadi.Function | None:
+    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret.
 
-    Raises _Unavailable with what it said where it fails, subprocess.TimeoutExpired after TIMEOUT seconds.
+    ``auto`` does not even look into the cache where interpreting them takes less than LOOKING.
     """
-    messages = place / "messages"
-    with messages.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=place,
-            env=os.environ | {"TMPDIR": str(place)},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(TIMEOUT)
-        except BaseException:  # Ctrl-C too: the compiler's own processes do not see it
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-    if status != 0:
-        said = messages.read_text(errors="replace")
-        raise _Unavailable(f"{shlex.join(command)} ended with {status}: {said.strip()[:500]}")
+    choice = policy.choice()
+    if choice == "on":
+        return compiled(function)
+    if choice == "off" or evaluations * instructions(function) * INTERPRETED < LOOKING:
+        return None
+    return compiled(function) if pays(function, evaluations) else cached(function)
+
+
+class Native:
+    """Native code for functions that are evaluated for a while, as the policy in force wants it.
+
+    ``auto`` looks into the cache at once, and compiles beside the interpreted evaluation as soon as what is expected of
+    it pays; ``on`` compiles first, ``off`` never.
+    """
+
+    def __init__(self, *functions: casadi.Function) -> None:
+        self._functions = functions
+        self._compilation: Compilation | None = None
+        self._found: casadi.Function | None = None
+        self._choice = policy.choice()
+        if self._choice == "on":
+            self._found = compiled(*functions)
+        elif self._choice == "auto":
+            self._found = cached(*functions)
+
+    def expect(self, *evaluations: int) -> None:
+        """So many evaluations of each function are still to come."""
+        if self._choice != "auto" or self._found is not None or self._compilation is not None:
+            return
+        if sum(map(gain, self._functions, evaluations)) > 0:
+            self._compilation = Compilation(0.0, *self._functions)
+
+    def function(self) -> casadi.Function | None:
+        """The first function as native code, None where the interpreted one is to be used."""
+        if self._compilation is not None and self._compilation.ready:
+            self._found = self._found or self._compilation.function()
+        return self._found
+
+    def close(self) -> None:
+        """End a compiler that is still at work."""
+        if self._compilation is not None:
+            self._compilation.cancel()

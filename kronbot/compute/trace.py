@@ -1,21 +1,19 @@
-"""Traced expressions as callables: parameter values bound, rows of states evaluated in one call."""
+"""Traced expressions as callables: parameter values bound, one point or rows of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.batch import evaluate
 from kronbot.model.parameters import Parameters
 
 Array = npt.NDArray[np.float64]
 
-# Points that one call evaluates: enough to forget the call, few enough to stay in the processor's cache.
-CHUNK = 512
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000
 
@@ -48,30 +46,10 @@ class Trace:
         return {name: values[0] for name, values in rows.items()}
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
-        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N.
-
-        Points go through a mapped function in chunks, by memory that both sides share: converting CasADi matrices
-        costs many times their evaluation.
-        """
+        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
         count = len(arguments[0])
-        chunk = max(1, min(count, CHUNK))
-        buffer: Any
-        buffer, evaluate = self.function.map(chunk).buffer()
-        given = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
-        inputs = [np.zeros((chunk, rows.shape[1])) for rows in given] + [np.tile(self.bound, (chunk, 1))]
-        outputs = [np.zeros((chunk, rows * columns)) for rows, columns in self.shapes]
-        for place, array in enumerate(inputs):
-            buffer.set_arg(place, memoryview(array))
-        for place, array in enumerate(outputs):
-            buffer.set_res(place, memoryview(array))  # type: ignore[arg-type]
-        results = [np.empty((count, array.shape[1])) for array in outputs]
-        for first in range(0, count, chunk):
-            size = min(chunk, count - first)
-            for array, rows in zip(inputs, given, strict=False):
-                array[:size] = rows[first : first + size]
-            evaluate()
-            for result, array in zip(results, outputs, strict=True):
-                result[first : first + size] = array[:size]
+        points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
+        results = evaluate(self.function, points, self.bound, [rows * columns for rows, columns in self.shapes])
         return {
             name: _shaped(result, shape) for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
         }

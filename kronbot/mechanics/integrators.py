@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import casadi
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.native import Native
 from kronbot.errors import ComputationError
 from kronbot.model.parameters import Parameters
 
@@ -23,6 +24,7 @@ Array = npt.NDArray[np.float64]
 
 SOLVERS = ("cvodes", "dop853", "radau")
 STRETCHES = 40
+EVALUATIONS_PER_JACOBIAN = 15
 # A stretch that needs more steps than this has met a singularity or an instability, not mere stiffness.
 STEP_LIMIT = 200_000
 
@@ -50,9 +52,15 @@ class Tolerances:
 
 
 class Integrator(ABC):
-    """Advances a state over one stretch; ``steps`` (where it tells) and ``evaluations`` count."""
+    """Advances a state over one stretch; ``steps`` (where it tells) and ``evaluations`` count.
 
-    def __init__(self) -> None:
+    ``functions`` are what it evaluates, each so many times an evaluation of the rate; their native code is used where
+    that pays.
+    """
+
+    def __init__(self, functions: Mapping[casadi.Function, float]) -> None:
+        self.native = Native(*functions)
+        self.weights = tuple(functions.values())
         self.steps = 0
         self.evaluations = 0
         self.met: list[int] = []  # Ctrl-Cs, kept by whoever runs this
@@ -75,6 +83,15 @@ class Integrator(ABC):
         self.demand_no_interruption()
         return states
 
+    def expect_more(self, share: float) -> None:
+        """Told after a stretch which share of the run is done; what that took is a measure of what is to come."""
+        left = self.evaluations * (1 - share) / share
+        self.native.expect(*(int(left * weight) for weight in self.weights))
+
+    def close(self) -> None:
+        """Told when the run is over, however it ends: leaves no compiler at work."""
+        self.native.close()
+
     def demand_no_interruption(self) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""
         if self.met:
@@ -89,7 +106,6 @@ class Cvodes(Integrator):
     """SUNDIALS CVODES (variable-order BDF) with the exact sparse Jacobian of the trace."""
 
     def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
-        super().__init__()
         self.start = SX.sym("start")
         symbols = ode.parameters.symbols()
         elapsed = SX.sym("elapsed")
@@ -105,14 +121,20 @@ class Cvodes(Integrator):
         }
         if ode.longest_step is not None:
             self.options["max_step_size"] = ode.longest_step
-        self.grids: dict[tuple[float, ...], casadi.Function] = {}
+        self.grids: dict[tuple[tuple[float, ...], bool], casadi.Function] = {}
+        traced = casadi.integrator("stretch", "cvodes", self.problem, 0.0, [1.0], self.options)
+        weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
+        super().__init__({traced.get_function(name): weight for name, weight in weights.items()})
 
     def integrate(self, times: Array, x: Array) -> Array:
         """One CVODES call; a grid of the same relative times reuses the integrator."""
+        compiled = self.native.function()
         grid = tuple(np.round(times - times[0], 12))
-        if grid not in self.grids:
-            self.grids[grid] = casadi.integrator("stretch", "cvodes", self.problem, 0.0, list(grid[1:]), self.options)
-        solver = self.grids[grid]
+        place = (grid, compiled is not None)
+        if place not in self.grids:
+            oracle = self.problem if compiled is None else compiled
+            self.grids[place] = casadi.integrator("stretch", "cvodes", oracle, 0.0, list(grid[1:]), self.options)
+        solver = self.grids[place]
         try:
             states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
         except RuntimeError:
@@ -127,7 +149,6 @@ class Scipy(Integrator):
     """SciPy's ``solve_ivp``: DOP853 (explicit, order 8) or Radau (implicit, order 5) with the exact Jacobian."""
 
     def __init__(self, ode: Ode, tolerances: Tolerances, method: str) -> None:
-        super().__init__()
         self.method = method
         self.longest_step = np.inf if ode.longest_step is None else ode.longest_step
         self.tolerances = tolerances
@@ -136,16 +157,18 @@ class Scipy(Integrator):
         self.rate = casadi.Function("rate", [ode.t, ode.x, symbols], [casadi.densify(ode.rate)])
         jacobian = casadi.densify(casadi.jacobian(ode.rate, ode.x))
         self.jacobian = casadi.Function("jacobian", [ode.t, ode.x, symbols], [jacobian])
+        super().__init__({self.rate: 1.0})
 
     def integrate(self, times: Array, x: Array) -> Array:
         """One call of ``solve_ivp``."""
         from scipy.integrate import solve_ivp
 
+        fastest = self.native.function() or self.rate
         implicit = {"jac": lambda t, x: np.asarray(self.jacobian(t, x, self.bound))} if self.method == "Radau" else {}
 
         def rate(t: float, x: Array) -> Array:
             self.demand_no_interruption()
-            return np.asarray(self.rate(t, x, self.bound))[:, 0]
+            return np.asarray(fastest(t, x, self.bound))[:, 0]
 
         solution = solve_ivp(
             rate,

@@ -128,11 +128,15 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: li
             states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])
             if not finite.all():
                 raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
-            progress(float(stretch[-1] / times[-1]))
+            share = float(stretch[-1] / times[-1])
+            progress(share)
+            solver.expect_more(share)
     except KeyboardInterrupt:
         error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")
     except ComputationError as failure:
         error = failure
+    finally:
+        solver.close()
     rows = report.rows(times[: len(states)], np.array(states))
     sound = np.all([np.isfinite(values).reshape(len(states), -1).all(axis=1) for values in rows.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))

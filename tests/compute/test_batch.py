@@ -1,0 +1,150 @@
+"""Many points at once: the same bytes however the work is shared, and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import casadi
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.compute import batch, native
+from kronbot.compute.policy import native as using
+from kronbot.errors import UsageError
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes share work on Linux only")
+compiler = pytest.mark.skipif(native.compiled(casadi.Function("f", [], [])) is None, reason="no C compiler")
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return kronbot.load("puma560")
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Processes and compilers are worth the smallest work."""
+    monkeypatch.setattr(batch, "WORTH_SHARING", 1e-9)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 4})
+
+
+def rows(count):
+    return np.random.default_rng(1).uniform(-3, 3, (count, 6))
+
+
+@linux
+@pytest.mark.parametrize("count", [1, 2, 3, 511, 513, 2000])
+def test_sharing_changes_nothing(robot, monkeypatch, eager, count):
+    """Row by row the bytes of single points, whichever process did them."""
+    shared = robot.jacobian(rows(count))["J_T"]
+    monkeypatch.setattr(batch, "WORTH_SHARING", 1e9)
+    alone = robot.jacobian(rows(count))["J_T"]
+    assert shared.tobytes() == alone.tobytes()
+    assert np.array_equal(shared[-1], robot.jacobian(rows(count)[-1])["J_T"])
+
+
+@linux
+def test_processes_really_share(robot, monkeypatch, eager):
+    """Five of them, of which this one does its own part only."""
+    parts, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: parts.append(1) or fork())
+    robot.jacobian(rows(100))
+    assert len(parts) == 4
+
+
+@linux
+def test_what_a_process_fails_at_is_done_here(robot, monkeypatch, eager):
+    """A child that is killed costs time, not the answer."""
+    expected = robot.jacobian(rows(100))["J_T"]
+    here, fill = os.getpid(), batch._fill
+
+    def fill_or_die(*work):
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        fill(*work)
+
+    monkeypatch.setattr(batch, "_fill", fill_or_die)
+    assert np.array_equal(robot.jacobian(rows(100))["J_T"], expected)
+
+
+@linux
+def test_interruption_leaves_no_process(robot, monkeypatch, eager):
+    """Children that have not ended are killed and waited for."""
+    here = os.getpid()
+
+    def stop(*work):
+        if os.getpid() == here:
+            raise KeyboardInterrupt
+        time.sleep(60)
+
+    monkeypatch.setattr(batch, "_fill", stop)
+    with pytest.raises(KeyboardInterrupt):
+        robot.jacobian(rows(100))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_nothing_in_nothing_out(robot):
+    """A function without instructions has no work to share."""
+    constant = casadi.Function("f", [casadi.SX.sym("x", 1), casadi.SX.sym("p", 0)], [casadi.SX.ones(2)])
+    (ones,) = batch.evaluate(constant, [np.zeros((3, 1))], np.zeros(0), [2])
+    assert np.array_equal(ones, np.ones((3, 2)))
+
+
+@compiler
+@pytest.mark.parametrize("name", ["puma560", "canadarm"])
+def test_native_answers_are_the_same(name):
+    """To the last bit, in batches and in simulations."""
+    arm = kronbot.load(name, order="1")
+    points = np.random.default_rng(2).uniform(-1, 1, (1000, arm.n))
+    answers = {}
+    for choice in ("off", "on"):
+        with using(choice):
+            answers[choice] = (arm.hessian(points)["H_T"].tobytes(), arm.simulate(0.5, 0.1).to_dict())
+    assert answers["on"] == answers["off"]
+
+
+@compiler
+def test_long_runs_compile_beside_their_work(monkeypatch):
+    """Started after the first stretch, used as soon as it is there, in the cache afterwards; never waited for."""
+    arm = kronbot.load("khang", order="1")
+    with using("off"):
+        expected = arm.simulate(0.4, 0.01).to_dict()
+    monkeypatch.setattr(native, "MARGIN", -1.0)  # anything pays
+    begun, begin = [], native.Compilation._begin
+    monkeypatch.setattr(native.Compilation, "_begin", lambda *held: begun.append(held) or begin(*held))
+    slow = {"seconds": 0.05}
+    assert arm.simulate(0.4, 0.01, progress=lambda share: time.sleep(slow["seconds"])).to_dict() == expected
+    assert len(begun) == 1
+    assert arm.simulate(0.4, 0.01).to_dict() == expected
+    assert len(begun) == 1  # found
+
+
+@compiler
+def test_a_run_that_is_over_leaves_no_compiler(monkeypatch, tmp_path):
+    """The compiler of a run that ends before it is killed with all its processes."""
+    slow = tmp_path / "slow-cc"
+    slow.write_text("#!/bin/sh\nsleep 97531\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    monkeypatch.setattr(native, "MARGIN", -1.0)
+    assert kronbot.load("khang", order="1").simulate(0.2, 0.01).summary["complete"]
+    seen = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 97531" not in seen
+
+
+@compiler
+def test_little_work_looks_for_nothing(robot, monkeypatch):
+    """No compiler, no cache, no serialization for a single point."""
+    monkeypatch.setattr(native, "cached", lambda *functions: pytest.fail("looked"))
+    monkeypatch.setattr(native, "compiled", lambda *functions: pytest.fail("compiled"))
+    robot.jacobian()
+    robot.jacobian(rows(100))
+
+
+def test_policies_are_few():
+    with pytest.raises(UsageError, match="auto, on, off"), using("perhaps"):
+        pass
