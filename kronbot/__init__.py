@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ __all__ = ["__version__", "load", "loads"]
 _NOTHING: Mapping[str, str | float] = MappingProxyType({})
 
 
-def load(robot: str, *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
+def load(robot: str | PathLike[str], *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
     """A robot from its file: a path, or the name of a shipped robot.
 
     ``order`` is the kinematic order of its flexible links, "0", "1", "2" or "exact"; ``parameters`` replaces values of

@@ -116,8 +116,9 @@ def pays(function: casadi.Function, evaluations: int) -> bool:
 
 
 def instructions(function: casadi.Function) -> int:
-    """Instructions of a function and of the distinct functions that it calls."""
-    return sum(each.n_instructions() for each in (function, *function.find_functions()))
+    """Instructions of a function and of the distinct functions that it calls; tables have none to count."""
+    parts = (function, *function.find_functions())
+    return sum(each.n_instructions() for each in parts if each.is_a("SXFunction") or each.is_a("MXFunction"))
 
 
 def _compiler() -> _Compiler:

@@ -108,6 +108,22 @@ def test_native_answers_are_the_same(name):
 
 
 @compiler
+@pytest.mark.parametrize("drive", ["torque: {file: t.csv}", "motion: {type: table, file: t.csv}"])
+def test_tables_are_the_same(tmp_path, drive):
+    """Interpolation too."""
+    (tmp_path / "t.csv").write_text("t,q1\n" + "".join(f"{i / 7},{(i * 37) % 11 / 30}\n" for i in range(12)))
+    head = "kronbot: 1\nname: a\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
+    link = "  - {name: l, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, "
+    beam = "flexible: {mass: 1, EI: {z: 40}, modes: {v: 2}}}\n"
+    (tmp_path / "r.yaml").write_text(f"{head}{link}{beam}simulate: {{duration: 1, drive: {{q1: {{{drive}}}}}}}\n")
+    answers = []
+    for choice in ("off", "on"):
+        with using(choice):
+            answers.append(kronbot.load(tmp_path / "r.yaml").simulate(1.0, 0.1).to_dict())
+    assert answers[0] == answers[1]
+
+
+@compiler
 def test_long_runs_compile_beside_their_work(monkeypatch):
     """Started after the first stretch, used as soon as it is there, in the cache afterwards; never waited for."""
     arm = kronbot.load("khang", order="1")
