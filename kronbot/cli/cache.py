@@ -7,7 +7,6 @@ import json
 import click
 
 from kronbot import __version__
-from kronbot.compute import cache as compiled_functions
 
 
 @click.command(short_help="Compiled functions: where they are kept, how many there are, and how to remove them.")
@@ -28,6 +27,8 @@ def cache(clear: bool, style: str) -> None:
       kronbot cache --clear
       kronbot cache --format json | jq .summary.bytes
     """
+    from kronbot.compute import cache as compiled_functions
+
     kept = compiled_functions.Cache(compiled_functions.folder())
     if kept.path.is_symlink() or kept.path.exists():
         kept.demand_private()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,16 +66,18 @@ def _columns(robot: Robot, name: str, option: str) -> dict[str, np.ndarray]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = [entry.strip() for entry in next(csv.reader([file.readline()]), [])]
             _demand_coordinates(robot, header, f"{option} @{name}")
-            lines = [line for line in file if line.strip()]
-            if not header or not lines:
-                raise UsageError(f"{option} @{name}: a header of coordinate names and rows of numbers are wanted")
-            numbers = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None, dtype=float)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a file has no rows is said below
+                lines = (line for line in file if line.strip())
+                numbers = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None, dtype=float)
     except UnicodeDecodeError:
         raise UsageError(f"{option} @{name}: not UTF-8 text") from None
     except OSError as error:
         raise UsageError(f"{option} @{name}: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{option} @{name}: {error}") from None
+    if not header or not numbers.size:
+        raise UsageError(f"{option} @{name}: a header of coordinate names and rows of numbers are wanted")
     if numbers.shape[1] != len(header):
         raise UsageError(f"{option} @{name}: {len(header)} names in the header, but {numbers.shape[1]} values in a row")
     if not np.isfinite(numbers).all():

@@ -15,14 +15,15 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute import native
+from kronbot.compute import policy
+from kronbot.compute.cost import INTERPRETED, NATIVE, instructions
 
 Array = npt.NDArray[np.float64]
 
 # Points that one call evaluates: enough to forget the call, few enough to stay in the processor's cache.
 CHUNK = 512
-# Work (s) that a further process, started and ended, is worth.
-WORTH_SHARING = 0.05
+# Work (s) that a look into the cache of native code is worth, and a further process, started and ended.
+WORTH_LOOKING, WORTH_SHARING = 0.02, 0.05
 
 
 def evaluate(function: casadi.Function, points: Sequence[Array], constant: Array, sizes: Sequence[int]) -> list[Array]:
@@ -32,10 +33,15 @@ def evaluate(function: casadi.Function, points: Sequence[Array], constant: Array
     while it evaluates; Ctrl-C ends them all.
     """
     count = len(points[0])
-    size = count * native.instructions(function)
-    found = native.at_once(function, count // _cores(size * native.INTERPRETED, count))
-    cores = _cores(size * (native.INTERPRETED if found is None else native.NATIVE), count)
-    function = found or function
+    size = count * instructions(function)
+    work = size * INTERPRETED
+    if work > WORTH_LOOKING or policy.choice() == "on":
+        from kronbot.compute.native import at_once  # here, since most questions do without
+
+        found = at_once(function, count // _cores(work, count))
+        if found is not None:
+            function, work = found, size * NATIVE
+    cores = _cores(work, count)
     outputs = [_shared(count, size) if cores > 1 else np.empty((count, size)) for size in sizes]
     bounds = np.linspace(0, count, cores + 1).astype(int).tolist()
 

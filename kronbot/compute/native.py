@@ -30,6 +30,7 @@ import casadi
 from kronbot import __version__
 from kronbot.compute import policy
 from kronbot.compute.cache import Cache, folder
+from kronbot.compute.cost import INTERPRETED, NATIVE, instructions
 
 LOG = logging.getLogger("kronbot")
 
@@ -47,13 +48,9 @@ LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
 MAX_INSTRUCTIONS = 200_000
 TIMEOUT = 120.0
 
-# Measured on canadarm's rate and its derivatives, 1,000 to 250,000 instructions, gcc 12 on x86-64 (see `gain`):
-INTERPRETED = 4e-9  # s an instruction: 3.2 to 5.5
-NATIVE = 0.25e-9  # s an instruction: 0.16 to 0.34
+# Measured as in cost.py (see `gain`):
 COMPILING = 200e-6  # s an instruction: 70 to 220, most between 8,000 and 60,000 instructions
 STARTING = 0.1  # s a compilation, however small
-# Work (s) that is done before one has looked into the cache.
-LOOKING = 0.02
 # An expected saving must be this many times the time to compile: both are estimates.
 MARGIN = 2.0
 
@@ -113,12 +110,6 @@ def gain(function: casadi.Function, evaluations: int) -> float:
 def pays(function: casadi.Function, evaluations: int) -> bool:
     """True where compiling a function for so many evaluations is worth its time: from about 110,000 on."""
     return instructions(function) <= MAX_INSTRUCTIONS and gain(function, evaluations) > 0
-
-
-def instructions(function: casadi.Function) -> int:
-    """Instructions of a function and of the distinct functions that it calls; tables have none to count."""
-    parts = (function, *function.find_functions())
-    return sum(each.n_instructions() for each in parts if each.is_a("SXFunction") or each.is_a("MXFunction"))
 
 
 def _compiler() -> _Compiler:
@@ -276,15 +267,12 @@ class Compilation:
 
 
 def at_once(function: casadi.Function, evaluations: int) -> casadi.Function | None:
-    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret.
-
-    ``auto`` does not even look into the cache where interpreting them takes less than LOOKING.
-    """
-    choice = policy.choice()
-    if choice == "on":
-        return compiled(function)
-    if choice == "off" or evaluations * instructions(function) * INTERPRETED < LOOKING:
-        return None
+    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret."""
+    match policy.choice():
+        case "on":
+            return compiled(function)
+        case "off":
+            return None
     return compiled(function) if pays(function, evaluations) else cached(function)
 
 

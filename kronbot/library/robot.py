@@ -1,4 +1,7 @@
-"""A robot whose methods are the questions of the command line."""
+"""A robot whose methods are the questions of the command line.
+
+Each imports what it needs when it is asked: all of it would double the time to a first Jacobian.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,12 @@ from typing import TYPE_CHECKING
 from kronbot import description
 from kronbot.compute.result import Result
 from kronbot.errors import UsageError
-from kronbot.library import statics as static_questions
 from kronbot.library.answering import complete, nothing, numbers
-from kronbot.library.values import Scalar, Values, by_place, joint_values, places_of, point
-from kronbot.mechanics import expansions, floquet, jacobians, lagrange, linearization, simulation, survey, vibration
-from kronbot.mechanics.integrators import SOLVERS, Tolerances
-from kronbot.mechanics.recursion import ALGORITHMS
+from kronbot.library.values import Scalar, Values, by_place, joint_values, places_of, point, vector
 from kronbot.model import build, robot
 
 if TYPE_CHECKING:
+    from kronbot.library.statics import Vectors
     from kronbot.library.symbolic import Symbolic
 
 Progress = Callable[[float], None]
@@ -86,6 +86,8 @@ class Robot(robot.Robot):
         >>> kronbot.load("canadarm").check().summary["coordinates"]
         9
         """
+        from kronbot.mechanics import survey
+
         return survey.survey(self)
 
     def jacobian(
@@ -101,6 +103,8 @@ class Robot(robot.Robot):
         >>> answer["J_T"].shape
         (3, 3)
         """
+        from kronbot.mechanics import jacobians
+
         seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
         asked = jacobians.jacobian(self, seen, rates=qd is not None)
         return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
@@ -121,6 +125,8 @@ class Robot(robot.Robot):
         >>> answer.arrays["H_T"].columns[:2]
         ['q1|q1', 'q1|q2']
         """
+        from kronbot.mechanics import jacobians
+
         seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
         asked = jacobians.hessian(self, seen, rates=qd is not None or qdd is not None)
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
@@ -135,6 +141,8 @@ class Robot(robot.Robot):
         >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
         True
         """
+        from kronbot.mechanics import lagrange
+
         asked = lagrange.dynamics(self, rates=qd is not None or qdd is not None)
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
@@ -152,6 +160,8 @@ class Robot(robot.Robot):
 
         ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
         """
+        from kronbot.mechanics import expansions, jacobians
+
         chosen(of, expansions.QUANTITIES, "of")
         if not 0 <= terms <= expansions.MOST_TERMS:
             raise UsageError(f"terms must be 0 to {expansions.MOST_TERMS}, not {terms}")
@@ -169,8 +179,8 @@ class Robot(robot.Robot):
         force: Sequence[Scalar] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
         lock: Sequence[str] = (),
-        inputs: Sequence[str] = linearization.INPUTS[:2],
-        outputs: Sequence[str] = linearization.OUTPUTS[:2],
+        inputs: Sequence[str] = ("torques", "force"),
+        outputs: Sequence[str] = ("joints", "endpoint"),
     ) -> Result:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
 
@@ -185,6 +195,8 @@ class Robot(robot.Robot):
         >>> answer.arrays["A"].values.shape
         (4, 4)
         """
+        from kronbot.mechanics import linearization
+
         if equilibrium and (tau is not None or qdd is not None):
             raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
         choice = linearization.Choice(
@@ -197,7 +209,7 @@ class Robot(robot.Robot):
             point(self, qd, "qd"),
             point(self, qdd, "qdd"),
             joint_values(self, tau, "tau"),
-            static_questions.vector(self, force, "force"),
+            vector(self, force, "force"),
         )
         return linearization.linearize_at(self, place, choice, equilibrium)
 
@@ -214,6 +226,8 @@ class Robot(robot.Robot):
         :meth:`with_motion` gives it another motion. Times in s; ``lock=None`` leaves all coordinates in the matrices
         and locks the moving joints for the multipliers.
         """
+        from kronbot.mechanics import floquet
+
         locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
         return floquet.linearize_along(self, locked, duration, step, period)
 
@@ -222,6 +236,8 @@ class Robot(robot.Robot):
 
         ``convergence=N`` adds the frequencies over 1 ... N modes a direction.
         """
+        from kronbot.mechanics import vibration
+
         return vibration.vibration(self, point(self, q, "q"), point(self, qd, "qd"), convergence)
 
     def statics(
@@ -229,8 +245,8 @@ class Robot(robot.Robot):
         q: Values | None = None,
         *,
         angles: Mapping[str, Sequence[Scalar]] | None = None,
-        forces: static_questions.Vectors | None = None,
-        moments: static_questions.Vectors | None = None,
+        forces: Vectors | None = None,
+        moments: Vectors | None = None,
         loads: Mapping[str, Sequence[Scalar]] | None = None,
         distributed: Mapping[str, Sequence[Scalar]] | None = None,
         tau: Values | None = None,
@@ -251,6 +267,8 @@ class Robot(robot.Robot):
         >>> float(answer["tip.arm.y"][0]) < 0
         True
         """
+        from kronbot.library import statics as static_questions
+
         asked = static_questions.ask(
             self,
             q,
@@ -290,6 +308,10 @@ class Robot(robot.Robot):
         >>> answer["t"].tolist()
         [0.0, 0.05, 0.1]
         """
+        from kronbot.mechanics import simulation
+        from kronbot.mechanics.integrators import SOLVERS, Tolerances
+        from kronbot.mechanics.recursion import ALGORITHMS
+
         duration, step = simulation.horizon(self, duration, step)
         run = simulation.Run(
             duration=duration,

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
 from kronbot.compute.result import Outcome
 from kronbot.description import schema
 from kronbot.description.expressions import Expression, parse
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import UsageError
-from kronbot.library.values import Scalar, Values, by_place, joint_values, joints_only, number, places_of, point
+from kronbot.library.values import (
+    Scalar,
+    Values,
+    by_place,
+    joint_values,
+    joints_only,
+    number,
+    numbers,
+    places_of,
+    point,
+)
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
 from kronbot.mechanics.load_cases import Sweep
@@ -101,23 +108,12 @@ def ask(
     return Asked(robot, entry, Inquiry(cases, solver, zero))
 
 
-def vector(robot: Robot, row: Sequence[Scalar], word: str) -> npt.NDArray[np.float64]:
-    """Three numbers (3,). Raises UsageError for more or fewer."""
-    return np.array(_numbers(robot, row, word, (3,)))
-
-
 def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]:
-    return [_numbers(robot, row, word, (3,)) for row in rows or ()]
-
-
-def _numbers(robot: Robot, row: Sequence[Scalar], word: str, counts: tuple[int, ...]) -> list[float]:
-    if isinstance(row, str) or len(row) not in counts:
-        raise UsageError(f"{word}: {' or '.join(map(str, counts))} numbers are wanted, not {row!r}")
-    return [number(each, robot.description.values, word) for each in row]
+    return [numbers(robot, row, word, (3,)) for row in rows or ()]
 
 
 def _load(robot: Robot, frame: str, row: Sequence[Scalar]) -> schema.Load:
-    fx, fy, fz, mx, my, mz = map(_expression, [*_numbers(robot, row, f"load on {frame}", (3, 6)), 0.0, 0.0, 0.0][:6])
+    fx, fy, fz, mx, my, mz = map(_expression, [*numbers(robot, row, f"load on {frame}", (3, 6)), 0.0, 0.0, 0.0][:6])
     return schema.Load(frame, (fx, fy, fz), (mx, my, mz))
 
 
@@ -126,7 +122,7 @@ def _distributed(robot: Robot, link: str, row: Sequence[Scalar]) -> schema.Distr
     if link not in beams:
         hint = did_you_mean(link, beams) or f"; flexible links are {', '.join(beams) or 'none'}"
         raise UsageError(f"distributed: no flexible link {quote(link)}{hint}")
-    fx, fy, fz = map(_expression, _numbers(robot, row, f"distributed load on {link}", (3,)))
+    fx, fy, fz = map(_expression, numbers(robot, row, f"distributed load on {link}", (3,)))
     return schema.DistributedLoad(link, (fx, fy, fz))
 
 

@@ -28,6 +28,18 @@ def number(value: Scalar, known: Mapping[str, float | None], word: str) -> float
         raise UsageError(f"{word}: {text!r} is not a number: {error}") from None
 
 
+def numbers(robot: Robot, row: Sequence[Scalar], word: str, counts: tuple[int, ...]) -> list[float]:
+    """So many numbers. Raises UsageError for more or fewer."""
+    if isinstance(row, str) or len(row) not in counts:
+        raise UsageError(f"{word}: {' or '.join(map(str, counts))} numbers are wanted, not {row!r}")
+    return [number(each, robot.description.values, word) for each in row]
+
+
+def vector(robot: Robot, row: Sequence[Scalar], word: str) -> Array:
+    """Three numbers (3,). Raises UsageError for more or fewer."""
+    return np.array(numbers(robot, row, word, (3,)))
+
+
 def by_place(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
     """The values given, by their place in the coordinates.
 
