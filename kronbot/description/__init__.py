@@ -1,20 +1,37 @@
-"""The description of a robot: from YAML text to frozen dataclasses, every mistake with its place."""
+"""The description of a robot: from YAML text to frozen dataclasses, every mistake with its place.
+
+What is exported here is imported when it is first used: messages and help need a few words of this floor, and not its
+schema, which takes a tenth of a second.
+"""
 
 from __future__ import annotations
 
-from kronbot.description.composing import compose, compose_leniently
-from kronbot.description.loading import Description, load
-from kronbot.description.shipped import shipped_robots
-from kronbot.description.source import Source, read
-from kronbot.description.table import read_table
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Description",
-    "Source",
-    "compose",
-    "compose_leniently",
-    "load",
-    "read",
-    "read_table",
-    "shipped_robots",
-]
+if TYPE_CHECKING:
+    from kronbot.description.composing import compose as compose
+    from kronbot.description.composing import compose_leniently as compose_leniently
+    from kronbot.description.loading import Description as Description
+    from kronbot.description.loading import load as load
+    from kronbot.description.shipped import shipped_robots as shipped_robots
+    from kronbot.description.source import Source as Source
+    from kronbot.description.source import read as read
+    from kronbot.description.table import read_table as read_table
+
+_HOMES = {
+    "compose": "composing",
+    "compose_leniently": "composing",
+    "Description": "loading",
+    "load": "loading",
+    "shipped_robots": "shipped",
+    "Source": "source",
+    "read": "source",
+    "read_table": "table",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -125,7 +125,7 @@ class Cvodes(Integrator):
         }
         if ode.longest_step is not None:
             self.options["max_step_size"] = ode.longest_step
-        self.families = ("adams", "bdf")
+        self.families: tuple[str, ...] = ("adams", "bdf")
         self.grids: dict[tuple[tuple[float, ...], str, bool], casadi.Function] = {}
         traced = casadi.integrator("stretch", "cvodes", self.problem, 0.0, [1.0], self.options)
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
