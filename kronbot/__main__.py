@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import signal
 import sys
+from contextlib import suppress
+from typing import NoReturn
+
+from kronbot.compute.interruption import CODE, leave, leave_in_time
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    from kronbot.cli.main import run
+    signal.signal(signal.SIGINT, leave)
+    _mend_streams()
+    leave_in_time()
+    try:
+        from kronbot.cli.main import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # a second one, while the first was being told
+        leave()
+    if code != CODE:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+    # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
+    os._exit(code)
+
+
+def _mend_streams() -> None:
+    """Make stdout and stderr take what is written to them, whatever the process was started with."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # A closed one would be the next file that is opened, and what is printed would go there.
+            os.open(os.devnull, os.O_RDWR)
+    # Unbuffered (PYTHONUNBUFFERED), a stream drops without a word what a full disk does not take; a strict one fails
+    # at names in other alphabets.
+    encoding = sys.stdout.encoding if sys.stdout else "utf-8"
+    sys.stdout = os.fdopen(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 if __name__ == "__main__":

@@ -40,9 +40,11 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
     from kronbot.description.elements import read_xml
     from kronbot.description.urdf import URDF_BYTES, parse_urdf
     from kronbot.description.urdf_translation import translate
+    from kronbot.description.wording import quoting
 
     source = read_xml(urdf, URDF_BYTES)
-    translation = translate(parse_urdf(source), tip)
+    with quoting(source.text.split("\n")):
+        translation = translate(parse_urdf(source), tip)
     if not quiet:
         for note in translation.notes:
             click.echo(f"{source.name}: {note}", err=True)

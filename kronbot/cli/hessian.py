@@ -45,4 +45,4 @@ def hessian(
     formulas.check(at)
     robot = subject.load(out)
     numeric = partial(robot.hessian, frame=frame, axes=axes)
-    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes)))
+    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes)))

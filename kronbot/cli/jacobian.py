@@ -43,4 +43,4 @@ def jacobian(
     formulas.check(at)
     robot = subject.load(out)
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
-    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes)))
+    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes)))

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from kronbot.cli import options, questions
+from kronbot.cli import completion, options, questions
 from kronbot.cli.options import Output, Quantity, Subject
 from kronbot.cli.questions import Formulas
 from kronbot.errors import UsageError
@@ -17,7 +17,12 @@ from kronbot.errors import UsageError
 @options.q_option
 @options.qd_option
 @options.qdd_option
-@click.option("--tau", metavar="VALUES", help="Joint torques in h_L; default: those of the rigid arm.")
+@click.option(
+    "--tau",
+    metavar="VALUES",
+    shell_complete=completion.joint_values,
+    help="Joint torques in h_L; default: those of the rigid arm.",
+)
 @click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
 @click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
 @click.option(
@@ -30,7 +35,12 @@ from kronbot.errors import UsageError
 @click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: a period, else simulate's.")
 @click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
 @click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
-@click.option("--lock", metavar="JOINTS", help="Joints that follow the basic motion exactly: q1,q2 or all.")
+@click.option(
+    "--lock",
+    metavar="JOINTS",
+    shell_complete=completion.joints,
+    help="Joints that follow the basic motion exactly: q1,q2 or all.",
+)
 @click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
 @click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
 @questions.symbolic_options
@@ -101,4 +111,4 @@ def linearize(
         inputs=options.names_of(inputs, INPUTS, "--inputs"),
         outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
     )
-    out.render(questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held)))
+    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held)))

@@ -5,28 +5,73 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import cast
 
 import click
 
 from kronbot import __version__
-from kronbot.cli.check import check
-from kronbot.cli.convert import convert
-from kronbot.cli.dynamics import dynamics
-from kronbot.cli.hessian import hessian
-from kronbot.cli.jacobian import jacobian
-from kronbot.cli.linearize import linearize
-from kronbot.cli.modes import modes
-from kronbot.cli.simulate import simulate
-from kronbot.cli.statics import statics
-from kronbot.cli.taylor import taylor
+from kronbot.cli import completion
+from kronbot.cli.messages import show_error
 from kronbot.compute.interruption import interruptions
-from kronbot.errors import DescriptionError, Interrupted, KronbotError
+from kronbot.errors import Interrupted, KronbotError
 
-DEBUG = "kronbot.debug"
+# Every command is in the module of its name, which is imported when it is asked for.
+SECTIONS = {
+    "Questions": ("jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"),
+    "Robot files": ("robots", "init", "check", "convert", "schema"),
+    "More": ("explain", "cache"),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(MutableMapping[str, click.Command]):
+    """Commands by name, each imported when it is asked for."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._known: dict[str, click.Command | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self._known[name]
+        if command is None:
+            command = self._known[name] = getattr(import_module(f"kronbot.cli.{name}"), name)
+        return cast("click.Command", command)
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._known[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+class Sections(click.Group):
+    """Lists its commands by what they are for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the sections."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A list of commands under each heading."""
+        width = max(map(len, self.commands))
+        for heading, names in SECTIONS.items():
+            found = [self.commands[name] for name in names]
+            with formatter.section(heading):
+                formatter.write_dl([(str(c.name).ljust(width), c.get_short_help_str(limit=100)) for c in found])
+
+
+@click.group(
+    cls=Sections,
+    commands=Commands(name for names in SECTIONS.values() for name in names),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, "--version", message="kronbot %(version)s")
 def kronbot() -> None:
     """Answers about rigid and flexible robots that are described in one YAML file.
@@ -38,12 +83,10 @@ def kronbot() -> None:
     """
 
 
-for command in (check, convert, dynamics, hessian, jacobian, linearize, modes, simulate, statics, taylor):
-    kronbot.add_command(command)
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every error becomes a message on stderr."""
+    if asked := os.environ.get(completion.VARIABLE):
+        return completion.answer(kronbot, asked)
     with interruptions() as met:
         return _run(arguments, met)
 
@@ -54,32 +97,40 @@ def _run(arguments: Sequence[str], met: list[int]) -> int:
         with kronbot.make_context("kronbot", list(arguments)) as context:
             kronbot.invoke(context)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except BrokenPipeError:
-        # The reader of a pipe has gone (| head): nothing is wrong, and nobody is there to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except Interrupted as error:  # with what could be saved
+        return _fail(error, debug)
     except (KeyboardInterrupt, click.Abort):
         return _fail(Interrupted("interrupted"), debug)
-    except KronbotError as error:
-        return _fail(error, debug)
-    except OSError as error:
-        return _fail(KronbotError(f"cannot write the answer: {error.strerror or error}"), debug)
     except Exception as error:
-        if met:
-            return _fail(Interrupted("interrupted"), debug)
-        hint = "" if debug else "; run again with --debug and report what it prints"
-        return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
-    return 0
+        return _fail(Interrupted("interrupted"), debug) if met else _end(error, debug)
+    # Something may have swallowed the exception, and gone on without what it was doing.
+    return _fail(Interrupted("interrupted"), debug) if met else 0
+
+
+def _end(error: Exception, debug: bool) -> int:
+    """Tell an error, and return the exit code for it."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            with suppress(OSError):
+                error.show()
+            return error.exit_code
+        case BrokenPipeError():
+            # The reader of a pipe has gone (| head): nothing is wrong, and nobody is there to be told.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case KronbotError():
+            return _fail(error, debug)
+        case OSError():
+            return _fail(KronbotError(f"cannot write the answer: {error.strerror or error}"), debug)
+    hint = "" if debug else "; run again with --debug and report what it prints"
+    return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
 
 
 def _fail(error: KronbotError, debug: bool) -> int:
-    if debug:
-        traceback.print_exc()
-    # Mistakes of a file stand as file:line:column: message, for editors to jump to.
-    click.echo(str(error) if isinstance(error, DescriptionError) else f"Error: {error}", err=True)
+    with suppress(OSError):  # stderr is full: the exit code still tells
+        if debug:
+            traceback.print_exc()
+        show_error(error)
     return error.exit_code

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from kronbot.cli import completion
 from kronbot.cli.files import check_target
+from kronbot.cli.messages import show_warnings
 from kronbot.compute import policy
 from kronbot.errors import KronbotError, UsageError
 
@@ -56,8 +58,7 @@ class Subject:
 
         described = description.load(description.read(self.robot), settings_of(self.settings))
         if not out.quiet:
-            for warning in described.warnings:
-                click.echo(f"{warning.file}:{warning.line}:{warning.column}: warning: {warning.message}", err=True)
+            show_warnings(described.warnings)
         from kronbot.library.robot import Robot
         from kronbot.model.build import build
 
@@ -83,6 +84,12 @@ class Output:
         from kronbot.cli.render import render
 
         render(result, self.style, self.output, self.array, self.quiet)
+
+    def render_blocks(self, answers: Iterator[Result]) -> None:
+        """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
+        from kronbot.cli.render import render_blocks
+
+        render_blocks(answers, self.style, self.output, self.array, self.quiet)
 
     def render_all_there_is(self, ask: Callable[[], Result]) -> None:
         """Render an answer; of one that stops early what there is, before its error goes on."""
@@ -130,13 +137,32 @@ set_option = click.option(
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
+    shell_complete=completion.parameter,
     help="Give a parameter of the file another value; may be repeated.",
 )
 
 plot_option = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
-q_option = click.option("--q", "q", metavar="VALUES", help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.")
-qd_option = click.option("--qd", "qd", metavar="VALUES", help="Rates of the coordinates, written like --q.")
-qdd_option = click.option("--qdd", "qdd", metavar="VALUES", help="Second derivatives, written like --q.")
+q_option = click.option(
+    "--q",
+    "q",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.",
+)
+qd_option = click.option(
+    "--qd",
+    "qd",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Rates of the coordinates, written like --q.",
+)
+qdd_option = click.option(
+    "--qdd",
+    "qdd",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Second derivatives, written like --q.",
+)
 
 
 def frame_options(command: Command) -> Command:
@@ -147,7 +173,7 @@ def frame_options(command: Command) -> Command:
             help="Axes: of the base (the frame it is seen from), or of the moving frame.",
         ),
         click.option(
-            "--frame", default="endpoint", show_default=True, metavar="FRAME",
+            "--frame", default="endpoint", show_default=True, metavar="FRAME", shell_complete=completion.frame,
             help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
         ),
     ):  # fmt: skip
@@ -183,7 +209,7 @@ native_option = click.option(
 def subject_at(command: Command) -> Command:
     """ROBOT, gathered with --order and --set as ``subject``; --native, which holds while the command runs."""
     gathering = native_option(gathered("subject", Subject, ["robot", "order", "settings"])(command))
-    return click.argument("robot", metavar="ROBOT")(gathering)
+    return click.argument("robot", metavar="ROBOT", shell_complete=completion.robots)(gathering)
 
 
 def output_options(command: Command) -> Command:

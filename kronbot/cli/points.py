@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-import warnings
+from collections.abc import Iterator, Mapping
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from kronbot.library.values import Values
     from kronbot.model.robot import Robot
 
-# More than any batch that fits into memory as an answer.
-FILE_LIMIT = 2_000_000_000
+# Numbers that the answer to one block of rows may hold, and the fewest and most rows of a block.
+BLOCK_ENTRIES, FEWEST, MOST = 32_000_000, 512, 65_536
+# Characters that a header may have: coordinates are few and their names short.
+LINE_LIMIT = 200_000
 
 
 def values(robot: Robot, text: str | None, option: str) -> Values | None:
-    """The values of an option by name; columns of them from ``@file.csv``, whose header has the names.
+    """The values of an option by name.
 
     All n values, or as many as there are joints, or NAME=VALUE, each an expression over parameters. Raises UsageError
     that names the option, or the file, and lists the names where one is unknown.
@@ -30,10 +33,30 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
     if text is None:
         return None
     if text.startswith("@"):
-        return _columns(robot, text[1:], option)
+        raise UsageError(f"{option} {text}: one point is wanted here, not a file of rows")
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
     return {robot.coordinates[place]: value for place, value in by_place(robot, given or None, option).items()}
+
+
+def blocks(robot: Robot, texts: Mapping[str, str | None]) -> Iterator[dict[str, Values | None]]:
+    """The values of options by word, block by block of the rows of ``@file.csv``, whose header has the names.
+
+    Where no option names a file there is one block, of single values. Raises UsageError like :func:`values`, for a file
+    that cannot be read, and where files have different numbers of rows.
+    """
+    files = {word: text[1:] for word, text in texts.items() if text is not None and text.startswith("@")}
+    single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
+    if not files:
+        yield single
+        return
+    # A Hessian has n^2 columns, and few answers more than a dozen of them.
+    size = min(max(BLOCK_ENTRIES // (12 * robot.n**2 + 1), FEWEST), MOST)
+    readers = [_blocks(robot, name, f"--{word}", size) for word, name in files.items()]
+    for parts in zip_longest(*readers):
+        if None in parts or len({len(next(iter(part.values()))) for part in parts}) > 1:
+            raise UsageError(f"the files of {' and '.join(f'--{word}' for word in files)} must have equally many rows")
+        yield {**single, **dict(zip(files, parts, strict=True))}
 
 
 def vector(text: str | None, option: str) -> list[float]:
@@ -56,34 +79,38 @@ def _by_name(parts: list[str], option: str) -> dict[str, str]:
     return named
 
 
-def _columns(robot: Robot, name: str, option: str) -> dict[str, np.ndarray]:
-    path = Path(name)
+def _blocks(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[str, np.ndarray]]:
+    """Columns by name, so many rows at a time; at least one block."""
+    where = f"{option} @{name}"
     try:
-        if not path.is_file():
-            raise UsageError(f"{option} @{name}: there is no such file")
-        if path.stat().st_size > FILE_LIMIT:
-            raise UsageError(f"{option} @{name}: the file is larger than {FILE_LIMIT} bytes")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = [entry.strip() for entry in next(csv.reader([file.readline()]), [])]
-            _demand_coordinates(robot, header, f"{option} @{name}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that a file has no rows is said below
-                lines = (line for line in file if line.strip())
-                numbers = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None, dtype=float)
+        if not Path(name).is_file():
+            raise UsageError(f"{where}: there is no such file")
+        with Path(name).open(encoding="utf-8-sig", newline="") as file:
+            header = [entry.strip() for entry in next(csv.reader([file.readline(LINE_LIMIT)]), [])]
+            _demand_coordinates(robot, header, where)
+            lines = (line for line in file if line.strip())
+            done = 0
+            while block := list(islice(lines, size)):
+                rows = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, dtype=float)
+                _demand_rows(rows, header, where, done)
+                yield dict(zip(header, rows.T, strict=True))
+                done += len(rows)
+            if not done:
+                raise UsageError(f"{where}: a header of coordinate names and rows of numbers are wanted")
     except UnicodeDecodeError:
-        raise UsageError(f"{option} @{name}: not UTF-8 text") from None
+        raise UsageError(f"{where}: not UTF-8 text") from None
     except OSError as error:
-        raise UsageError(f"{option} @{name}: {error.strerror}") from None
+        raise UsageError(f"{where}: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{option} @{name}: {error}") from None
-    if not header or not numbers.size:
-        raise UsageError(f"{option} @{name}: a header of coordinate names and rows of numbers are wanted")
-    if numbers.shape[1] != len(header):
-        raise UsageError(f"{option} @{name}: {len(header)} names in the header, but {numbers.shape[1]} values in a row")
-    if not np.isfinite(numbers).all():
-        row = int(np.argmin(np.isfinite(numbers).all(axis=1)))
-        raise UsageError(f"{option} @{name}: a value in row {row + 1} after the header is not finite")
-    return dict(zip(header, numbers.T, strict=True))
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _demand_rows(rows: np.ndarray, header: list[str], where: str, before: int) -> None:
+    if rows.shape[1] != len(header):
+        raise UsageError(f"{where}: {len(header)} names in the header, but {rows.shape[1]} values in a row")
+    if not np.isfinite(rows).all():
+        row = before + int(np.argmin(np.isfinite(rows).all(axis=1))) + 1
+        raise UsageError(f"{where}: a value in row {row} after the header is not finite")
 
 
 def _demand_coordinates(robot: Robot, header: list[str], where: str) -> None:

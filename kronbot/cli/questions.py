@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -74,16 +74,20 @@ def answer(
     wanted: Formulas,
     numeric: Callable[..., Result],
     symbolic: Callable[[Symbolic], Result],
-) -> Result:
-    """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words."""
-    from kronbot.cli.points import values
+) -> Iterator[Result]:
+    """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words.
+
+    There is one, or one for each block of a file of rows.
+    """
+    from kronbot.cli.points import blocks
 
     if wanted.style is None:
-        given = {word: values(robot, text, f"--{word}") for word, text in texts.items()}
-        try:
-            return numeric(**given)
-        except FreeParameters as error:
-            raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
+        for given in blocks(robot, texts):
+            try:
+                yield numeric(**given)
+            except FreeParameters as error:
+                raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
+        return
     forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds)
     result = symbolic(forms)
     if "simplified" in result.summary:
@@ -92,4 +96,4 @@ def answer(
             "they could be: --seconds gives more time, --cse writes common parts once",
             err=True,
         )
-    return result
+    yield result

@@ -7,6 +7,8 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -14,7 +16,7 @@ import numpy as np
 
 from kronbot.cli.files import write_atomically
 from kronbot.cli.tables import table
-from kronbot.compute.result import Array, Result, plain
+from kronbot.compute.result import Array, Result, joined, plain
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import UsageError
 
@@ -26,9 +28,7 @@ MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 
 def render(result: Result, style: str, output: str | None, array: str | None, quiet: bool) -> None:
     """Print the answer in a style, or write it to a file whose suffix decides."""
-    if array is not None and array not in result.arrays:
-        hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
-        raise UsageError(f"no array {array!r} in this answer{hint}")
+    demand_array(result, array)
     if output is None or output == "-":
         if style == "table" and result.source:
             click.echo(document(result, array), nl=False)
@@ -40,6 +40,46 @@ def render(result: Result, style: str, output: str | None, array: str | None, qu
     write_atomically(Path(output), WRITERS[Path(output).suffix](result, array))
     if not quiet:
         click.echo(f"wrote {output}", err=True)
+
+
+def demand_array(result: Result, array: str | None) -> None:
+    """Raise UsageError where the answer has no array of that name."""
+    if array is not None and array not in result.arrays:
+        hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
+        raise UsageError(f"no array {array!r} in this answer{hint}")
+
+
+def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None, quiet: bool) -> None:
+    """The same for an answer in blocks of cases: csv is written block by block, other forms when all is there."""
+    first = next(answers)
+    blocks = chain([first], answers)
+    if "cases" not in first.summary or (
+        style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv"
+    ):
+        render(joined(blocks), style, output, array, quiet)
+        return
+    pieces = _csv_blocks(blocks, array)
+    if output is None or output == "-":
+        for piece in pieces:
+            click.echo(piece.decode(), nl=False)
+        return
+    write_atomically(Path(output), pieces)
+    if not quiet:
+        click.echo(f"wrote {output}", err=True)
+
+
+def _csv_blocks(blocks: Iterator[Result], array: str | None) -> Iterator[bytes]:
+    """The header once, the cases numbered through."""
+    done = 0
+    for block in blocks:
+        demand_array(block, array)
+        shifted = {
+            name: replace(each, axis=("case", range(done + 1, done + len(each.values) + 1)))
+            for name, each in block.arrays.items()
+        }
+        text = as_csv(replace(block, arrays=shifted), array)
+        yield text if not done else text.partition(b"\n")[2]
+        done += int(block.summary["cases"])
 
 
 def as_json(result: Result, array: str | None) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kronbot.cli import options
+from kronbot.cli import completion, options
 from kronbot.cli.options import Output, Subject
 from kronbot.cli.plots.style import check_picture
 from kronbot.errors import UsageError
@@ -22,23 +22,42 @@ if TYPE_CHECKING:
 @options.subject_at_every_order
 @options.q_option
 @click.option(
-    "--angles", multiple=True, metavar="JOINT=VALUES", help="Sweep a joint: q1=0,0.1 or q1=-90*deg:90*deg:5*deg."
+    "--angles",
+    multiple=True,
+    shell_complete=completion.joint,
+    metavar="JOINT=VALUES",
+    help="Sweep a joint: q1=0,0.1 or q1=-90*deg:90*deg:5*deg.",
 )
 @click.option("--forces", metavar="X,Y,Z;...", help="Forces on the endpoint, N, base frame; default: the file's.")
 @click.option(
     "--moments", metavar="X,Y,Z;...", help="Moments on the endpoint, N m, base frame; paired with the forces."
 )
 @click.option(
-    "--load", "loads", multiple=True, metavar="FRAME=FX,FY,FZ[,MX,MY,MZ]", help="Dead load on a frame, in every case."
+    "--load",
+    "loads",
+    multiple=True,
+    shell_complete=completion.frame_load,
+    metavar="FRAME=FX,FY,FZ[,MX,MY,MZ]",
+    help="Dead load on a frame, in every case.",
 )
 @click.option(
-    "--distributed", multiple=True, metavar="LINK=FX,FY,FZ", help="Dead load along a beam, N/m, in every case."
+    "--distributed",
+    multiple=True,
+    shell_complete=completion.beam_load,
+    metavar="LINK=FX,FY,FZ",
+    help="Dead load along a beam, N/m, in every case.",
 )
 @click.option(
-    "--tau", metavar="VALUES", help="Torques of some joints by name: their angles are solved for, starting at --q."
+    "--tau",
+    metavar="VALUES",
+    shell_complete=completion.joint_values,
+    help="Torques of some joints by name: their angles are solved for, starting at --q.",
 )
 @click.option(
-    "--calibration", metavar="VALUES", help="Joints where gauges read zero, without loads: adds curvature_relative."
+    "--calibration",
+    metavar="VALUES",
+    shell_complete=completion.joint_values,
+    help="Joints where gauges read zero, without loads: adds curvature_relative.",
 )
 @click.option(
     "--solver",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kronbot.cli import options
+from kronbot.cli import completion, options
 from kronbot.cli.options import Output, Subject
 
 
@@ -22,7 +22,12 @@ from kronbot.cli.options import Output, Subject
     "--terms", type=click.IntRange(0, 12), default=2, show_default=True, help="Highest power of the expansion."
 )
 @options.q_option
-@click.option("--delta", metavar="VALUES", help="Change of q: the expansion there, the exact value and the error.")
+@click.option(
+    "--delta",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Change of q: the expansion there, the exact value and the error.",
+)
 @options.frame_options
 @options.output_options
 def taylor(

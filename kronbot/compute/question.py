@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -39,18 +40,19 @@ class Question:
 
     def at(self, *point: npt.ArrayLike) -> dict[str, Array]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
-        return self._arrays(self._trace()(*point), None)
+        return self._arrays(self._trace(*point), None)
 
     def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, Array]:
         """The quantities at many points, each input (N, size), as stacks with the axis ``case`` 1 ... N."""
         cases = list(range(1, len(points[0]) + 1))
-        return self._arrays(self._trace().rows(*points), ("case", cases))
+        return self._arrays(self._trace.rows(*points), ("case", cases))
 
     @property
     def symbols(self) -> dict[str, SX]:
         """Every input symbol (1 x 1) by the name of its entry."""
         return {name: column[i] for word, column in self.inputs.items() for i, name in enumerate(self.names[word])}
 
+    @cached_property
     def _trace(self) -> Trace:
         outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
         return Trace(self.parameters, self.inputs, outputs, self.purpose)

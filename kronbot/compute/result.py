@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +139,19 @@ class Result:
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+def joined(blocks: Iterable[Result]) -> Result:
+    """Answers at consecutive rows of one batch as one answer; cases are numbered through."""
+    first, *rest = blocks
+    if not rest:
+        return first
+    arrays = {}
+    for name, array in first.arrays.items():
+        values = np.concatenate([array.values, *(block.arrays[name].values for block in rest)])
+        arrays[name] = replace(array, values=values, axis=("case", range(1, len(values) + 1)))
+    cases = sum(int(block.summary["cases"]) for block in (first, *rest))
+    return replace(first, arrays=arrays, summary={"cases": cases})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kronbot.description.composing import compose, compose_leniently
@@ -24,8 +24,8 @@ from kronbot.description.rules import check_rules
 from kronbot.description.schema import RobotFile, validate
 from kronbot.description.source import Source
 from kronbot.description.translation import report_empty, report_faults
-from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.errors import DescriptionError, Mistake, UsageError
+from kronbot.description.wording import did_you_mean, listing, quote, quoting, with_lines
+from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -49,17 +49,20 @@ def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | 
     """The description in ``source``; ``overrides`` replace parameters by expressions over the other parameters.
 
     ``motion`` is YAML text that takes the place of the file's ``motion``. Raises DescriptionError with every mistake of
-    the file, UsageError for an override or a motion that is wrong.
+    the file, MotionError with every mistake of the motion, UsageError for an override that is wrong.
     """
-    described = _load(source, overrides, None)
+    with quoting(source.text.splitlines()):
+        described = _load(source, overrides, None)
     if motion is None:
         return described
     try:
-        return _load(source, overrides, compose(Source("motion", motion, source.folder)))
+        with quoting(motion.splitlines()):
+            moved = _load(source, overrides, compose(Source("motion", motion, source.folder)))
     except DescriptionError as error:
         # The file alone is right, so that what is wrong now is wrong in the motion.
-        places = "; ".join(f"{m.line}:{m.column}: {m.message}" for m in error.mistakes)
-        raise UsageError(f"the motion {quote(motion)} is wrong at {places}") from None
+        raise MotionError(replace(mistake, file="motion") for mistake in error.mistakes) from None
+    # Those of the file, whose places are in its text.
+    return replace(moved, warnings=described.warnings)
 
 
 def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> Description:
@@ -79,7 +82,8 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
     report.raise_mistakes()
     if robot is None:
         raise AssertionError("the schema refused the file without a mistake")
-    return Description(robot, values, tuple(sorted(report.warnings)), source, overrides)
+    warnings = with_lines(sorted(report.warnings), source.text.splitlines())
+    return Description(robot, values, warnings, source, overrides)
 
 
 def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:

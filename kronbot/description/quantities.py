@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from kronbot.description.expressions import Number
+from kronbot.description.nodes import Scalar
 from kronbot.description.report import View
 
 _FULL_TURN = 2 * math.pi * (1 + 1e-9)
+_TURNS = ("from", "to", "amplitude", "phase", "offset")
 _ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
 # Rods and plates stand exactly on the border of what a body can have; decimals of a table must not push them over it.
@@ -29,6 +32,7 @@ def check_quantities(root: View) -> None:
         _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
     for motion in root["motion"].entries:
         _motion(motion)
+    _turns(root)
     _simulate(root["simulate"])
     _statics(root)
 
@@ -51,6 +55,20 @@ def _angles(views: Iterable[View]) -> None:
         value = view.number()
         if value is not None and abs(value) > _FULL_TURN:
             view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write 90*deg)")
+
+
+def _turns(root: View) -> None:
+    """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
+    joints = [link["joint"] for link in root["links"].items]
+    revolute = {joint["name"].text for joint in joints if joint["type"].text == "revolute"}
+    holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"])
+    for view in (entry for holder in holders for entry in holder.entries if entry.path[-1] in revolute):
+        values = [motion[key] for motion in (view, view["motion"]) for key in _TURNS]
+        _angles(value for value in (view, view["pd"]["target"], *values) if _is_plain(value))
+
+
+def _is_plain(view: View) -> bool:
+    return isinstance(view.node, Scalar) and isinstance(view.node.value, Number)
 
 
 def _joint(joint: View) -> None:

@@ -1,4 +1,4 @@
-"""Where the robots that come with kronbot are."""
+"""Where the robots that come with kronbot are, and the file to start a new one from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ def shipped_robots(package: Path = _PACKAGE) -> dict[str, Path]:
     build copies).
     """
     for folder in (package / "robots", package.parent / "robots"):
-        files = sorted(folder.glob("*.yaml"))
+        files = {file.stem: file for file in folder.glob("*.yaml")}
         if files:
-            return {file.stem: file for file in files}
+            return dict(sorted(files.items()))
     return {}
+
+
+def starter() -> str:
+    """The text of a commented robot file to start from."""
+    return (Path(__file__).parent / "starter.yaml").read_text(encoding="utf-8")

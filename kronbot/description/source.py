@@ -14,7 +14,9 @@ from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 
+STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")
+_LINE_END = re.compile("\r\n|\r|\n")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -36,7 +38,8 @@ def read(argument: str) -> Source:
     Raises UsageError where there is no such file, DescriptionError where it cannot be read as text.
     """
     if argument in _STANDARD_INPUT:
-        return _read_standard_input()
+        content = read_standard_input(limits.TEXT_BYTES)
+        return Source(STANDARD_INPUT_NAME, decode(STANDARD_INPUT_NAME, content), None)
     path = Path(argument)
     try:
         found = bool(argument) and path.exists()
@@ -66,7 +69,7 @@ def read_bytes(path: Path, name: str, limit: int) -> bytes:
         with open(descriptor, "rb", closefd=True) as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _at_start(name, "not a regular file (a device, pipe or socket)")
-            content = file.read(limit + 1)
+            content = file.read(limit + 1) or b""  # None from what would have to be waited for
     except IsADirectoryError:
         raise _at_start(name, "a directory, not a file") from None
     except OSError as error:
@@ -79,24 +82,33 @@ def decode(name: str, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8-sig", "replace")
-        raise _at(name, before, "not UTF-8 text: save the file with the encoding UTF-8") from None
+        place = len(content[: error.start].decode("utf-8-sig", "replace"))
+        readable = content.decode("utf-8-sig", "replace")
+        raise _at(name, readable, place, "not UTF-8 text: save the file with the encoding UTF-8") from None
     if not text.strip():
         raise _at_start(name, "empty: a robot file begins with 'kronbot: 1'")
     wrong = _UNPRINTABLE.search(text)
     if wrong:
-        raise _at(name, text[: wrong.start()], f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")
+        raise _at(name, text, wrong.start(), f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")
     return text
 
 
-def _read_standard_input() -> Source:
+def read_standard_input(limit: int, wanted: str = "a robot file") -> bytes:
+    """All of standard input, at most ``limit`` bytes.
+
+    Raises UsageError where nothing is piped into it, DescriptionError where it cannot be read or is longer.
+    """
     if sys.stdin is None or sys.stdin.closed:
-        raise UsageError("standard input is closed: name a robot file")
+        raise UsageError(f"standard input is closed: name {wanted}")
     if sys.stdin.isatty():
-        raise UsageError("standard input is a terminal: pipe a robot file into it, or name one")
-    name = "<stdin>"
-    content = _within(sys.stdin.buffer.read(limits.TEXT_BYTES + 1), name, limits.TEXT_BYTES)
-    return Source(name, decode(name, content), None)
+        raise UsageError(f"standard input is a terminal: pipe {wanted} into it, or name one")
+    try:
+        content = sys.stdin.buffer.read(limit + 1)
+    except OSError as error:
+        raise _at_start(STANDARD_INPUT_NAME, f"cannot be read: {error.strerror or error}") from None
+    if content is None:
+        raise _at_start(STANDARD_INPUT_NAME, "cannot be read: it does not wait for who writes into it")
+    return _within(content, STANDARD_INPUT_NAME, limit)
 
 
 def _within(content: bytes, name: str, limit: int) -> bytes:
@@ -109,6 +121,7 @@ def _at_start(name: str, message: str) -> DescriptionError:
     return DescriptionError([Mistake(1, 1, message, name)])
 
 
-def _at(name: str, before: str, message: str) -> DescriptionError:
-    lines = re.split("\r\n|\r|\n", before)
-    return DescriptionError([Mistake(len(lines), len(lines[-1]) + 1, message, name)])
+def _at(name: str, text: str, place: int, message: str) -> DescriptionError:
+    before = _LINE_END.split(text[:place])
+    line = _LINE_END.split(text)[len(before) - 1]
+    return DescriptionError([Mistake(len(before), len(before[-1]) + 1, message, name, line)])

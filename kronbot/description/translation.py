@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from itertools import chain
+from itertools import islice
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from kronbot.description.expressions import CONSTANTS, Expression
@@ -19,6 +19,9 @@ from kronbot.description.schema import RobotFile
 from kronbot.description.wording import listing, quote
 
 Location = tuple[str | int, ...]
+
+# Parameters among which the nearest to an unknown name is looked for: of thousands it would take seconds.
+_SEARCHED = 500
 
 
 def report_faults(faults: Iterable[Mapping[str, Any]], report: Report) -> None:
@@ -115,7 +118,7 @@ def _fault(fault: ValueError, path: Path, report: Report) -> None:
     if isinstance(fault, Fault) and fault.unknown:
         parameters = find(report.root, ("parameters",))
         names = parameters.entries if isinstance(parameters, MappingNode) else ()
-        hint = report.guess(fault.unknown, chain(names, CONSTANTS))
+        hint = report.guess(fault.unknown, (*CONSTANTS, *islice(names, _SEARCHED)))
     report.value(path, f"{fault}{hint}")
 
 

@@ -1,12 +1,14 @@
-"""How a message quotes what a user wrote, how it guesses what was meant, and how many are shown."""
+"""How a message quotes what a user wrote, how it guesses what was meant, and which lines and how many are shown."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from kronbot.description import limits
-from kronbot.errors import Mistake
+from kronbot.errors import Mistake, Mistaken
 
 _QUOTED_LENGTH = 60
 _GUESSED_LENGTH = 64
@@ -40,5 +42,21 @@ def first_of(mistakes: Iterable[Mistake]) -> list[Mistake]:
     rest = ordered[limits.MISTAKES :]
     if rest:
         count = f"and {len(rest)} more mistake{'s' if len(rest) > 1 else ''}"
-        return [*ordered[: limits.MISTAKES], Mistake(rest[-1].line, rest[-1].column, count, rest[-1].file)]
+        return [*ordered[: limits.MISTAKES], Mistake(rest[-1].line, rest[-1].column, count, rest[-1].file, text="")]
     return ordered
+
+
+def with_lines(mistakes: Iterable[Mistake], lines: Sequence[str]) -> tuple[Mistake, ...]:
+    """The mistakes, in their order, with the lines of the text that they are about."""
+    shown = dict(enumerate(lines, start=1))
+    return tuple(m if m.text is not None else replace(m, text=shown.get(m.line, "")) for m in mistakes)
+
+
+@contextmanager
+def quoting(lines: Sequence[str]) -> Iterator[None]:
+    """Mistakes that are raised inside get the lines of the text that they are about."""
+    try:
+        yield
+    except Mistaken as error:
+        error.mistakes = with_lines(error.mistakes, lines)
+        raise

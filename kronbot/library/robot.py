@@ -5,11 +5,13 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kronbot import description
+from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.errors import UsageError
 from kronbot.library.answering import complete, nothing, numbers
@@ -62,6 +64,16 @@ class Robot(robot.Robot):
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
+    @cached_property
+    def _asked(self) -> dict[Hashable, Question]:
+        """Questions that were traced: the second answer takes microseconds."""
+        return {}
+
+    def _once(self, which: Hashable, make: Callable[[], Question]) -> Question:
+        if which not in self._asked:
+            self._asked[which] = make()
+        return self._asked[which]
+
     def symbolic(
         self, style: str = "text", *, short: bool = False, shared: bool = False, seconds: float = 20.0
     ) -> Symbolic:
@@ -106,7 +118,8 @@ class Robot(robot.Robot):
         from kronbot.mechanics import jacobians
 
         seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        asked = jacobians.jacobian(self, seen, rates=qd is not None)
+        rates = qd is not None
+        asked = self._once(("jacobian", frame, axes, rates), lambda: jacobians.jacobian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
 
     def hessian(
@@ -128,7 +141,8 @@ class Robot(robot.Robot):
         from kronbot.mechanics import jacobians
 
         seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        asked = jacobians.hessian(self, seen, rates=qd is not None or qdd is not None)
+        rates = qd is not None or qdd is not None
+        asked = self._once(("hessian", frame, axes, rates), lambda: jacobians.hessian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
@@ -143,7 +157,8 @@ class Robot(robot.Robot):
         """
         from kronbot.mechanics import lagrange
 
-        asked = lagrange.dynamics(self, rates=qd is not None or qdd is not None)
+        rates = qd is not None or qdd is not None
+        asked = self._once(("dynamics", rates), lambda: lagrange.dynamics(self, rates))
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
     def taylor(

@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi
 from casadi import SX
 
-from kronbot.description import Description, schema
+from kronbot.description import Description, names, schema
 from kronbot.description.schema import RobotFile
 from kronbot.errors import UsageError
 from kronbot.model.beam import TIP, Beam
@@ -135,13 +135,7 @@ class Robot:
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
         """Names of q: per link its joint, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``."""
-        names: list[str] = []
-        for link in self.links:
-            if link.joint is not None:
-                names.append(link.joint.name)
-            if link.beam is not None:
-                names += [f"{link.name}.{d.name}{i + 1}" for d in link.beam.directions for i in range(d.count)]
-        return tuple(names)
+        return names.coordinates(self.file, self.order)
 
     def force_units(self, places: Iterable[int]) -> list[str]:
         """Units of the generalized forces on coordinates: J per unit of the coordinate."""

@@ -39,7 +39,8 @@ def test_version_and_help(capsys):
     assert capsys.readouterr().out == f"kronbot {__version__}\n"
     for name in kronbot.commands:
         assert run([name, "--help"]) == 0
-        example = {"convert": "arm.urdf", "statics": "piedboeuf"}.get(name, "canadarm")
+        examples = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml", "cache": "--clear"}
+        example = (examples | {"explain": "orders"}).get(name, "canadarm")
         assert f"kronbot {name} {example}" in capsys.readouterr().out
     assert run(["-h"]) == 0
 

@@ -199,3 +199,41 @@ def test_numbers_of_a_file_with_free_symbols(capsys):
     assert "--set a3=" in err
     assert "--symbolic" in err
     assert run(["jacobian", "stacker", "--q", "1,2,3", "--set", "a3=2", "--set", "d2=1", "-q"]) == 0
+
+
+def test_batches_come_in_blocks(tmp_path, capsys, monkeypatch):
+    """However many there are: the same bytes, cases numbered through, in every form."""
+    file = tmp_path / "rows.csv"
+    rows = np.random.default_rng(3).uniform(-1, 1, (1300, 3))
+    file.write_text("q1,q2,q3\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows.tolist()))
+    line = ["jacobian", "stacker-numeric", "--q", f"@{file}", "--array", "J_T", "--quiet"]
+    told = {}
+    for size in (512, 65_536):
+        monkeypatch.setattr("kronbot.cli.points.MOST", size)
+        assert run([*line, "--format", "csv"]) == 0
+        told[size] = [capsys.readouterr().out]
+        for suffix in ("csv", "json", "npz"):
+            target = tmp_path / f"{size}.{suffix}"
+            assert run([*line, "-o", str(target)]) == 0
+            told[size].append(target.read_bytes())
+    assert told[512] == told[65_536]
+    cases = [entry.split(",")[0] for entry in told[512][0].splitlines()]
+    assert cases == ["case", *map(str, range(1, 1301))]
+
+
+def test_a_wrong_row_far_down_leaves_no_file(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("kronbot.cli.points.MOST", 512)
+    file, target = tmp_path / "rows.csv", tmp_path / "out.csv"
+    file.write_text("q1,q2,q3\n" + "1,2,3\n" * 1200 + "1,nan,3\n")
+    line = ["jacobian", "stacker-numeric", "--q", f"@{file}", "--array", "J_T", "-o", str(target)]
+    assert run(line) == 2
+    assert "row 1201 after the header" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
+
+
+def test_files_of_rows_have_equal_length(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("kronbot.cli.points.MOST", 512)
+    (tmp_path / "q.csv").write_text("q1\n" + "1\n" * 512)
+    (tmp_path / "qd.csv").write_text("q1\n" + "1\n" * 513)
+    assert run(["jacobian", "stacker-numeric", "--q", f"@{tmp_path / 'q.csv'}", "--qd", f"@{tmp_path / 'qd.csv'}"]) == 2
+    assert "--q and --qd must have equally many rows" in capsys.readouterr().err

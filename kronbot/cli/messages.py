@@ -1,0 +1,109 @@
+"""What people read on stderr: errors, and the mistakes of a text with the lines and places they are about."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable
+
+import click
+
+from kronbot.errors import KronbotError, Mistake, Mistaken
+
+WIDTH = 100
+"""Columns that an excerpt of a source line may take, with its number."""
+
+_TAB = " " * 4
+_CUT = "..."
+
+
+def show_error(error: KronbotError) -> None:
+    """An error on stderr: one line, or every mistake of a text with its place."""
+    if isinstance(error, Mistaken):
+        _show(error.mistakes, "")
+    else:
+        click.echo(f"{_painted('Error:', 'red')} {error}", err=True, color=_colourful())
+
+
+def show_warnings(warnings: Iterable[Mistake]) -> None:
+    """Warnings about a text on stderr."""
+    _show(warnings, "warning: ")
+
+
+def _show(mistakes: Iterable[Mistake], word: str) -> None:
+    for mistake in mistakes:
+        place = f"{_escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
+        lines = [f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)]
+        click.echo("\n".join(lines), err=True, color=_colourful())
+
+
+def _excerpt_lines(mistake: Mistake) -> list[str]:
+    """The source line with its number and a caret below the place; nothing where there is no line to show."""
+    if mistake.text is None or not mistake.text.strip():
+        return []
+    gutter = f"  {mistake.line} | "
+    shown, offset = excerpt(mistake.text, mistake.column, WIDTH - len(gutter))
+    below = " " * (len(gutter) - 2) + "| "
+    return [gutter + shown.rstrip(), below + " " * offset + _painted("^", "red")]
+
+
+def excerpt(line: str, column: int, width: int) -> tuple[str, int]:
+    """The part of ``line`` around ``column`` (from 1) that fits into ``width``, and the caret's offset in it (from 0).
+
+    Tabs are expanded, characters that do not print are escaped; wide and combining characters count as terminals show
+    them.
+    """
+    at = min(column - 1, len(line))
+    # Characters further away can never be in sight, but for combining ones, of which nobody needs more.
+    left = [_cell(sign) for sign in reversed(line[max(at - 2 * width, 0) : at])]
+    right = [_cell(sign) for sign in line[at : at + 2 * width]]
+    if len(left) + len(right) < len(line) or _size(left) + _size(right) > width:
+        room = width - 2 * len(_CUT)
+        # What one side leaves free the other one may have.
+        behind = _fitting(right, room - _size(_fitting(left, room // 2)))
+        before = _fitting(left, room - _size(behind))
+    else:
+        before, behind = left, right
+    head = _CUT if len(before) < at else ""
+    tail = _CUT if len(behind) < len(line) - at else ""
+    shown = "".join(text for text, _ in (*reversed(before), *behind))
+    return head + shown + tail, len(head) + _size(before)
+
+
+def _fitting(cells: list[tuple[str, int]], room: int) -> list[tuple[str, int]]:
+    """The first cells, as many as fit."""
+    for count, (_, size) in enumerate(cells):
+        room -= size
+        if room < 0:
+            return cells[:count]
+    return cells
+
+
+def _size(cells: list[tuple[str, int]]) -> int:
+    return sum(size for _, size in cells)
+
+
+def _cell(sign: str) -> tuple[str, int]:
+    """What stands for a character, and how many columns of a terminal it takes."""
+    if sign == "\t":
+        return _TAB, len(_TAB)
+    if not sign.isprintable():
+        escaped = _escaped(sign)
+        return escaped, len(escaped)
+    if unicodedata.category(sign) in ("Mn", "Me"):
+        return sign, 0
+    return sign, 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def _escaped(text: str) -> str:
+    """A file must not write to the terminal."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def _colourful() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _painted(text: str, colour: str | None = None) -> str:
+    return click.style(text, fg=colour, bold=True) if text and _colourful() else text

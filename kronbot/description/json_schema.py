@@ -1,0 +1,152 @@
+"""The JSON Schema of a robot file, so that editors check and complete while one types.
+
+It is read off the types of ``schema`` and says of shape what they say; names, references, signs and physics are for
+``kronbot check``.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from kronbot.description import limits
+from kronbot.description.expressions import Expression
+from kronbot.description.schema import RobotFile
+
+Schema = dict[str, Any]
+
+_HEAD: Final[Schema] = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "title": "kronbot robot file",
+    "description": "A robot, its links rigid or flexible. SI units and radians; a number may be an expression over "
+    "parameters, such as pi/2, 90*deg, 2*EI; functions: sin, cos, tan, sqrt, exp.",
+}
+_NUMBER: Final[Schema] = {
+    "title": "number or expression",
+    "description": "SI units and radians",
+    "type": ["number", "string"],
+    "pattern": "^[-+*/(). 0-9A-Za-z_]+$",
+    "maxLength": limits.EXPRESSION_LENGTH,
+    "examples": ["pi/2", "90*deg", "2*EI"],
+}
+_SCALARS: Final[dict[type, Schema]] = {
+    Expression: {"$ref": "#/$defs/number"},
+    str: {"type": "string", "minLength": 1},
+    int: {"type": "integer", "minimum": 0, "maximum": limits.MODES},
+}
+# What the types do not say: keys that exclude or need each other, and what is fixed.
+_RULES: Final[dict[str, Schema]] = {
+    "RobotFile": {
+        "properties": {
+            "kronbot": {"const": 1},
+            "links": {"minItems": 1, "maxItems": limits.LINKS},
+            "parameters": {"propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": limits.NAME_LENGTH}},
+        }
+    },
+    "Joint": {
+        "if": {"properties": {"type": {"const": "fixed"}}},
+        "then": {"not": {"required": ["name"]}},
+        "else": {"required": ["name"]},
+    },
+    "Link": {
+        "oneOf": [{"required": ["dh"]}, {"required": ["pose"]}],
+        "not": {"required": ["rigid", "flexible"]},
+    },
+    "JointDrive": {"minProperties": 1, "maxProperties": 1},
+    "StructuralDamping": {"not": {"anyOf": [{"required": ["ratio", key]} for key in ("alpha", "beta")]}},
+    "PolynomialMotion": {"properties": {"degree": {"enum": [3, 5]}}},
+}
+
+
+def robot_file_schema() -> Schema:
+    """JSON Schema, draft 7, of a robot file."""
+    definitions: dict[str, Schema] = {}
+    body = {word: value for word, value in _mapping(RobotFile, definitions).items() if word not in _HEAD}
+    return _HEAD | body | {"$defs": {"number": _NUMBER, **dict(sorted(definitions.items()))}}
+
+
+def _mapping(described: type, definitions: dict[str, Schema]) -> Schema:
+    """A mapping whose keys are the fields of a dataclass."""
+    hints = get_type_hints(described, include_extras=True)
+    properties, required = {}, []
+    for entry in fields(described):
+        metadata = getattr(hints[entry.name], "__metadata__", ())
+        key = _said("alias", metadata) or entry.name
+        # A key that may be left out has the default None; written down, it has a value.
+        content = _value(_without_none(hints[entry.name]), definitions)
+        tells_kind = "const" in content
+        if tells_kind or (entry.default is MISSING and entry.default_factory is MISSING):
+            required.append(key)
+        elif (default := _plain(entry.default)) is not None:
+            content = {**content, "default": default}
+        properties[key] = {**content, "description": _said("description", metadata)}
+    about = " ".join(str(described.__doc__).replace("``", "").split())
+    body = {"type": "object", "properties": properties, "additionalProperties": False}
+    body |= {"required": required} if required else {}
+    words = {"title": _words(described.__name__), "description": about}
+    return words | _merged(body, _RULES.get(described.__name__, {}))
+
+
+def _value(hint: Any, definitions: dict[str, Schema]) -> Schema:
+    """What a type allows; dataclasses become definitions."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _value(arguments[0], definitions)
+    if origin in (Union, types.UnionType):
+        kinds = [{"type": "null"} if kind is types.NoneType else _value(kind, definitions) for kind in arguments]
+        return {"anyOf": kinds}
+    if origin is Literal:
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _value(arguments[1], definitions)}
+    if origin is tuple:
+        size = {} if arguments[-1] is Ellipsis else {"minItems": len(arguments), "maxItems": len(arguments)}
+        return {"type": "array", "items": _value(arguments[0], definitions), **size}
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if not (isinstance(hint, type) and is_dataclass(hint)):
+        raise TypeError(f"no JSON Schema is known for {hint!r}")
+    if hint.__name__ not in definitions:
+        definitions[hint.__name__] = _mapping(hint, definitions)
+    return {"$ref": f"#/$defs/{hint.__name__}"}
+
+
+def _without_none(hint: Any) -> Any:
+    """The type of a key that may be left out."""
+    if get_origin(hint) is Annotated:
+        return _without_none(get_args(hint)[0])
+    if get_origin(hint) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(hint) if kind is not types.NoneType]
+        return kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007
+    return hint
+
+
+def _plain(default: object) -> object:
+    """A default as a file would say it; None where the keys below say it, or where there is none."""
+    if isinstance(default, Expression):
+        return int(default.text)
+    if isinstance(default, tuple):
+        return [_plain(item) for item in default] or None
+    return default if isinstance(default, str | int) else None
+
+
+def _said(word: str, metadata: Iterable[object]) -> str:
+    """An attribute of one of the annotations of a field, empty where none has it."""
+    return next((str(said) for entry in metadata if (said := getattr(entry, word, None))), "")
+
+
+def _merged(node: Schema, rules: Schema) -> Schema:
+    """The node with the words of the rules added, also below."""
+    result = dict(node)
+    for word, value in rules.items():
+        held = result.get(word)
+        result[word] = _merged(held, value) if isinstance(held, dict) and isinstance(value, dict) else value
+    return result
+
+
+def _words(name: str) -> str:
+    """``BendingStiffness`` as ``bending stiffness``, ``DH`` as it is."""
+    return name if name.isupper() else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()

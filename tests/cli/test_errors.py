@@ -1,0 +1,269 @@
+"""Errors and warnings as people read them: the place, the message, the line and a caret."""
+
+import io
+import subprocess
+import sys
+import unicodedata
+
+import click
+import pytest
+
+from kronbot.cli import messages
+from kronbot.cli.main import run
+from kronbot.description import read
+from kronbot.description.wording import quoting, with_lines
+from kronbot.errors import DescriptionError, KronbotError, Mistake, MotionError
+
+ARM = """\
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+"""
+
+
+def refused(tmp_path, capsys, text, *arguments, code=3):
+    """The lines on stderr about a robot file with that text."""
+    path = tmp_path / "arm.yaml"
+    path.write_text(text)
+    assert run([*(arguments or ["check"]), str(path)]) == code
+    captured = capsys.readouterr()
+    assert captured.out == "" or code == 0
+    return captured.err.replace(str(path), "arm.yaml").splitlines()
+
+
+def test_every_mistake_is_a_block(tmp_path, capsys):
+    """Message first, so that editors jump; then the line with its number, and a caret below the place."""
+    text = ARM.replace("alpha", "alfa").replace("mass: 1}", "mass: -1, com: 3}").replace("standard", "standart")
+    assert refused(tmp_path, capsys, text) == [
+        "arm.yaml:3:13: 'convention' must be one of standard, modified; not 'standart'; did you mean 'standard'?",
+        "  3 | convention: standart",
+        "    |             ^",
+        "arm.yaml:8:9: missing key 'alpha' in 'dh'",
+        "  8 |     dh: {a: 1, d: 0, alfa: 0, theta: 0}",
+        "    |         ^",
+        "arm.yaml:8:22: unknown key 'alfa'; did you mean 'alpha'?",
+        "  8 |     dh: {a: 1, d: 0, alfa: 0, theta: 0}",
+        "    |                      ^",
+        "arm.yaml:9:19: 'mass' must be at least 0, it is -1.0",
+        "  9 |     rigid: {mass: -1, com: 3}",
+        "    |                   ^",
+        "arm.yaml:9:28: a list is wanted here, not '3'",
+        "  9 |     rigid: {mass: -1, com: 3}",
+        "    |                            ^",
+    ]
+
+
+def test_text_that_is_no_yaml(tmp_path, capsys):
+    lines = refused(tmp_path, capsys, ARM.replace("name: arm", "name: {arm"))
+    assert lines[0].startswith("arm.yaml:3:11: this is not YAML: ")
+    assert lines[1:] == ["  3 | convention: standard", "    |           ^"]
+    assert len(refused(tmp_path, capsys, ARM + "  - [a: \n")) == 1  # the end of the file has no line to show
+
+
+def test_text_that_is_no_text(tmp_path, capsys):
+    """Characters that would write to the terminal are escaped; bytes that are none show as such."""
+    assert refused(tmp_path, capsys, ARM.replace("name: arm", "name: a\x1b[31mrm"))[:3] == [
+        "arm.yaml:2:8: the character U+001B is not allowed in a text file",
+        r"  2 | name: a\x1b[31mrm",
+        "    |        ^",
+    ]
+    path = tmp_path / "bytes.yaml"
+    path.write_bytes(ARM.replace("name: arm", "name: a?m").encode().replace(b"?", b"\xff"))
+    assert run(["check", str(path)]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert "not UTF-8" in lines[0]
+    assert lines[1:] == ["  2 | name: a\ufffdm", "    |        ^"]
+
+
+def test_warnings(tmp_path, capsys):
+    text = ARM.replace("mass: 1", "mass: 1, inertia: {Ixx: 1}").replace("theta: 0", "theta: 90")
+    assert refused(tmp_path, capsys, text, code=0) == [
+        "arm.yaml:8:39: warning: the angle 90.0 is beyond 2 pi: is it in degrees? (write 90*deg)",
+        "  8 |     dh: {a: 1, d: 0, alpha: 0, theta: 90}",
+        "    |                                       ^",
+        "arm.yaml:9:31: warning: no body can have this inertia: one principal moment is larger than the other two "
+        "together",
+        "  9 |     rigid: {mass: 1, inertia: {Ixx: 1}}",
+        "    |                               ^",
+    ]
+    assert refused(tmp_path, capsys, text, "check", "--quiet", code=0) == []
+
+
+def test_standard_input(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "check", "-"],
+        input=ARM.replace("mass", "maß"),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "<stdin>:9:13: unknown key 'maß'; did you mean 'mass'?",
+        "  9 |     rigid: {maß: 1}",
+        "    |             ^",
+    ]
+
+
+def test_a_motion_of_the_command_line(capsys):
+    """Usage, not the file: exit 2; every mistake, with the text that was given."""
+    motion = "qa: {type: sinusoid, amplitud: 0.2, frequency: 5}\nqaa: {type: cycloidl}"
+    assert run(["linearize", "khang", "--motion", motion]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "motion:1:5: missing key 'amplitude' in 'qa'",
+        "  1 | qa: {type: sinusoid, amplitud: 0.2, frequency: 5}",
+        "    |     ^",
+        "motion:1:22: unknown key 'amplitud'; did you mean 'amplitude'?",
+        "  1 | qa: {type: sinusoid, amplitud: 0.2, frequency: 5}",
+        "    |                      ^",
+        "motion:2:1: unknown joint 'qaa'; did you mean 'qa'?",
+        "  2 | qaa: {type: cycloidl}",
+        "    | ^",
+        "motion:2:13: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'cycloidl'; did you "
+        "mean 'cycloidal'?",
+        "  2 | qaa: {type: cycloidl}",
+        "    |             ^",
+    ]
+    assert run(["linearize", "khang", "--motion", "qa: ["]) == 2
+    assert capsys.readouterr().err.startswith("motion:")
+
+
+def test_tables(tmp_path, capsys):
+    """The line of the table; tabs are expanded."""
+    (tmp_path / "t.csv").write_text("t,q\n0,0\n1,\tone\n2,2\n3,3\n4,4\n")
+    text = ARM + "motion:\n  q1: {type: table, file: t.csv}\n"
+    assert refused(tmp_path, capsys, text) == [
+        "t.csv:3:3: 'one' is not a finite number",
+        "  3 | 1,    one",
+        "    |   ^",
+    ]
+
+
+def test_urdf(tmp_path, capsys):
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot name="a">\n  <link name="b"><inertial><mass value="two"/></inertial></link>\n</robot>\n')
+    assert run(["convert", str(path)]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    at = lines.index(f"{path}:2:28: 'value' of <mass> must be a number up to 1e+100, not 'two'")
+    assert lines[at + 1] == '  2 |   <link name="b"><inertial><mass value="two"/></inertial></link>'
+    assert lines[at + 2].index("^") == lines[at + 1].index("<mass")
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "width", "expected"),
+    [
+        ("name: x", 7, 20, ("name: x", 6)),
+        ("", 1, 20, ("", 0)),
+        ("abc", 9, 20, ("abc", 3)),  # beyond the end: after it
+        ("\tx: 1", 2, 20, ("    x: 1", 4)),
+        ("日本: x", 5, 20, ("日本: x", 6)),  # two columns each
+        ("e\u0301: x", 5, 20, ("e\u0301: x", 3)),  # a combining accent takes none
+        ("a\x07\u202eb", 4, 20, (r"a\x07\u202eb", 11)),
+        ("0123456789" * 10, 1, 20, ("01234567890123...", 0)),
+        ("0123456789" * 10, 100, 20, ("...67890123456789", 16)),
+        ("0123456789" * 10, 51, 20, ("...34567890123456...", 10)),
+        ("日" * 40, 21, 20, ("...日日日日日日日...", 9)),
+    ],
+)
+def test_excerpts(line, column, width, expected):
+    shown, offset = messages.excerpt(line, column, width)
+    assert (shown, offset) == expected
+
+
+@pytest.mark.parametrize("sign", ["x", "日", "\t", "\u0301", "\x00"])
+@pytest.mark.parametrize("column", [1, 2, 50, 2500, 4999, 5000, 5001])
+def test_excerpts_of_long_lines_fit_and_point_at_the_place(sign, column):
+    line = sign * (column - 1) + "P" + sign * (5000 - column)
+    shown, offset = messages.excerpt(line, column, 94)
+    widths = [0 if unicodedata.combining(c) else 2 if c == "日" else 1 for c in shown]
+    place = shown.index("P")
+    assert sum(widths) <= 94
+    assert sum(widths[:place]) == offset
+    assert len(shown) < 1000
+
+
+def test_long_lines_are_cut_to_a_window(tmp_path, capsys):
+    long = ", ".join(f"p{i}: {i}" for i in range(3000))
+    lines = refused(tmp_path, capsys, ARM + f"parameters: {{{long}, sin: 1, {long.replace('p', 'r')}}}\n")
+    assert lines[0].startswith("arm.yaml:10:") and "'sin' is reserved" in lines[0]
+    assert max(map(len, lines[1:])) <= messages.WIDTH
+    assert lines[1][lines[2].index("^") :].startswith("sin: 1")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+PLAIN = "f.yaml:1:3: odd\n  1 | a: b\n    |   ^\nf.yaml:1:3: warning: odd\n  1 | a: b\n    |   ^\nError: no\n"
+
+
+def shown(monkeypatch, stream, **environment):
+    """What goes to a stream as stderr."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        patch.delenv("NO_COLOR", raising=False)
+        for name, value in ({"TERM": "xterm"} | environment).items():
+            patch.setenv(name, value)
+        mistake = Mistake(1, 3, "odd", "f.yaml", "a: b")
+        messages.show_error(DescriptionError([mistake]))
+        messages.show_warnings([mistake])
+        messages.show_error(KronbotError("no"))
+    return stream.getvalue()
+
+
+def test_colour_is_for_terminals(monkeypatch):
+    """And says nothing that the words do not; NO_COLOR and dumb terminals get none, nor does a pipe."""
+    coloured = shown(monkeypatch, Terminal())
+    assert "\x1b[31m" in coloured and "\x1b[33m" in coloured
+    assert click.unstyle(coloured) == PLAIN
+    assert shown(monkeypatch, Terminal(), NO_COLOR="1") == PLAIN
+    assert shown(monkeypatch, Terminal(), TERM="dumb") == PLAIN
+    assert shown(monkeypatch, io.StringIO()) == PLAIN
+
+
+def test_file_names_do_not_write_to_the_terminal(capsys):
+    messages.show_error(DescriptionError([Mistake(1, 1, "odd", "a\x1b[2Jb.yaml")]))
+    assert capsys.readouterr().err == "a\\x1b[2Jb.yaml:1:1: odd\n"
+
+
+def test_lines_are_no_part_of_what_a_mistake_is():
+    """They neither order nor tell mistakes apart; the text of an error stays one line a mistake."""
+    one, other = Mistake(1, 2, "odd", "f", "text"), Mistake(1, 2, "odd", "f")
+    assert one == other
+    assert str(DescriptionError([one])) == "f:1:2: odd"
+    assert [mistake.text for mistake in with_lines([other, one, Mistake(9, 1, "odd", "f")], ["first"])] == [
+        "first",
+        "text",
+        "",
+    ]
+
+
+def test_mistakes_of_a_library_call_carry_their_lines():
+    from kronbot.description import Source, load
+
+    with pytest.raises(DescriptionError) as caught:
+        load(Source("r", ARM.replace("mass", "mas"), None))
+    assert [mistake.text for mistake in caught.value.mistakes] == ["    rigid: {mas: 1}"]
+    assert str(caught.value) == "r:9:13: unknown key 'mas'; did you mean 'mass'?"
+    with pytest.raises(MotionError) as caught:
+        load(Source("r", ARM, None), {}, "q2: {}")
+    assert caught.value.exit_code == 2
+    assert {mistake.text for mistake in caught.value.mistakes} == {"q2: {}"}
+    assert {warning.text for warning in load(read("puma560")).warnings} >= {
+        "    rigid: {mass: 0, inertia: {Iyy: 0.35}}",
+    }
+
+
+def test_other_errors_pass_through():
+    with pytest.raises(ZeroDivisionError), quoting(["x"]):
+        _ = 1 / 0

@@ -1,0 +1,93 @@
+"""``kronbot explain``: a text for everything, true to the options there are."""
+
+import re
+
+import click
+import pytest
+
+from kronbot.cli import explain
+from kronbot.cli.main import SECTIONS, kronbot, run
+
+TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
+TOPICS = {
+    *("coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames", "kronecker"),
+    *("linearization", "loads", "motions", "orders", "papers", "recursion", "shapes", "units"),
+}
+
+
+def options_of(command):
+    """All names of a command's options, as --name."""
+    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    return {name for name in known if name.startswith("--")} | {"--help"}
+
+
+def text(name):
+    return TEXTS[name].read_text(encoding="utf-8")
+
+
+def test_every_command_and_topic_has_a_text():
+    assert set(kronbot.commands) <= {path.stem for path in (explain.FOLDER / "commands").glob("*.md")}
+    assert {path.stem for path in (explain.FOLDER / "topics").glob("*.md")} == TOPICS
+    assert len(TEXTS) == len(list(explain.FOLDER.rglob("*.*")))  # no name twice, nothing else
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_are_short_and_fit_a_terminal(name):
+    lines = text(name).splitlines()
+    assert lines[0].startswith(f"# {name}: ")
+    assert max(map(len, lines)) <= 100
+    assert 8 <= len(lines) <= 36
+    assert all(line == line.rstrip() and line.isprintable() for line in lines)
+    assert not text(name).endswith("\n\n")
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name in kronbot.commands or name in TOPICS])
+def test_options_exist(name):
+    """Those of the command itself; a topic may speak of any. An option after another command's name is that one's."""
+    everywhere = set().union(*map(options_of, kronbot.commands.values()))
+    known = options_of(kronbot.commands[name]) if name in kronbot.commands else everywhere
+    for line in text(name).splitlines():
+        mentioned = [command for command in kronbot.commands if re.search(rf"kronbot {command}\b", line)]
+        allowed = known.union(*(options_of(kronbot.commands[command]) for command in mentioned))
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", line)) <= allowed, line
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_references_lead_somewhere(name):
+    """``kronbot explain X``, also where the line breaks."""
+    for found in re.findall(r"(?:kronbot )?explain\s+([a-z]+)", text(name)):
+        assert found in TEXTS or found == "says", found
+
+
+def test_the_list(capsys):
+    assert run(["explain"]) == 0
+    out = capsys.readouterr().out
+    for name, path in TEXTS.items():
+        title = path.read_text(encoding="utf-8").splitlines()[0].partition(": ")[2]
+        assert re.search(rf"^  {name} +{re.escape(title)}$", out, re.MULTILINE)
+    assert out.index("Commands:") < out.index("Topics:")
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_one_text(capsys):
+    assert run(["explain", "orders"]) == 0
+    assert capsys.readouterr() == (text("orders"), "")
+    assert run(["explain", "Orders"]) == 0
+    assert run(["explain", "ordres"]) == 2
+    assert "did you mean 'orders'?" in capsys.readouterr().err
+    assert run(["explain", "../topics/orders"]) == 2
+
+
+def test_commands_stand_in_sections(capsys):
+    """Each once in the help of the group; an option of every command is documented, and its help ends in examples."""
+    listed = [command for commands in SECTIONS.values() for command in commands]
+    assert listed == list(kronbot.commands)
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    places = [out.index(f"\n{heading}:\n") for heading in SECTIONS]
+    assert places == sorted(places)
+    for command in listed:
+        assert len(re.findall(rf"^  {command.name} ", out, re.MULTILINE)) == 1
+        *_, last = command.help.strip().split("\n\n")
+        assert "Examples:" in last and f"  kronbot {command.name}" in last
+        assert all(option.help for option in command.params if isinstance(option, click.Option)), command.name

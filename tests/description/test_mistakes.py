@@ -1,0 +1,165 @@
+"""Mistakes that people make: each is found at its place, all in one go, with a guess at what was meant."""
+
+import os
+
+import pytest
+
+from kronbot.description import Source, load
+from kronbot.errors import DescriptionError
+
+ROBOT = """\
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 1e4, payload: 2}
+links:
+  - name: upper
+    joint: {type: revolute, name: shoulder, limits: [-pi, pi]}
+    dh: {a: 1, d: 0, alpha: pi/2, theta: 0}
+    flexible: {mass: 2, EI: {z: EI}, modes: {v: 2}, shape: craig-bampton}
+  - name: lower
+    parent: upper
+    joint: {type: prismatic, name: slide}
+    pose: {xyz: [0, 0, 1], rpy: [0, pi, 0]}
+    rigid: {mass: payload, com: [0, 0, 0.1], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+endpoint: {link: lower}
+motion:
+  shoulder: {type: polynomial, from: 0, to: 1, duration: 2, degree: 5}
+statics:
+  angles: {shoulder: [0, pi/4]}
+  loads: [{frame: com:lower, force: [0, 0, 1]}]
+  distributed: [{link: upper, force: [0, 0, 1]}]
+  gauges: [{name: g1, link: upper, x: 0.5}]
+  calibration: {shoulder: 0}
+simulate: {duration: 1, drive: {shoulder: {pd: {kp: 1, kd: 1, target: 1}}, slide: {torque: 3}}}
+"""
+
+
+def mistakes(text):
+    with pytest.raises(DescriptionError) as caught:
+        load(Source("arm.yaml", text, None))
+    return caught.value.mistakes
+
+
+def warnings(text):
+    return load(Source("arm.yaml", text, None)).warnings
+
+
+def test_the_robot_is_right():
+    assert warnings(ROBOT) == ()
+
+
+# What is right, what is written instead, and what the message says; the place is where the wrong word stands.
+MISTYPED = [
+    ("gravity:", "gravty:", "unknown key 'gravty'; did you mean 'gravity'?"),
+    ("alpha:", "alfa:", "unknown key 'alfa'; did you mean 'alpha'?"),
+    ("flexible:", "flexibel:", "unknown key 'flexibel'; did you mean 'flexible'?"),
+    ("Iyy:", "Ijj:", "unknown key 'Ijj'"),
+    ("degree:", "degre:", "unknown key 'degre'; did you mean 'degree'?"),
+    ("EI: {z: EI}", "EI: {z: EI2}", "unknown name 'EI2'; did you mean 'EI'?"),
+    ("mass: payload", "mass: 2*pay_load", "unknown name 'pay_load' in '2*pay_load'; did you mean 'payload'?"),
+    ("standard", "standart", "must be one of standard, modified; not 'standart'; did you mean 'standard'?"),
+    ("revolute", "revolut", "did you mean 'revolute'?"),
+    ("prismatic", "Prismatic", "did you mean 'prismatic'?"),
+    ("craig-bampton", "craig_bampton", "did you mean 'craig-bampton'?"),
+    ("polynomial", "polynom", "did you mean 'polynomial'?"),
+    ("parent: upper", "parent: uper", "unknown link 'uper'; did you mean 'upper'?"),
+    ("endpoint: {link: lower", "endpoint: {link: lowr", "unknown link 'lowr'; did you mean 'lower'?"),
+    ("motion:\n  shoulder", "motion:\n  sholder", "unknown joint 'sholder'; did you mean 'shoulder'?"),
+    ("angles: {shoulder", "angles: {sholder", "unknown joint 'sholder'; did you mean 'shoulder'?"),
+    ("calibration: {shoulder", "calibration: {sholder", "unknown joint 'sholder'; did you mean 'shoulder'?"),
+    ("slide: {torque", "slid: {torque", "unknown joint 'slid'; did you mean 'slide'?"),
+    ("frame: com:lower", "frame: com:lwer", "unknown frame 'com:lwer'; did you mean 'com:lower'?"),
+    ("distributed: [{link: upper", "distributed: [{link: uppr", "unknown link 'uppr'; did you mean 'upper'?"),
+    ("name: g1, link: upper", "name: g1, link: uppr", "unknown link 'uppr'; did you mean 'upper'?"),
+    ("torque: 3", "torqe: 3", "unknown key 'torqe'; did you mean 'torque'?"),
+    ("pd: {kp", "PD: {kp", "unknown key 'PD'; did you mean 'pd'?"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "message"), MISTYPED)
+def test_what_was_meant(right, wrong, message):
+    """At the wrong word itself, or at the value that holds it."""
+    assert ROBOT.count(right) == 1
+    text = ROBOT.replace(right, wrong)
+    (found,) = [mistake for mistake in mistakes(text) if message in mistake.message]
+    changed = text.index(wrong) + len(os.path.commonprefix([right, wrong]))
+    line = text.count("\n", 0, changed) + 1
+    column = changed - text.rfind("\n", 0, changed)
+    assert found.line == line
+    assert column - 10 < found.column <= column
+
+
+def test_all_at_once():
+    """Every one of them in one file, each told as if it were alone, in the order of the file."""
+    text, together = ROBOT, []
+    for right, wrong, message in MISTYPED:
+        if right not in ("flexible:", "motion:\n  shoulder", "prismatic", "polynomial", "parent: upper"):
+            text = text.replace(right, wrong)
+            together.append(message)
+    found = mistakes(text)
+    assert list(found) == sorted(found)
+    for message in together:
+        assert any(message in mistake.message for mistake in found), message
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("alpha: pi/2", "alpha: 90"),
+        ("theta: 0}", "theta: -45}"),
+        ("rpy: [0, pi, 0]", "rpy: [0, 180, 0]"),
+        ("limits: [-pi, pi]", "limits: [-180, 180]"),
+        ("{shoulder: [0, pi/4]}", "{shoulder: [0, 45]}"),
+        ("calibration: {shoulder: 0}", "calibration: {shoulder: 90}"),
+        ("to: 1,", "to: 60,"),
+        ("target: 1", "target: 30"),
+    ],
+)
+def test_angles_in_degrees(right, wrong):
+    """90 where radians are meant is allowed and told, with the cure."""
+    found = warnings(ROBOT.replace(right, wrong))
+    assert 1 <= len(found) <= 2  # both limits
+    for warning in found:
+        assert "is it in degrees? (write 90*deg)" in warning.message
+        assert ROBOT.replace(right, wrong).splitlines()[warning.line - 1][warning.column - 1] in "-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("alpha: pi/2", "alpha: 90*deg"),
+        ("alpha: pi/2", "alpha: 2*pi"),
+        ("to: 1,", "to: 10*pi,"),  # five turns are meant
+        ("xyz: [0, 0, 1]", "xyz: [0, 0, 90]"),
+        ("calibration: {shoulder: 0}", "calibration: {shoulder: 0, slide: 90}"),  # metres
+    ],
+)
+def test_what_is_no_angle_in_degrees(right, wrong):
+    assert warnings(ROBOT.replace(right, wrong)) == ()
+
+
+@pytest.mark.parametrize(
+    ("inertia", "message"),
+    [
+        ("{Ixx: 1, Iyy: 1, Izz: 3}", "one principal moment is larger than the other two together"),
+        ("{Ixx: 1, Iyy: 1, Izz: 1, Ixy: 2}", "one principal moment is larger than the other two together"),
+    ],
+)
+def test_bodies_that_cannot_be(inertia, message):
+    text = ROBOT.replace("{Ixx: 1, Iyy: 1, Izz: 1}", inertia)
+    (warning,) = warnings(text)
+    assert message in warning.message
+    assert text.splitlines()[warning.line - 1][warning.column - 1 :].startswith(inertia)
+
+
+def test_inertia_without_mass():
+    (warning,) = warnings(ROBOT.replace("mass: payload", "mass: 0"))
+    assert warning.message == "this body has inertia and no mass"
+
+
+def test_a_wrong_robot_says_nothing_about_oddities():
+    """First what stops it; warnings follow when that is mended."""
+    found = mistakes(ROBOT.replace("alpha: pi/2", "alpha: 90").replace("gravity:", "gravty:"))
+    assert not any("degrees" in mistake.message for mistake in found)
