@@ -93,6 +93,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str], met: list[int]) -> int:
     debug = "--debug" in arguments
+    if debug:
+        import logging
+
+        logging.basicConfig(format="%(message)s")
+        logging.getLogger("kronbot").setLevel(logging.DEBUG)
     try:
         with kronbot.make_context("kronbot", list(arguments)) as context:
             kronbot.invoke(context)

@@ -80,8 +80,8 @@ def test_one_text(capsys):
 
 def test_commands_stand_in_sections(capsys):
     """Each once in the help of the group; an option of every command is documented, and its help ends in examples."""
-    listed = [command for commands in SECTIONS.values() for command in commands]
-    assert listed == list(kronbot.commands)
+    listed = [kronbot.commands[name] for names in SECTIONS.values() for name in names]
+    assert [command.name for command in listed] == list(kronbot.commands)
     assert run(["--help"]) == 0
     out = capsys.readouterr().out
     places = [out.index(f"\n{heading}:\n") for heading in SECTIONS]
