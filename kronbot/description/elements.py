@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from xml.parsers import expat
 
 from kronbot.description import limits
 from kronbot.description.nodes import Place
-from kronbot.description.source import Source, decode, read_bytes
+from kronbot.description.source import STANDARD_INPUT_NAME, Source, decode, read_bytes, read_standard_input
 from kronbot.description.wording import did_you_mean, first_of, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 
@@ -45,17 +44,12 @@ def read_xml(argument: str, limit: int) -> Source:
 
     Raises UsageError where there is no such file, DescriptionError where it is no text or too long.
     """
-    name = "<stdin>" if argument == "-" else argument
     if argument == "-":
-        if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-            raise UsageError("nothing is piped into standard input: pipe a URDF file into it, or name one")
-        content = sys.stdin.buffer.read(limit + 1)
+        name, content = STANDARD_INPUT_NAME, read_standard_input(limit, "a URDF file")
     elif not _exists(argument):
         raise UsageError(f"no file {quote(argument)}")
     else:
-        content = read_bytes(Path(argument), name, limit)
-    if len(content) > limit:
-        raise DescriptionError([Mistake(1, 1, f"larger than {limit // 1024} kB", name)])
+        name, content = argument, read_bytes(Path(argument), argument, limit)
     if not content.strip():
         raise DescriptionError([Mistake(1, 1, "empty: a URDF file begins with '<robot name=\"...\">'", name)])
     return Source(name, decode(name, content), None)

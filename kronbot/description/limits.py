@@ -45,3 +45,9 @@ EXACT_BITS: Final = 8192
 
 NAME_LENGTH: Final = 64
 """Longest name of a link, joint, gauge or parameter, characters."""
+
+SHAPE_ROWS: Final = 10_000
+"""Most rows of a table of shapes."""
+
+SHAPE_COLUMNS: Final = 3 * MODES + 1
+"""Most columns of a table of shapes: x, and every mode of every direction."""

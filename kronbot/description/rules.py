@@ -224,6 +224,7 @@ def _tables(root: View, folder: Path | None) -> None:
     motions = (*root["motion"].entries, *(drive["motion"] for drive in drives))
     files = [motion["file"] for motion in motions if motion["type"].text == "table"]
     files += [drive["torque"]["file"] for drive in drives]
+    files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
     for view in files:
         if view.text is not None:
             fault = file_fault(view.text, folder)

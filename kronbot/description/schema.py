@@ -126,6 +126,16 @@ class Tip(_Strict):
 
 
 @dataclass(frozen=True)
+class TableFile(_Strict):
+    """A CSV file: torques over time in s, linear between the rows, or shapes x, v1, ..., w1, ..., t1, ... of a beam."""
+
+    file: Annotated[Text, Field(description="path relative to the robot file")]
+
+
+Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
+
+
+@dataclass(frozen=True)
 class StructuralDamping(_Strict):
     """Modal damping by ratio, or Rayleigh damping alpha M + beta K; not both."""
 
@@ -142,7 +152,7 @@ class Flexible(_Strict):
     EI: Annotated[BendingStiffness, Field(description="bending stiffness, N m^2")] = BendingStiffness()
     GJ: Annotated[Quantity, Field(description="torsional stiffness, N m^2")] = ZERO
     modes: Annotated[Modes, Field(description="number of modes")] = Modes()
-    shape: Annotated[ShapeName, Field(description="family of shape functions")] = "clamped-free"
+    shape: Annotated[Shape, Field(description="family of shape functions, or a table of them")] = "clamped-free"
     polar_inertia: Annotated[Quantity, Field(description="polar mass moment per length, kg m")] = ZERO
     root: Annotated[Quantity, Field(description="rigid massless length before the beam, m")] = ZERO
     damping: Annotated[StructuralDamping, Field(description="structural damping")] = StructuralDamping()
@@ -222,15 +232,6 @@ class TableMotion(_Strict):
 
 
 Motion = Annotated[Cycloidal | SpinUp | PolynomialMotion | Sinusoid | TableMotion, Discriminator("type")]
-
-
-@dataclass(frozen=True)
-class TableFile(_Strict):
-    """A CSV file of time in s and value, linear between the rows."""
-
-    file: Annotated[Text, Field(description="path relative to the robot file")]
-
-
 Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
 
 

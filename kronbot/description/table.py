@@ -1,18 +1,52 @@
-"""Reading a table of time and value from a CSV file."""
+"""Reading tables from CSV files: time and value of a motion or a torque, and shapes of a beam."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 
 from kronbot.description import limits
+from kronbot.description.nodes import Place
 from kronbot.description.rules import file_fault
 from kronbot.description.source import decode, read_bytes
-from kronbot.description.wording import first_of, quote
+from kronbot.description.wording import did_you_mean, first_of, quote
 from kronbot.errors import DescriptionError, Mistake
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+# Fewer do not say where a shape bends.
+_FEWEST_ROWS = 5
+_COLUMN = re.compile(r"x|[vwt][1-9][0-9]?", re.ASCII)
+_COLUMNS = "x, v1, v2, ..., w1, w2, ..., t1, t2, ..."
+# Programs print places with seven digits; a table in other units, or of another beam, is off by more.
+_PLACE = 1e-6
+_SMALLEST_STEP = 1e-9
+# A clamped root is exactly at rest in a finite-element program: what is left of it is the rounding of the numbers.
+_ROOT_VALUE = 1e-6
+# Of the steepest slope. The curvature that a spline needs to undo a slope of 1 % at its root stiffens it by 1 % or so.
+_ROOT_SLOPE = 1e-2
+# Mean square by which strains leave the line between their neighbours, as a share of their own: that of a wave over
+# twelve rows. Too few digits make the strains of a fine table zigzag, by this share of its stiffness.
+_ROUGH = 0.02
+# Squares and quotients of shapes within these sizes keep their digits.
+_SIZES = (1e-9, 1e9)
+
+
+@dataclass(frozen=True)
+class ShapeTable:
+    """Shapes of a beam: values by column name at the places ``x`` (m, from 0 at the beam's root to its length).
+
+    Deflections v1, v2, ..., w1, ... of bending and twists t1, ... of torsion, all dimensionless, as many as are used.
+    ``mistake(column, message)`` says at a column's name that something is wrong with it.
+    """
+
+    x: tuple[float, ...]
+    columns: Mapping[str, tuple[float, ...]]
+    mistake: Callable[[str, str], Mistake]
 
 
 def read_table(folder: Path | None, file: str, rows: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -20,48 +54,202 @@ def read_table(folder: Path | None, file: str, rows: int) -> tuple[tuple[float, 
 
     A first line that holds no number is a header. Raises DescriptionError with every mistake of the CSV file.
     """
-    fault = file_fault(file, folder)
-    if fault or folder is None:
-        raise DescriptionError([Mistake(1, 1, fault, file)])
-    text = decode(file, read_bytes(folder / file, file, limits.TABLE_BYTES))
+    lines = _lines(folder, file)
+    first = next(lines)
+    if first.holds_a_number:
+        lines = chain([first], lines)
     mistakes: list[Mistake] = []
     times: list[float] = []
     values: list[float] = []
-    header_may_come = True
-    for line, content in enumerate(text.splitlines(), start=1):
-        if not content.strip():
-            continue
-        cells = content.split(",")
-        if header_may_come and not any(_NUMBER.fullmatch(cell.strip()) for cell in cells):
-            header_may_come = False
-            continue
-        header_may_come = False
-        numbers = _row(cells, line, file, mistakes)
+    for line in lines:
+        numbers = line.numbers(2, "two columns (time, value) are wanted here", mistakes)
         if numbers is None:
             continue
         if times and numbers[0] <= times[-1]:
-            mistakes.append(Mistake(line, 1, f"the time {numbers[0]!r} does not come after {times[-1]!r}", file))
+            mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {times[-1]!r}"))
         times.append(numbers[0])
         values.append(numbers[1])
-    if not mistakes and len(times) < rows:
-        mistakes.append(Mistake(1, 1, f"{len(times)} rows of numbers, at least {rows} are wanted", file))
-    if mistakes:
-        raise DescriptionError(first_of(mistakes))
+    if not mistakes:
+        mistakes += _too_few(times, rows, file)
+    _raise(mistakes)
     return tuple(times), tuple(values)
 
 
-def _row(cells: list[str], line: int, file: str, mistakes: list[Mistake]) -> tuple[float, float] | None:
-    if len(cells) != 2:
-        mistakes.append(Mistake(line, 1, f"two columns (time, value) are wanted here, not {len(cells)}", file))
-        return None
-    numbers: list[float] = []
-    column = 1
-    for cell in cells:
-        bare = cell.strip()
-        number = float(bare) if _NUMBER.fullmatch(bare) else math.nan
-        if math.isfinite(number):
-            numbers.append(number)
-        else:
-            mistakes.append(Mistake(line, column, f"{quote(bare)} is not a finite number", file))
-        column += len(cell) + 1
-    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+def read_shapes(folder: Path | None, file: str, length: float, counts: Mapping[str, int]) -> ShapeTable:
+    """The shapes of a beam of a ``length`` (m) in the columns of ``file`` in ``folder`` that a header names.
+
+    ``counts`` says how many columns of each letter v, w and t are used; those beyond are left out. Raises
+    DescriptionError with every mistake of the CSV file: x must grow from 0 to the length and every shape rest at the
+    root, with its value and, in bending, with its slope.
+    """
+    lines = _lines(folder, file)
+    header = next(lines)
+    names = _headers(header, counts)
+    rows = list(islice(lines, limits.SHAPE_ROWS + 1))
+    if len(rows) > limits.SHAPE_ROWS:
+        raise DescriptionError([rows[-1].mistake(f"more than {limits.SHAPE_ROWS} rows of numbers")])
+    mistakes: list[Mistake] = []
+    wanted = f"{len(names)} columns are wanted here, as in the header"
+    numbers = [row.numbers(len(names), wanted, mistakes) for row in rows]
+    if not mistakes:
+        mistakes += _too_few(rows, _FEWEST_ROWS, file)
+    _raise(mistakes)
+    columns = dict(zip(names, zip(*filter(None, numbers), strict=True), strict=True))
+    x = columns["x"]
+    _raise(_wrong_places(x, length, rows, names.index("x")))
+    used = {name: columns[name] for letter, count in counts.items() for name in _names(letter, count)}
+    for name, values in used.items():
+        fault = _fault(name, x, values)
+        mistakes += [rows[0].mistake(fault, names.index(name))] if fault else []
+    _raise(mistakes)
+    return ShapeTable(x, used, lambda column, message: header.mistake(message, names.index(column)))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a CSV file that is not blank."""
+
+    file: str
+    number: int
+    text: str
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """What stands between the commas."""
+        return self.text.split(",")
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """Where the cells begin."""
+        starts = accumulate((len(cell) + 1 for cell in self.cells[:-1]), initial=1)
+        return [(self.number, start) for start in starts]
+
+    @property
+    def holds_a_number(self) -> bool:
+        return any(_NUMBER.fullmatch(cell.strip()) for cell in self.cells)
+
+    def mistake(self, message: str, cell: int = 0) -> Mistake:
+        """Something is wrong with the line, or with one of its cells."""
+        return Mistake(*self.places[cell], message, self.file, self.text)
+
+    def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
+        """The ``count`` finite numbers of the line, or None and what is wrong."""
+        if len(self.cells) != count:
+            mistakes.append(self.mistake(f"{wanted}, not {len(self.cells)}"))
+            return None
+        bare = [cell.strip() for cell in self.cells]
+        numbers = [float(text) if _NUMBER.fullmatch(text) else math.nan for text in bare]
+        wrong = [i for i, number in enumerate(numbers) if not math.isfinite(number)]
+        mistakes += [self.mistake(f"{quote(bare[i])} is not a finite number", i) for i in wrong]
+        return None if wrong else numbers
+
+
+def _lines(folder: Path | None, file: str) -> Iterator[_Line]:
+    """The lines of a file that are not blank, at least one."""
+    fault = file_fault(file, folder)
+    if fault or folder is None:
+        raise DescriptionError([Mistake(1, 1, fault, file)])
+    content = read_bytes(folder / file, file, limits.TABLE_BYTES)
+    if not content.strip():
+        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", file)])
+    lines = enumerate(decode(file, content).splitlines(), start=1)
+    return (_Line(file, number, text) for number, text in lines if text.strip())
+
+
+def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
+    few = len(rows) < least
+    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []
+
+
+def _raise(mistakes: list[Mistake]) -> None:
+    if mistakes:
+        raise DescriptionError(first_of(mistakes))
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{i + 1}" for i in range(count)]
+
+
+def _headers(header: _Line, counts: Mapping[str, int]) -> list[str]:
+    """The names of all columns."""
+    if header.holds_a_number:
+        raise DescriptionError([header.mistake(f"the first line must name the columns: {_COLUMNS}")])
+    if len(header.cells) > limits.SHAPE_COLUMNS:
+        excess = f"{len(header.cells)} columns, at most {limits.SHAPE_COLUMNS} are allowed"
+        raise DescriptionError([header.mistake(excess)])
+    used = [name for letter, count in counts.items() for name in _names(letter, count)]
+    names = [cell.strip() for cell in header.cells]
+    missing = [name for name in ("x", *used) if name not in names]
+    mistakes: list[Mistake] = []
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            mistakes.append(header.mistake(f"a second column {quote(name)}", i))
+        elif not _COLUMN.fullmatch(name):
+            hint = did_you_mean(name, missing) if len(mistakes) < limits.MISTAKES else ""
+            mistakes.append(header.mistake(f"unknown column {quote(name)}{hint or f'; known are {_COLUMNS}'}", i))
+    if "x" in missing:
+        mistakes.append(header.mistake("no column 'x': the places of the rows, m from the beam's root"))
+    for letter, key in (("v", "v"), ("w", "w"), ("t", "torsion")):
+        gone = [name for name in missing if name[0] == letter]
+        if gone:
+            asked = f"modes: {{{key}: {counts[letter]}}}"
+            mistakes.append(header.mistake(f"no column {', '.join(map(quote, gone))} for {asked}"))
+    _raise(mistakes)
+    return names
+
+
+def _wrong_places(x: Sequence[float], length: float, rows: Sequence[_Line], column: int) -> list[Mistake]:
+    mistakes = [
+        row.mistake(f"x must grow from row to row: {after!r} after {before!r}", column)
+        for row, (before, after) in zip(rows[1:], pairwise(x), strict=True)
+        if not after - before > _SMALLEST_STEP * length
+    ]
+    if abs(x[0]) > _PLACE * length:
+        mistakes.append(rows[0].mistake(f"the first x must be 0, the root of the beam; it is {x[0]!r}", column))
+    if abs(x[-1] - length) > _PLACE * length:
+        wanted = f"the last x must be the length of the beam, {length!r} m from its root"
+        mistakes.append(rows[-1].mistake(f"{wanted}; it is {x[-1]!r}", column))
+    return mistakes
+
+
+def _fault(name: str, x: Sequence[float], values: Sequence[float]) -> str:
+    """What is wrong with the values of a shape; an empty string for a good one."""
+    size = max(map(abs, values))
+    if size == 0:
+        return f"the shape {name} is zero everywhere"
+    if not _SIZES[0] <= size <= _SIZES[1]:
+        return f"the largest value of {name} is {size!r}: scale shapes to about 1"
+    cure = "clamp the root of the beam in the program that the shapes come from"
+    if abs(values[0]) > _ROOT_VALUE * size:
+        return f"the shape {name} must be 0 at the root, it is {values[0]!r}: {cure}"
+    middles = [(after + before) / 2 for before, after in pairwise(x)]
+    slopes = _quotients(x, values, 1)
+    centres = [sum(three) / 3 for three in zip(x, x[1:], x[2:], strict=False)]
+    torsion = name[0] == "t"
+    if _is_rough(middles, slopes) if torsion else _is_rough(centres, _quotients(x, values, 2)):
+        strain = "twist per length" if torsion else "curvature"
+        return f"the {strain} of {name} jumps from row to row: write more digits, or twelve rows a wave"
+    # Newton's interpolation of three and of four rows; where they disagree the table is too coarse to judge by.
+    of_three = slopes[0] - _quotients(x[:3], values[:3], 2)[0] / 2 * (x[1] - x[0])
+    of_four = of_three + _quotients(x[:4], values[:4], 3)[0] / 6 * (x[1] - x[0]) * (x[2] - x[0])
+    if not torsion and abs(of_four) > _ROOT_SLOPE * max(map(abs, slopes)) + abs(of_four - of_three):
+        return f"the slope of {name} must be 0 at the root, it is {of_four!r} per m: {cure}"
+    return ""
+
+
+def _quotients(x: Sequence[float], values: Sequence[float], degree: int) -> list[float]:
+    """Derivatives of the polynomials through each ``degree`` + 1 neighbours."""
+    result = list(values)
+    for n in range(1, degree + 1):
+        result = [n * (b - a) / (x[i + n] - x[i]) for i, (a, b) in enumerate(pairwise(result))]
+    return result
+
+
+def _is_rough(places: Sequence[float], strains: Sequence[float]) -> bool:
+    """Whether strains leave the line between their neighbours by much of what they are, in the mean."""
+    rows = list(zip(places, strains, strict=True))
+    off = [
+        s - ((after - x) * left + (x - before) * right) / (after - before)
+        for (before, left), (x, s), (after, right) in zip(rows, rows[1:], rows[2:], strict=False)
+    ]
+    return math.fsum(e * e for e in off) / len(off) > _ROUGH * math.fsum(s * s for s in strains) / len(strains)

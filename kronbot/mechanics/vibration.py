@@ -12,7 +12,7 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
-from kronbot.errors import UsageError
+from kronbot.errors import DescriptionError, UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import model_in_words
 from kronbot.mechanics.modal import Modes, modes
@@ -97,4 +97,7 @@ def _with_modes(robot: Robot, count: int) -> Robot:
             link = replace(link, flexible=replace(link.flexible, modes=counts))
         links.append(link)
     file = replace(robot.file, links=tuple(links))
-    return build(replace(robot.description, robot=file), robot.order)
+    try:
+        return build(replace(robot.description, robot=file), robot.order)
+    except DescriptionError as error:  # a table with fewer shapes
+        raise UsageError(f"--convergence: {error}") from None

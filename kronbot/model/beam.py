@@ -140,8 +140,14 @@ class Beam:
             return self.row(direction, b, derivative) - self.row(direction, a, derivative)
 
         turn = casadi.vertcat(change(self.torsion, 0) @ qa, -change(self.w, 1) @ qw, change(self.v, 1) @ qv)
-        within = (a + (b - a) * xi for xi in gauss(3)[0].tolist())
-        return Step((b - a) * self.length, casadi.vertcat(turn, *(self.curvature(xi, q_f) for xi in within)))
+        v, w, a_x = (self._sampled(direction, a, b) for direction in self.directions)
+        within = (casadi.vertcat(a_x[i, :] @ qa, -w[i, :] @ qw, v[i, :] @ qv) for i in range(3))
+        return Step((b - a) * self.length, casadi.vertcat(turn, *within))
+
+    def _sampled(self, direction: Direction, a: float, b: float) -> SX:
+        """Strains of the shapes at the three Gauss points from xi = a to b, 3 x m; of splines those of a quadratic."""
+        hat = beam_integrals.quadratic(direction.shapes, direction.strain, a, b)
+        return casadi.vertcat(*(self._entries(direction, values, direction.strain) for values in hat.T))
 
     def curvature(self, xi: float, q_f: SX) -> SX:
         """kappa (3 x 1, 1/m) of a section in its own axes: twist alpha', -w'', v''; the same in every order."""
@@ -252,15 +258,18 @@ class Beam:
     def row(self, direction: Direction, xi: float, derivative: int) -> SX:
         """The shapes (or derivatives by x) at xi, 1 x m; at the tip they are modal data with a name of their own."""
         values = direction.shapes.values(np.array([xi]), derivative)[:, 0]
-        powers = [power - derivative for power in direction.shapes.powers]
-        if xi == TIP:
-            entries = [
-                self._datum(f"X{i + 1}{derivative * chr(39)}(l)", direction, float(value), power)
-                for i, (value, power) in enumerate(zip(values, powers, strict=True))
-            ]
-        else:
-            entries = [float(value) * self.power(power) for value, power in zip(values, powers, strict=True)]
+        if xi != TIP:
+            return self._entries(direction, values, derivative)
+        entries = [
+            self._datum(f"X{i + 1}{derivative * chr(39)}(l)", direction, float(value), power - derivative)
+            for i, (value, power) in enumerate(zip(values, direction.shapes.powers, strict=True))
+        ]
         return casadi.horzcat(SX(1, 0), *entries)
+
+    def _entries(self, direction: Direction, values: np.ndarray, derivative: int) -> SX:
+        """Values (m,) of a derivative of the shapes by xi, as those of the derivative by x, 1 x m."""
+        pairs = zip(values, direction.shapes.powers, strict=True)
+        return casadi.horzcat(SX(1, 0), *(float(value) * self.power(power - derivative) for value, power in pairs))
 
     def running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""

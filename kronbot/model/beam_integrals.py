@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial import legendre
 
 from kronbot.model.eigenfunctions import Array
-from kronbot.model.modes import Shapes, gauss, nodes_needed
+from kronbot.model.modes import Shapes, gauss
+
+# Nodes between two knots: exact for two cubics and a factor of xi.
+PIECE_NODES = 4
+
+
+def rule(shapes: Shapes) -> tuple[Array, Array]:
+    """Return nodes on [0, 1] and weights, both (k,), for integrals of products of two shapes and of xi."""
+    return _composite(np.array([0.0, *shapes.knots, 1.0]), _piece_nodes(shapes))
 
 
 def integral(shapes: Shapes) -> Array:
     """Return C_i = int_0^1 phi_i dxi, shape (m,)."""
-    xi, weight = gauss(shapes.nodes)
+    xi, weight = rule(shapes)
     return shapes.values(xi) @ weight
 
 
 def first_moment(shapes: Shapes) -> Array:
     """Return D_i = int_0^1 xi phi_i dxi, shape (m,)."""
-    xi, weight = gauss(shapes.nodes)
+    xi, weight = rule(shapes)
     return shapes.values(xi) @ (xi * weight)
 
 
@@ -27,7 +36,7 @@ def gram(shapes: Shapes, derivative: int) -> Array:
     n = 0 is the mass matrix m_ij, n = 2 in bending and n = 1 in torsion the stiffness k_ij. Entries that vanish by
     orthogonality come out within rounding of zero, seen against the diagonal. Raises ValueError for another n.
     """
-    xi, weight = gauss(shapes.nodes)
+    xi, weight = rule(shapes)
     values = shapes.values(xi, derivative)
     product = (values * weight) @ values.T
     return np.asarray((product + product.T) / 2)
@@ -39,32 +48,64 @@ def running(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:
     ``da``, ``db``: orders of derivative, 0, 1 or 2. Errors are of rounding size. Raises ValueError for another
     derivative and for points outside of [0, 1].
     """
-    points, lengths, back = _panels(xi)
+    points, lengths, back = _panels(xi, a, b)
     area, _ = _panel_integrals(a, da, b, db, points, lengths)
     return np.asarray(np.cumsum(area, axis=0)[back])
 
 
 def running_twice(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:
     """Return int_0^xi int_0^s a_i^(da) b_j^(db) dt ds = int_0^xi (xi - t) a_i^(da) b_j^(db) dt; else as ``running``."""
-    points, lengths, back = _panels(xi)
+    points, lengths, back = _panels(xi, a, b)
     area, moment = _panel_integrals(a, da, b, db, points, lengths)
     before = np.cumsum(area, axis=0) - area
     return np.asarray(np.cumsum(moment + lengths[:, None, None] * before, axis=0)[back])
 
 
-def _panels(xi: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.intp]]:
-    """Starts and lengths (k,) of the panels from 0 through the sorted points, and where each given point is in them."""
+def quadratic(shapes: Shapes, derivative: int, start: float, end: float) -> Array:
+    """Return the quadratics nearest to phi_i^(n) on [start, end], at its three Gauss points, as an array (m, 3).
+
+    Nearest in the mean square, which keeps the moments of degree 0, 1 and 2; between knots it is phi_i^(n) itself that
+    stands at these points. Raises ValueError for a derivative other than 0, 1 and 2.
+    """
+    length = end - start
+    own = start + length * gauss(3)[0]
+    inside = shapes.knots[(shapes.knots > start) & (shapes.knots < end)]
+    if not inside.size:
+        return shapes.values(own, derivative)
+    xi, weight = _composite(np.array([start, *inside, end]), 3)
+    # Legendre polynomials at the places xi (degrees along columns) and at the Gauss points.
+    there, here = (legendre.legvander(2 * (at - start) / length - 1, 2) for at in (xi, own))
+    moments = (shapes.values(xi, derivative) * weight) @ (there * [1, 3, 5]) / length
+    return np.asarray(moments @ here.T)
+
+
+def _composite(cuts: Array, n: int) -> tuple[Array, Array]:
+    """n Gauss nodes and weights between each two neighbours of the ascending ``cuts``."""
+    xi, weight = gauss(n)
+    lengths = np.diff(cuts)[:, None]
+    return (cuts[:-1, None] + lengths * xi).ravel(), (lengths * weight).ravel()
+
+
+def _piece_nodes(*families: Shapes) -> int:
+    """Nodes for products of two shapes on a piece without knots."""
+    return max(PIECE_NODES if family.knots.size else family.nodes for family in families)
+
+
+def _panels(xi: npt.ArrayLike, a: Shapes, b: Shapes) -> tuple[Array, Array, npt.NDArray[np.intp]]:
+    """Starts and lengths (k,) of the panels from 0 through the sorted points and knots; the panel each point ends."""
     points = np.atleast_1d(np.asarray(xi, dtype=float))
     if points.size and not (points.min() >= 0 and points.max() <= 1):
         raise ValueError("points along a beam must lie in [0, 1]")
-    ends, back = np.unique(points, return_inverse=True)
+    knots = np.concatenate([a.knots, b.knots])
+    last = points.max(initial=0.0)
+    ends, back = np.unique(np.concatenate([points, knots[knots < last]]), return_inverse=True)
     starts = np.concatenate([[0.0], ends])[:-1]
-    return starts, ends - starts, back
+    return starts, ends - starts, back[: points.size]
 
 
 def _panel_integrals(a: Shapes, da: int, b: Shapes, db: int, starts: Array, lengths: Array) -> tuple[Array, Array]:
     """Integrals over each panel of a_i b_j and of (end - t) a_i b_j, both (k, m_a, m_b)."""
-    xi, weight = gauss(nodes_needed(a, b))
+    xi, weight = gauss(_piece_nodes(a, b))
     t = starts[:, None] + lengths[:, None] * xi
     left = a.values(t.ravel(), da).reshape(len(a), *t.shape)
     right = b.values(t.ravel(), db).reshape(len(b), *t.shape)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import casadi
 from casadi import SX, skew
 
 from kronbot.description import Description, schema
 from kronbot.description.schema import ZERO
+from kronbot.description.table import read_shapes
 from kronbot.errors import UsageError
 from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
-from kronbot.model.modes import BENDING, TORSION, Shapes, clamped_mass
+from kronbot.model.modes import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.motions import motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import BASE, ORDERS, Body, Endpoint, Joint, Link, Robot
+from kronbot.model.spline import tabulated
 
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
@@ -24,7 +28,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     """The model of a described robot at a kinematic order ("0", "1", "2" or "exact").
 
     Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
-    is needed and a parameter is free (``clamped-mass`` shapes), DescriptionError where a table cannot be read.
+    is needed and a parameter is free (shapes ``clamped-mass`` or of a table), DescriptionError where a table is wrong.
     """
     if order not in ORDERS:
         raise UsageError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
@@ -36,7 +40,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     n = 0
     for i, entry in enumerate(file.links):
         parent = i - 1 if entry.parent is None else BASE if entry.parent == "base" else names.index(entry.parent)
-        link = _link(entry, parent, n, file.convention, order, parameters)
+        link = _link(entry, parent, n, description, order, parameters)
         n = link.modal.stop
         links.append(link)
     endpoint = file.endpoint or schema.Endpoint(link=None, position=(ZERO, ZERO, ZERO))
@@ -54,14 +58,18 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     )
 
 
-def _link(entry: schema.Link, parent: int, n: int, convention: str, order: str, parameters: Parameters) -> Link:
+def _link(
+    entry: schema.Link, parent: int, n: int, description: Description, order: str, parameters: Parameters
+) -> Link:
     if entry.dh is not None:
-        row = dh.CONVENTIONS[convention](entry.dh, parameters)
+        row = dh.CONVENTIONS[description.robot.convention](entry.dh, parameters)
     else:
         row = dh.placed_row(entry.pose or schema.Placement(), parameters)
     joint = _joint(entry.joint, n, parameters)
     start = n + (joint is not None)
-    beam = None if entry.flexible is None else _beam(entry, entry.flexible, row, order, parameters)
+    beam = None
+    if entry.flexible is not None:
+        beam = _beam(entry, entry.flexible, row, order, parameters, description.source.folder)
     at_tip = [_body(body, parameters) for body in (entry.rigid, entry.payload) if body is not None]
     return Link(
         name=entry.name,
@@ -102,13 +110,23 @@ def _turned(body: Body, R: SX) -> Body:
     return Body(body.mass, R @ body.com, R @ body.inertia @ R.T)
 
 
-def _beam(entry: schema.Link, flexible: schema.Flexible, row: Row, order: str, parameters: Parameters) -> Beam:
+def _beam(
+    entry: schema.Link, flexible: schema.Flexible, row: Row, order: str, parameters: Parameters, folder: Path | None
+) -> Beam:
     root = parameters.number(flexible.root)
     length = row.along - root if flexible.length is None else parameters.number(flexible.length)
     modes = STILL if order == "0" else flexible.modes
-    # The payload seen in the axes of the beam: the tip frame is turned by Rx(alpha) against them.
-    tip = None if entry.payload is None else _turned(_body(entry.payload, parameters), row.after)
-    v, w = _bending_shapes(flexible, modes, length, tip, parameters, f"link {entry.name!r}: shape clamped-mass")
+    wanted = f"link {entry.name!r}: shape"
+    if isinstance(flexible.shape, schema.TableFile):
+        v, w, t = _tabulated_shapes(flexible.shape, modes, length, parameters, f"{wanted} from a table", folder)
+    else:
+        # The payload seen in the axes of the beam: the tip frame is turned by Rx(alpha) against them.
+        tip = None if entry.payload is None else _turned(_body(entry.payload, parameters), row.after)
+        if flexible.shape == "clamped-mass":
+            v, w = _loaded_shapes(flexible, modes, length, tip, parameters, f"{wanted} clamped-mass")
+        else:
+            v, w = (BENDING[flexible.shape](count) for count in (modes.v, modes.w))
+        t = TORSION[flexible.shape](modes.torsion)
     return Beam(
         name=entry.name,
         order=order,
@@ -119,17 +137,26 @@ def _beam(entry: schema.Link, flexible: schema.Flexible, row: Row, order: str, p
         polar_inertia=parameters.number(flexible.polar_inertia),
         v=Direction("v", v, parameters.number(flexible.EI.z), strain=2),
         w=Direction("w", w, parameters.number(flexible.EI.y), strain=2),
-        torsion=Direction("t", TORSION[flexible.shape](modes.torsion), parameters.number(flexible.GJ), strain=1),
+        torsion=Direction("t", t, parameters.number(flexible.GJ), strain=1),
     )
 
 
-def _bending_shapes(
+def _tabulated_shapes(
+    shape: schema.TableFile, modes: schema.Modes, length: SX, parameters: Parameters, wanted: str, folder: Path | None
+) -> tuple[Shapes, Shapes, Shapes]:
+    """Shapes of v, w and torsion from a file; a beam without modes does not ask for it."""
+    counts = {"v": modes.v, "w": modes.w, "t": modes.torsion}
+    if not any(counts.values()):
+        return legendre(0), legendre(0), legendre(0)
+    table = read_shapes(folder, shape.file, parameters.evaluate(length, wanted), counts)
+    shapes = tabulated(table, counts)
+    return shapes["v"], shapes["w"], shapes["t"]
+
+
+def _loaded_shapes(
     flexible: schema.Flexible, modes: schema.Modes, length: SX, tip: Body | None, parameters: Parameters, wanted: str
 ) -> tuple[Shapes, Shapes]:
-    """Shapes of v and w; those of a beam with a mass at its tip differ in the two planes by the tip's inertia."""
-    if flexible.shape != "clamped-mass":
-        family = BENDING[flexible.shape]
-        return family(modes.v), family(modes.w)
+    """Shapes of v and w of a beam with a mass at its tip: they differ in the two planes by the tip's inertia."""
     if flexible.tip is not None:
         mass = parameters.number(flexible.tip.mass)
         about_z = about_y = parameters.number(flexible.tip.inertia)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -29,11 +29,13 @@ class Shapes:
     ``powers``: the power p of the length in phi(x) = l**p phihat(x/l), one a mode; 0 everywhere but for ``polynomial``
     and ``torsion_polynomial``. ``nodes``: Gauss nodes on [0, 1] for products of four shapes or derivatives.
     ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``.
+    ``knots``: ascending places inside (0, 1) between which shapes are cubics, none for smooth shapes.
     """
 
     powers: tuple[int, ...]
     nodes: int
     evaluate: Callable[[Array, int], Array]
+    knots: Array = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         """Return m, the number of shapes."""
@@ -76,7 +78,7 @@ def craig_bampton(m: int) -> Shapes:
     def evaluate(xi: Array, n: int) -> Array:
         return np.vstack([_power_values(static, xi, n), modes.values(xi, n)])
 
-    return Shapes((0,) * m, max(_polynomial_nodes(3), _wave_nodes(modes.roots)), evaluate)
+    return Shapes((0,) * m, max(_polynomial_nodes(3), wave_nodes(modes.roots)), evaluate)
 
 
 def polynomial(m: int) -> Shapes:
@@ -97,7 +99,7 @@ def torsion_sine(m: int) -> Shapes:
         t = roots[:, None] * xi
         return np.asarray(roots[:, None] ** n * [np.sin(t), np.cos(t), -np.sin(t)][n])
 
-    return Shapes((0,) * m, _wave_nodes(roots), evaluate)
+    return Shapes((0,) * m, wave_nodes(roots), evaluate)
 
 
 def torsion_polynomial(m: int) -> Shapes:
@@ -142,9 +144,22 @@ def nodes_needed(*families: Shapes) -> int:
     """Return the number of Gauss nodes on [0, 1] for integrals of products of four shapes or derivatives and of xi.
 
     The four factors may be integrated from the root on the way, as in the square of a foreshortening. Exact for
-    polynomials, for eigenfunctions to 1e-12 of the integral of the absolute value; at least 1.
+    polynomials, for eigenfunctions to 1e-12 of the integral of the absolute value, for splines to the error that they
+    have themselves; at least 1.
     """
     return max((family.nodes for family in families), default=1)
+
+
+def wave_nodes(roots: Array) -> int:
+    """Gauss nodes on [0, 1] for products of four waves up to the last of the ascending ``roots`` beta (m,).
+
+    A product of four has the wave number 4 beta, which takes beta nodes to resolve; from there on the error falls to
+    1e-12 within some multiple of beta^(1/3) nodes (fitted and tested). Slow modes are cubics but for a small quartic.
+    """
+    if not roots.size:
+        return 1
+    beta = float(roots[-1])
+    return max(math.ceil(beta + 5 * math.cbrt(beta) + 4), _polynomial_nodes(4))
 
 
 def _count(m: int) -> int:
@@ -154,19 +169,7 @@ def _count(m: int) -> int:
 
 
 def _waves(modes: Eigenfunctions) -> Shapes:
-    return Shapes((0,) * len(modes.roots), _wave_nodes(modes.roots), modes.values)
-
-
-def _wave_nodes(roots: Array) -> int:
-    """Nodes for waves up to the last root beta.
-
-    A product of four has the wave number 4 beta, which takes beta nodes to resolve; from there on the error falls to
-    1e-12 within some multiple of beta^(1/3) nodes (fitted and tested). Slow modes are cubics but for a small quartic.
-    """
-    if not roots.size:
-        return 1
-    beta = float(roots[-1])
-    return max(math.ceil(beta + 5 * math.cbrt(beta) + 4), _polynomial_nodes(4))
+    return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), modes.values)
 
 
 def _polynomial_nodes(degree: int) -> int:

@@ -196,10 +196,10 @@ HOSTILE = [
 @pytest.mark.parametrize(("text", "offset"), HOSTILE, ids=[ascii(text[:20]) for text, _ in HOSTILE])
 @pytest.mark.filterwarnings("error")
 def test_hostile_and_odd_texts_are_refused_with_an_offset(text, offset):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ExpressionError) as caught:
         parse(text)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert caught.value.message
     assert 0 <= caught.value.offset <= len(text)
     if offset is not None:
@@ -217,10 +217,10 @@ def test_hostile_and_odd_texts_are_refused_with_an_offset(text, offset):
     ],
 )  # fmt: skip
 def test_texts_without_a_value(text, words):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ExpressionError, match=words):
         evaluate(parse(text), {"x": 1.0})
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 def test_fractions_stay_small():
@@ -315,8 +315,8 @@ def test_mistaken_parameters_are_told_once():
 def test_thousands_of_parameters_in_a_chain(closed):
     count = 10_000
     table = {f"p{i}": parse(f"p{i + 1} + 1") for i in range(count)} | {f"p{count}": parse("p0" if closed else "1")}
-    start = time.perf_counter()
+    start = time.process_time()
     values, mistakes = resolve_each(table)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
     assert values["p0"] == (None if closed else count + 1.0)
     assert list(mistakes) == (["p0"] if closed else [])

@@ -670,6 +670,7 @@ def test_any_damage_to_a_file_is_reported_and_never_a_traceback(data):
     ids=["links", "motions", "names", "cycle", "drives"],
 )  # fmt: skip
 def test_large_wrong_files_end_soon(text):
-    start = time.perf_counter()
+    """Refused within 2 s of this processor, as a command has to be; each takes less than half of it."""
+    start = time.process_time()
     assert lines(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 2

@@ -84,6 +84,17 @@ def test_no_standard_input(monkeypatch):
         read("-")
 
 
+def test_standard_input_that_fails(monkeypatch):
+    """A disk that went away; a pipe that its owner has told not to wait."""
+    broken = Input(b"")
+    for broken.buffer.read in (lambda _: (_ for _ in ()).throw(OSError(5, "Input/output error")), lambda _: None):
+        monkeypatch.setattr(sys, "stdin", broken)
+        with pytest.raises(
+            DescriptionError, match="<stdin>:1:1: cannot be read: (Input/output error|it does not wait)"
+        ):
+            read("-")
+
+
 def test_a_directory(tmp_path):
     refused(str(tmp_path), ":1:1: a directory, not a file")
 

@@ -170,9 +170,9 @@ def test_syntax_errors_are_one_line_with_a_place(text, place, words, loader):
 
 
 def quickly(text, words):
-    start = time.perf_counter()
+    start = time.process_time()
     mistakes = lines(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert words in mistakes[-1]
     return mistakes
 

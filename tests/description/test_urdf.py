@@ -709,7 +709,7 @@ def test_reading_is_bounded(tmp_path, monkeypatch):
         with pytest.raises(wanted):
             read_xml("-", 1024)
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UsageError, match="nothing is piped"):
+    with pytest.raises(UsageError, match="standard input is closed"):
         read_xml("-", 1024)
 
 

@@ -1,0 +1,132 @@
+"""Shape functions from a table: cubic splines with a continuous curvature, at rest at the clamped root.
+
+In bending the slope at the root is 0. Nothing is known of the other ends, the tip (another link may load it) and the
+root of a shaft: there the slope is that of the polynomial through the last rows. Splines that leave their ends free
+(not-a-knot) miss this slope by the third power of the distance h of the rows, and it turns all that the tip carries;
+so deflections, end slopes and frequencies are right to h^4. Cubics are their own splines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from kronbot.description import limits
+from kronbot.description.table import ShapeTable
+from kronbot.description.wording import first_of
+from kronbot.errors import DescriptionError, Mistake
+from kronbot.model.beam_integrals import gram, rule
+from kronbot.model.eigenfunctions import Array
+from kronbot.model.modes import Shapes, wave_nodes
+
+# Rows that say the slope at an end, to h^5.
+END_ROWS = 6
+# What a shape has beside the shapes before it, as a share of its size: its square is all that a mass matrix sees.
+INDEPENDENT = 1e-6
+# Waves as short as those of the largest number of modes.
+LARGEST_ROOT = math.pi * limits.MODES
+
+# Derivatives that the elastic energy sees.
+STRAIN = {"v": 2, "w": 2, "t": 1}
+
+
+def tabulated(table: ShapeTable, counts: Mapping[str, int]) -> dict[str, Shapes]:
+    """Splines through columns of a table by letter; ``counts`` says how many of v, w (bending) and t (torsion).
+
+    Raises DescriptionError for shapes that depend on each other, or that differ by nothing but noise.
+    """
+    families: dict[str, Shapes] = {}
+    mistakes: list[Mistake] = []
+    xi = np.array([0.0, *table.x[1:]]) / table.x[-1]
+    for letter, count in counts.items():
+        names = [f"{letter}{i + 1}" for i in range(count)]
+        values = np.array([[0.0, *table.columns[name][1:]] for name in names]).reshape(count, len(xi))
+        shapes = spline(xi, values, STRAIN[letter])
+        faults = _faults(names, shapes, STRAIN[letter])
+        mistakes += [table.mistake(name, fault) for name, fault in faults.items()]
+        if not faults:
+            # As many Gauss nodes as eigenfunctions need that bend and twist as fast.
+            nodes = wave_nodes(np.full(min(count, 1), _highest_root(shapes, STRAIN[letter])))
+            families[letter] = replace(shapes, nodes=nodes)
+    if mistakes:
+        raise DescriptionError(first_of(mistakes))
+    return families
+
+
+def spline(xi: Array, values: Array, strain: int) -> Shapes:
+    """The splines through ``values`` (m, k) at the ascending ``xi`` (k,) from 0 to 1, k > 2.
+
+    ``strain`` is 2 in bending, where the slope at 0 is 0, and 1 in torsion. Gauss nodes for integrals over the whole
+    beam are left to the caller.
+    """
+    h = np.diff(xi)
+    d = np.diff(values) / h
+    root = np.zeros(len(values)) if strain == 2 else _end_slopes(xi[:END_ROWS][::-1], values[:, :END_ROWS][:, ::-1])
+    s = _slopes(h, d, root, _end_slopes(xi[-END_ROWS:], values[:, -END_ROWS:]))
+    left, right = s[:, :-1], s[:, 1:]
+    pieces = np.stack([values[:, :-1], left, (3 * d - 2 * left - right) / h, (left + right - 2 * d) / h**2])
+
+    def evaluate(at: Array, n: int) -> Array:
+        piece = np.clip(np.searchsorted(xi, at, side="right") - 1, 0, len(h) - 1)
+        a, b, c, e = pieces[:, :, piece]
+        t = at - xi[piece]
+        return np.asarray([a + t * (b + t * (c + t * e)), b + t * (2 * c + 3 * t * e), 2 * c + 6 * t * e][n])
+
+    return Shapes((0,) * len(values), 1, evaluate, xi[1:-1])
+
+
+def _end_slopes(xi: Array, values: Array) -> Array:
+    """Slopes (m,) at the last of the places ``xi`` (k,) of the polynomials through ``values`` (m, k)."""
+    weight = 1 / np.prod(xi[:, None] - xi + np.eye(len(xi)), axis=1)  # barycentric
+    share = weight[:-1] / weight[-1] / (xi[-1] - xi[:-1])
+    return np.asarray((values[:, :-1] - values[:, -1:]) @ share)
+
+
+def _slopes(h: Array, d: Array, first: Array, last: Array) -> Array:
+    """Slopes (m, k) in the rows that make the curvature continuous: a tridiagonal system, by elimination.
+
+    ``h`` (k - 1,) are the lengths of the pieces, ``d`` (m, k - 1) their secants, the slopes at both ends are known.
+    """
+    below, own, above = h[1:], 2 * (h[1:] + h[:-1]), h[:-1]
+    s = np.vstack([first, 3 * (below * d[:, :-1] + above * d[:, 1:]).T, last])
+    ratio = np.zeros(len(own) + 1)
+    for i in range(len(own)):
+        pivot = own[i] - below[i] * ratio[i]
+        s[i + 1] = (s[i + 1] - below[i] * s[i]) / pivot
+        ratio[i + 1] = above[i] / pivot
+    for i in reversed(range(len(own))):
+        s[i + 1] -= ratio[i + 1] * s[i + 2]
+    return s.T
+
+
+def _faults(names: list[str], shapes: Shapes, strain: int) -> dict[str, str]:
+    """Columns that cannot be used, and why."""
+    faults = {
+        name: f"the shape {name} is a sum of multiples of the shapes before it: leave it out"
+        for name, share in zip(names, _independent(shapes), strict=True)
+        if share < INDEPENDENT
+    }
+    if not faults and _highest_root(shapes, strain) > LARGEST_ROOT:
+        faults[names[-1]] = f"differences of {names[0]} ... {names[-1]} jump from row to row: write more digits"
+    return faults
+
+
+def _independent(shapes: Shapes) -> Array:
+    """Share of each shape (m,) that no sum of multiples of the shapes before it has."""
+    xi, weight = rule(shapes)
+    values = shapes.values(xi) * np.sqrt(weight)
+    triangle = np.linalg.qr((values / np.linalg.norm(values, axis=1)[:, None]).T, mode="r")
+    shares = np.zeros(len(shapes))  # none beyond the dimension of the splines
+    shares[: len(triangle)] = np.abs(np.diag(triangle))
+    return shares
+
+
+def _highest_root(shapes: Shapes, strain: int) -> float:
+    """Root beta of the highest frequency of a beam with these shapes, as an eigenfunction has one; 0 without shapes."""
+    L = np.linalg.cholesky(gram(shapes, 0))
+    half = np.linalg.solve(L, gram(shapes, strain))
+    squares = np.linalg.eigvalsh(np.linalg.solve(L, half.T))
+    return math.pow(squares.max(initial=0.0), 0.5 / strain)
