@@ -21,7 +21,7 @@ from kronbot.description.nodes import Node, Scalar, find, plain
 from kronbot.description.quantities import check_quantities
 from kronbot.description.report import Report, View
 from kronbot.description.rules import check_rules
-from kronbot.description.schema import RobotFile, validate
+from kronbot.description.schema import VALIDATOR, RobotFile
 from kronbot.description.source import Source
 from kronbot.description.translation import report_empty, report_faults
 from kronbot.description.wording import did_you_mean, listing, quote, quoting, with_lines
@@ -73,7 +73,7 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
         root = MappingNode({**root.entries, "motion": (place, motion)}, root.line, root.column)
     report = Report(source.name, root, mistakes)
     values = _values(root, report, overrides)
-    robot, faults = validate(plain(root), values)
+    robot, faults = VALIDATOR(plain(root), values)
     report_faults(faults, report)
     report_empty(root, report)
     view = View(report, values, (), root)

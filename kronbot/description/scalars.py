@@ -63,7 +63,7 @@ def quantity(value: object, parameters: Mapping[str, float | None]) -> Expressio
     return result
 
 
-def text(value: object) -> str:
+def text(value: object, parameters: Mapping[str, float | None]) -> str:
     """Text that is not empty. Raises Fault; a number has to be quoted to be text."""
     if isinstance(value, Number):
         raise Fault(f"text is wanted here, not the number {quote(value.text)[1:-1]}: put it in quotes")
@@ -74,21 +74,21 @@ def text(value: object) -> str:
     return value
 
 
-def count(value: object) -> int:
+def count(value: object, parameters: Mapping[str, float | None]) -> int:
     """A plain integer from 0 to the largest number of modes. Raises Fault."""
     if isinstance(value, Number) and value.text.isdigit() and len(value.text) <= 20 and int(value.text) <= limits.MODES:
         return int(value.text)
     raise Fault(f"a plain integer from 0 to {limits.MODES} is wanted here, not {kind(value)}")
 
 
-def degree(value: object) -> int:
+def degree(value: object, parameters: Mapping[str, float | None]) -> int:
     """The degree of a polynomial motion. Raises Fault."""
     if isinstance(value, Number) and value.text in ("3", "5"):
         return int(value.text)
     raise Fault(f"3 or 5 is wanted here, not {kind(value)}")
 
 
-def version(value: object) -> int:
+def version(value: object, parameters: Mapping[str, float | None]) -> int:
     """The version of the format. Raises Fault."""
     if isinstance(value, Number) and value.text == "1":
         return 1

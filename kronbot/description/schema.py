@@ -1,4 +1,4 @@
-"""What a robot file may say: frozen dataclasses, checked by pydantic, which no other module sees.
+"""What a robot file may say: frozen dataclasses, whose types the validator reads.
 
 Numbers stay exact expressions. SI units, angles in radians. Shape and type are judged here; references, names, signs
 and physics in ``rules``.
@@ -6,14 +6,12 @@ and physics in ``rules``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
-
-from pydantic import ConfigDict, Discriminator, Field, PlainValidator, Tag, TypeAdapter, ValidationError, ValidationInfo
+from typing import Annotated, Final, Literal, TypeVar
 
 from kronbot.description import scalars
 from kronbot.description.expressions import Expression, parse
+from kronbot.description.validation import Check, Choice, Field, Tag, Validator
 
 T = TypeVar("T")
 
@@ -22,35 +20,25 @@ ONE: Final = parse("1")
 ZEROS: Final = (ZERO, ZERO, ZERO)
 
 
-def _over_parameters(check: Callable[[object, Mapping[str, float | None]], T]) -> Callable[[Any, ValidationInfo], T]:
-    return lambda value, info: check(value, (info.context or {})["parameters"])
-
-
-Quantity = Annotated[Expression, PlainValidator(_over_parameters(scalars.quantity))]
-Definition = Annotated[Expression, PlainValidator(_over_parameters(scalars.expression))]
-Text = Annotated[str, PlainValidator(scalars.text)]
-Count = Annotated[int, PlainValidator(scalars.count)]
+Quantity = Annotated[Expression, Check(scalars.quantity)]
+Definition = Annotated[Expression, Check(scalars.expression)]
+Text = Annotated[str, Check(scalars.text)]
+Count = Annotated[int, Check(scalars.count)]
 Vector = tuple[Quantity, Quantity, Quantity]
 Angles = dict[str, tuple[Quantity, ...]]
 ByJoint = dict[str, Quantity]
 
 
 # Which member of a union is meant is told by the YAML kind; the tags are no keys of the format.
-_LIST_OR_VALUE: Final = Discriminator(lambda value: "<list>" if isinstance(value, list) else "<value>")
-_MAPPING_OR_VALUE: Final = Discriminator(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
+_LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
+_MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
 
 ShapeName = Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"]
 Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], _LIST_OR_VALUE]
 
 
-class _Strict:
-    """Unknown keys are mistakes."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-
 @dataclass(frozen=True)
-class Joint(_Strict):
+class Joint:
     """How a link moves against its parent. Torque, damping and limits are on the joint side of the gear."""
 
     type: Annotated[Literal["revolute", "prismatic", "fixed"], Field(description="kind of motion, about or along z")]
@@ -62,7 +50,7 @@ class Joint(_Strict):
 
 
 @dataclass(frozen=True)
-class DH(_Strict):
+class DH:
     """One Denavit-Hartenberg row; the joint coordinate adds to theta (revolute) or d (prismatic)."""
 
     a: Annotated[Quantity, Field(description="length along x, m")]
@@ -72,7 +60,7 @@ class DH(_Strict):
 
 
 @dataclass(frozen=True)
-class Placement(_Strict):
+class Placement:
     """A pose in the parent's tip frame: translation, then Rz(yaw) Ry(pitch) Rx(roll)."""
 
     xyz: Annotated[Vector, Field(description="translation, m")] = ZEROS
@@ -80,7 +68,7 @@ class Placement(_Strict):
 
 
 @dataclass(frozen=True)
-class Inertia(_Strict):
+class Inertia:
     """Entries of the inertia tensor at the centre of mass (Ixy is the entry itself, not negated)."""
 
     Ixx: Annotated[Quantity, Field(description="kg m^2")] = ZERO
@@ -92,7 +80,7 @@ class Inertia(_Strict):
 
 
 @dataclass(frozen=True)
-class Body(_Strict):
+class Body:
     """A rigid body in the frame of the key that holds it (rigid: the row's frame, hub: root, payload: tip)."""
 
     mass: Annotated[Quantity, Field(description="mass, kg")] = ZERO
@@ -101,7 +89,7 @@ class Body(_Strict):
 
 
 @dataclass(frozen=True)
-class BendingStiffness(_Strict):
+class BendingStiffness:
     """Bending stiffness about the beam's own axes: z for v (deflection along y), y for w (along z)."""
 
     y: Annotated[Quantity, Field(description="E I_y, N m^2")] = ZERO
@@ -109,7 +97,7 @@ class BendingStiffness(_Strict):
 
 
 @dataclass(frozen=True)
-class Modes(_Strict):
+class Modes:
     """How many modes each deformation has."""
 
     v: Annotated[Count, Field(description="bending along y")] = 0
@@ -118,7 +106,7 @@ class Modes(_Strict):
 
 
 @dataclass(frozen=True)
-class Tip(_Strict):
+class Tip:
     """The mass that shapes of ``clamped-mass`` carry at their end."""
 
     mass: Annotated[Quantity, Field(description="mass, kg")] = ZERO
@@ -126,7 +114,7 @@ class Tip(_Strict):
 
 
 @dataclass(frozen=True)
-class TableFile(_Strict):
+class TableFile:
     """A CSV file: torques over time in s, linear between the rows, or shapes x, v1, ..., w1, ..., t1, ... of a beam."""
 
     file: Annotated[Text, Field(description="path relative to the robot file")]
@@ -136,7 +124,7 @@ Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Ta
 
 
 @dataclass(frozen=True)
-class StructuralDamping(_Strict):
+class StructuralDamping:
     """Modal damping by ratio, or Rayleigh damping alpha M + beta K; not both."""
 
     ratio: Annotated[Ratio | None, Field(description="of all modes, or a list in the order v, w, torsion")] = None
@@ -145,7 +133,7 @@ class StructuralDamping(_Strict):
 
 
 @dataclass(frozen=True)
-class Flexible(_Strict):
+class Flexible:
     """A slender beam along x of the link's root frame."""
 
     mass: Annotated[Quantity, Field(description="mass of the beam, kg")] = ZERO
@@ -161,7 +149,7 @@ class Flexible(_Strict):
 
 
 @dataclass(frozen=True)
-class Link(_Strict):
+class Link:
     """One joint and what it carries."""
 
     name: Annotated[Text, Field(description="name of the link")]
@@ -176,7 +164,7 @@ class Link(_Strict):
 
 
 @dataclass(frozen=True)
-class Endpoint(_Strict):
+class Endpoint:
     """The point and frame that commands speak of by default."""
 
     link: Annotated[Text | None, Field(description="link that carries it; default: the last")] = None
@@ -184,7 +172,7 @@ class Endpoint(_Strict):
 
 
 @dataclass(frozen=True)
-class Cycloidal(_Strict):
+class Cycloidal:
     """q = k (t - T/pi sin(pi t/T)), for all t."""
 
     rate: Annotated[Quantity, Field(description="mean rate k, rad/s or m/s")]
@@ -193,7 +181,7 @@ class Cycloidal(_Strict):
 
 
 @dataclass(frozen=True)
-class SpinUp(_Strict):
+class SpinUp:
     """The rate grows as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and is Omega afterwards."""
 
     rate: Annotated[Quantity, Field(description="final rate Omega, rad/s or m/s")]
@@ -202,18 +190,18 @@ class SpinUp(_Strict):
 
 
 @dataclass(frozen=True)
-class PolynomialMotion(_Strict):
+class PolynomialMotion:
     """From one value to another at rest, cubic or quintic; held afterwards."""
 
     start: Annotated[Quantity, Field(alias="from", description="first value, rad or m")]
     end: Annotated[Quantity, Field(alias="to", description="last value, rad or m")]
     duration: Annotated[Quantity, Field(description="s")]
-    degree: Annotated[int, PlainValidator(scalars.degree), Field(description="3 or 5")]
+    degree: Annotated[int, Check(scalars.degree), Field(description="3 or 5")]
     type: Annotated[Literal["polynomial"], Field(description="kind of motion")] = "polynomial"
 
 
 @dataclass(frozen=True)
-class Sinusoid(_Strict):
+class Sinusoid:
     """q = offset + amplitude sin(frequency t + phase)."""
 
     amplitude: Annotated[Quantity, Field(description="rad or m")]
@@ -224,19 +212,19 @@ class Sinusoid(_Strict):
 
 
 @dataclass(frozen=True)
-class TableMotion(_Strict):
+class TableMotion:
     """A cubic spline through the rows of a CSV file: time in s, coordinate in rad or m."""
 
     file: Annotated[Text, Field(description="path relative to the robot file")]
     type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
 
 
-Motion = Annotated[Cycloidal | SpinUp | PolynomialMotion | Sinusoid | TableMotion, Discriminator("type")]
+Motion = Annotated[Cycloidal | SpinUp | PolynomialMotion | Sinusoid | TableMotion, Choice("type")]
 Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
 
 
 @dataclass(frozen=True)
-class PD(_Strict):
+class PD:
     """Torque kp (target - q) + kd (rate of the target - qd), plus the rigid arm's gravity torque."""
 
     kp: Annotated[Quantity, Field(description="stiffness, N m/rad or N/m")]
@@ -245,7 +233,7 @@ class PD(_Strict):
 
 
 @dataclass(frozen=True)
-class JointDrive(_Strict):
+class JointDrive:
     """What moves one joint; exactly one of the three."""
 
     torque: Annotated[Torque | None, Field(description="torque or force, N m or N, or a table of it")] = None
@@ -260,7 +248,7 @@ Drive = Annotated[
 
 
 @dataclass(frozen=True)
-class Simulate(_Strict):
+class Simulate:
     """How ``simulate`` runs unless told otherwise."""
 
     duration: Annotated[Quantity | None, Field(description="s")] = None
@@ -269,7 +257,7 @@ class Simulate(_Strict):
 
 
 @dataclass(frozen=True)
-class Gauge(_Strict):
+class Gauge:
     """A place on a beam where curvature is reported."""
 
     name: Annotated[Text, Field(description="name of the gauge")]
@@ -278,7 +266,7 @@ class Gauge(_Strict):
 
 
 @dataclass(frozen=True)
-class Load(_Strict):
+class Load:
     """A dead load on a frame: it keeps its direction in the base frame."""
 
     frame: Annotated[Text, Field(description="endpoint, LINK (its tip frame), LINK:root or com:LINK")]
@@ -287,7 +275,7 @@ class Load(_Strict):
 
 
 @dataclass(frozen=True)
-class DistributedLoad(_Strict):
+class DistributedLoad:
     """A dead load along a beam."""
 
     link: Annotated[Text, Field(description="flexible link it acts on")]
@@ -295,7 +283,7 @@ class DistributedLoad(_Strict):
 
 
 @dataclass(frozen=True)
-class Statics(_Strict):
+class Statics:
     """The sweep: every combination of angles with every load; ``loads`` and ``distributed`` act in every case."""
 
     angles: Annotated[Angles, Field(description="by joint, rad or m")] = field(default_factory=dict)
@@ -308,10 +296,10 @@ class Statics(_Strict):
 
 
 @dataclass(frozen=True)
-class RobotFile(_Strict):
+class RobotFile:
     """A whole robot file."""
 
-    kronbot: Annotated[int, PlainValidator(scalars.version), Field(description="version of the format: 1")]
+    kronbot: Annotated[int, Check(scalars.version), Field(description="version of the format: 1")]
     name: Annotated[Text, Field(description="name of the robot")]
     convention: Annotated[Literal["standard", "modified"], Field(description="Denavit-Hartenberg convention")]
     gravity: Annotated[Vector, Field(description="acceleration in the base frame, m/s^2")]
@@ -327,17 +315,4 @@ class RobotFile(_Strict):
     simulate: Annotated[Simulate | None, Field(description="settings of the simulate command")] = None
 
 
-_ADAPTER: Final = TypeAdapter(RobotFile)
-
-
-def validate(
-    data: object, parameters: Mapping[str, float | None]
-) -> tuple[RobotFile | None, tuple[Mapping[str, Any], ...]]:
-    """The robot file in plain ``data``, or None and every fault of shape and type as pydantic reports it.
-
-    ``parameters`` gives the value of every declared parameter, None for a free one.
-    """
-    try:
-        return _ADAPTER.validate_python(data, context={"parameters": parameters}), ()
-    except ValidationError as error:
-        return None, cast("tuple[Mapping[str, Any], ...]", tuple(error.errors(include_url=False, include_input=False)))
+VALIDATOR: Final = Validator(RobotFile)
