@@ -6,6 +6,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable
+from typing import TextIO
 
 import click
 
@@ -23,7 +24,7 @@ def show_error(error: KronbotError) -> None:
     if isinstance(error, Mistaken):
         _show(error.mistakes, "")
     else:
-        click.echo(f"{_painted('Error:', 'red')} {error}", err=True, color=_colourful())
+        click.echo(f"{_painted('Error:', 'red')} {error}", err=True, color=colourful(sys.stderr))
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:
@@ -35,7 +36,7 @@ def _show(mistakes: Iterable[Mistake], word: str) -> None:
     for mistake in mistakes:
         place = f"{_escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
         lines = [f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)]
-        click.echo("\n".join(lines), err=True, color=_colourful())
+        click.echo("\n".join(lines), err=True, color=colourful(sys.stderr))
 
 
 def _excerpt_lines(mistake: Mistake) -> list[str]:
@@ -101,9 +102,10 @@ def _escaped(text: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
-def _colourful() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def colourful(stream: TextIO) -> bool:
+    """Whether somebody sees colours there, and wants them."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _painted(text: str, colour: str | None = None) -> str:
-    return click.style(text, fg=colour, bold=True) if text and _colourful() else text
+    return click.style(text, fg=colour, bold=True) if text and colourful(sys.stderr) else text

@@ -1,4 +1,4 @@
-"""Answers as text and files: table, JSON, CSV, NumPy and MATLAB. Machine formats never pass through rich."""
+"""Answers as text and files: table, JSON, CSV, NumPy and MATLAB."""
 
 from __future__ import annotations
 

@@ -1,98 +1,105 @@
-"""Answers for people: the summary, arrays and a few rows of a series as tables on stdout."""
+"""Answers for people: the summary, arrays and a few rows of a series as aligned columns on stdout.
+
+One record a line and no frames, so that grep, awk and a paste into a letter work.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import shutil
+import sys
+from collections.abc import Sequence
 
+import click
+import numpy as np
+
+from kronbot.cli.charts import chart
+from kronbot.cli.messages import colourful
 from kronbot.compute.result import Array, Result, plain
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11
 DIGITS = 6
 PIPE_WIDTH = 120
-# What a column takes besides its text: a line and a blank on both sides.
-BORDER = 3
-
-
-class _Page(Console):
-    """A console that leaves a closed pipe to the entry point, like every other writer."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise what rich would turn into an exit of its own."""
-        raise BrokenPipeError
+# Imaginary parts below this share of the largest entry are noise to a reader.
+ROUNDING = 1e-12
+GAP = "  "
 
 
 def table(result: Result) -> None:
     """Print the whole answer, as wide as the terminal (a pipe has a fixed width)."""
-    console = _Page(soft_wrap=True)
-    if not console.is_terminal:
-        console = _Page(width=PIPE_WIDTH, soft_wrap=True)
-    console.print(Text(f"{result.command} {result.robot}, order {result.order}", style="bold"))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    _heading(f"{result.command} {result.robot}, order {result.order}")
     for name, array in result.arrays.items():
+        click.echo()
         if array.axis is not None or array.symbolic:
-            console.print(_listing(name, array))
-            continue
-        units = array.units if isinstance(array.units, str) else ""
-        console.print(Text(f"{name} [{units}]" if units else name))
-        console.print(_array(array))
+            click.echo(_listing(name, array))
+        else:
+            _array(name, array)
     if result.series:
-        _series(result, console)
-    console.print(_summary(result))
+        click.echo()
+        _series(result, width)
+        ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+        lines = chart(result, width, ascii_only)
+        click.echo("".join(f"{line}\n" for line in ["", *lines] if lines), nl=False)
+    if result.summary:
+        click.echo()
+        left = max(map(len, result.summary))
+        for name, value in result.summary.items():
+            click.echo(f"{name:{left}}{GAP}{_number(value)}")
 
 
-def _summary(result: Result) -> Table:
-    grid = Table(show_header=False, box=None, padding=(0, 2))
-    for name, value in result.summary.items():
-        grid.add_row(Text(name), Text(_number(value)))
-    return grid
+def _heading(text: str) -> None:
+    click.secho(text, bold=colourful(sys.stdout))
 
 
-def _array(array: Array) -> Table:
-    grid = Table()
-    grid.add_column("", no_wrap=True)
-    for column in [""] if array.columns is None else array.columns:
-        grid.add_column(Text(column), justify="right", no_wrap=True)
+def _array(name: str, array: Array) -> None:
+    _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
-    for row, entries in zip(array.rows, values, strict=True):
-        grid.add_row(Text(row), *(Text(_number(entry)) for entry in entries))
-    return grid
+    if np.iscomplexobj(values) and np.abs(values.imag).max(initial=0.0) <= ROUNDING * np.abs(values).max(initial=0.0):
+        values = values.real
+    columns = [[_number(entry) for entry in column] for column in values.T]
+    _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
 
 
-def _listing(name: str, array: Array) -> Text:
+def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> None:
+    """Columns of text, the first one to the left, under their names."""
+    whole = [[name, *column] for name, column in zip(names, columns, strict=True)] if names else columns
+    widths = [max(map(len, column), default=0) for column in whole]
+    for row in zip(*whole, strict=True):
+        first, *others = (
+            text.ljust(width) if not i else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo(GAP.join([first, *others]).rstrip())
+
+
+def _listing(name: str, array: Array) -> str:
     """A formula as nested lists, a stack by its size."""
     if array.axis is not None:
         size = " x ".join(str(n) for n in array.values.shape[1:])
-        return Text(f"{name}: {len(array.axis[1])} times {size}, all with --format json|csv or -o")
+        return f"{name}: {len(array.axis[1])} times {size}, all with --format json|csv or -o"
     if array.columns is None:
-        return Text(f"{name} = [{', '.join(array.values.tolist())}]")
+        return f"{name} = [{', '.join(array.values.tolist())}]"
     rows = [f"[{', '.join(row)}]" for row in array.values.tolist()]
     head = f"{name} = ["
-    return Text(head + (",\n" + " " * len(head)).join(rows) + "]")
+    return head + (",\n" + " " * len(head)).join(rows) + "]"
 
 
-def _series(result: Result, console: Console) -> None:
+def _series(result: Result, width: int) -> None:
     """As many columns as fit, at evenly spread rows; numbers are never cut."""
     count = len(next(iter(result.series.values())))
     rows = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROWS)).round().astype(int))
     texts = {name: [_number(values[row]) for row in rows] for name, values in result.series.items()}
     shown: list[str] = []
-    width = 1
+    taken = 0
     for name, column in texts.items():
-        width += max(len(name), *map(len, column)) + BORDER
-        if width > console.width and shown:
+        taken += max(len(name), *map(len, column)) + len(GAP)
+        if taken - len(GAP) > width and shown:
             break
         shown.append(name)
     more = f", {len(texts) - len(shown)} more columns" if len(texts) > len(shown) else ""
-    console.print(Text(f"{len(rows)} of {count} rows{more} (all with --format csv)"))
-    grid = Table()
-    for name in shown:
-        grid.add_column(Text(name), justify="right", no_wrap=True)
-    for entries in zip(*(texts[name] for name in shown), strict=True):
-        grid.add_row(*map(Text, entries))
-    console.print(grid)
+    click.echo(f"{len(rows)} of {count} rows{more} (all with --format csv)")
+    _columns([texts[name] for name in shown], shown)
 
 
 def _number(value: object) -> str:
