@@ -22,7 +22,7 @@ from kronbot.errors import Interrupted, KronbotError
 SECTIONS = {
     "Questions": ("jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"),
     "Robot files": ("robots", "init", "check", "convert", "schema"),
-    "More": ("explain", "cache"),
+    "More": ("export", "explain", "cache"),
 }
 
 

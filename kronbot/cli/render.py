@@ -214,7 +214,7 @@ def _summary(result: Result) -> dict[str, object]:
 
 
 def _clean(values: np.ndarray) -> np.ndarray:
-    return values if values.dtype.kind == "U" else np.asarray(values + 0.0)
+    return values if values.dtype.kind in "UO" else np.asarray(values + 0.0)
 
 
 def _identifiers(entries: Mapping[str, object]) -> dict[str, object]:

@@ -79,7 +79,10 @@ def _definition(routine: Routine, style: Style) -> list[str]:
     if len(sequence) == 1:
         return ["", *head, *_body(sequence[0], style), "}"]
     lines: list[str] = []
-    calls = [f"    {style.real} {VARIABLE}[{1 + max(_place(name) for part in sequence for name in part.stores)}];"]
+    calls: list[str] = []
+    handed = [_place(name) for part in sequence for name in part.stores]
+    if handed:
+        calls += [f"    {style.real} {VARIABLE}[{1 + max(handed)}];"]
     parameters = _parameters(routine, style) | {VARIABLE: f"{style.real} *{VARIABLE}"}
     for k, part in enumerate(sequence):
         words, name = [word for word in parameters if word in part.words], f"{style.prefix}_{routine.name}_{k}"
