@@ -10,10 +10,9 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.kinematics import endpoint, tip_frame
-from kronbot.mechanics.recursion import propagate
+from kronbot.model.beam import TIP, Beam
 from kronbot.model.pose import Pose
-from kronbot.model.robot import Robot
+from kronbot.model.robot import BASE, Robot
 
 Array = npt.NDArray[np.float64]
 
@@ -30,21 +29,30 @@ class Outline:
     def of(robot: Robot) -> Outline:
         """The outline of a robot."""
         q = SX.sym("q", robot.n)
-        state = propagate(robot, q, SX(robot.n, 1))
-        lines: dict[str, SX] = {}
-        for at in state.links:
-            points = [SX(3, 1)]
-            if at.link.beam is not None:
-                places = np.linspace(0, 1, POINTS).tolist()
-                points += [each.pose.r for each in at.link.beam.cross_sections(places, q[at.link.modal, :])]
-            else:
-                points.append(at.tip.pose.r)
-            line = casadi.horzcat(*((at.pose @ Pose(point, SX.eye(3))).r for point in points))
-            before = SX(3, 1) if at.link.parent < 0 else tip_frame(state.links[at.link.parent]).r
-            lines[at.link.name] = casadi.horzcat(before, line)
-        lines["endpoint"] = casadi.horzcat(tip_frame(state.links[robot.endpoint.link]).r, endpoint(state))
-        return Outline(Trace(robot.parameters, {"q": q}, lines, "drawing"))
+        tips: dict[int, Pose] = {BASE: Pose.identity()}
+        lines: dict[int, SX] = {}
+        for i in robot.outward:
+            link = robot.links[i]
+            before, q_f = tips[link.parent], q[link.modal, :]
+            root = before @ link.root_pose(q, robot.parameters)
+            tips[i] = root @ link.tip(q_f).pose
+            points = [root.r, tips[i].r]
+            if link.beam is not None:
+                points[1:] = [root.r + root.R @ point for point in _points(link.beam, q_f)]
+            lines[i] = casadi.horzcat(before.r, *points)
+        hand = tips[robot.endpoint.link]
+        named = {link.name: lines[i] for i, link in enumerate(robot.links)}
+        named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
+        return Outline(Trace(robot.parameters, {"q": q}, named, "drawing"))
 
     def at(self, q: Array) -> list[Array]:
         """The polylines at q."""
         return list(self.trace(q).values())
+
+
+def _points(beam: Beam, q_f: SX) -> list[SX]:
+    """Positions (3 x 1) along a beam in its root frame; only those of a rod need the sections between them."""
+    places = np.linspace(0, TIP, POINTS).tolist()
+    if beam.order == "exact":
+        return [section.pose.r for section in beam.cross_sections(places, q_f)]
+    return [beam.position(xi, q_f) for xi in places]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.interruption import interruptions
+from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
@@ -102,7 +102,7 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
         return _simulate(robot, run, progress, met)
 
 
-def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: list[int]) -> Outcome:
+def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     system = equations(robot, run.algorithm)
     for table in system.drives.tabulated:
         if table[0] > 0 or run.duration > table[-1]:
@@ -132,6 +132,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: li
             progress(share)
             solver.expect_more(share)
     except KeyboardInterrupt:
+        met.take_time()
         error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")
     except ComputationError as failure:
         error = failure

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.interruption import interruptions
+from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
@@ -123,7 +123,7 @@ def statics(robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: C
 
 
 def _statics(
-    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None], met: list[int]
+    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions
 ) -> Outcome:
     linear = inquiry.solver == "linear"
     # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
@@ -137,6 +137,7 @@ def _statics(
                 raise KeyboardInterrupt
             states.append(equilibria.linear(case) if linear else equilibria.newton(case))
         except KeyboardInterrupt:
+            met.take_time()
             error = Interrupted(f"interrupted after {len(states)} of {len(inquiry.cases)} cases")
         except np.linalg.LinAlgError:
             error = ComputationError(f"{_named(robot, case)}: the stiffness is singular, there is no linear answer")
