@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import kronbot
+from kronbot.cli import explain
 from kronbot.cli.main import kronbot as command_line
 
 README = Path(__file__).parents[1] / "README.md"
@@ -35,15 +37,18 @@ def folder(tmp_path_factory):
     (place / "arm.yaml").write_text(next(text for kind, text in FENCED if kind == "yaml"))
     (place / "arm.urdf").write_text(URDF)
     (place / "rows.csv").write_text(ROWS)
+    (place / "bin").mkdir()
+    (place / "bin" / "kronbot").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kronbot "$@"\n')
+    (place / "bin" / "kronbot").chmod(0o755)
     return place
 
 
 def shell(line, folder):
     """What a line prints, with this Python's kronbot."""
-    head = f'kronbot() {{ "{sys.executable}" -m kronbot "$@"; }}; set -o pipefail\n'
-    environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
+    path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "NO_COLOR": "1"}
     done = subprocess.run(
-        ["bash", "-c", head + line], cwd=folder, capture_output=True, text=True, check=False, env=environment
+        ["bash", "-o", "pipefail", "-c", line], cwd=folder, capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, f"{line}\n{done.stderr}"
     return done.stdout
@@ -73,14 +78,14 @@ def commands():
                 yield command
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize("line", list(commands()))
 def test_commands_run(line, folder):
     """As written, one after the other in one folder."""
     needs(line)
     shell(line if "--overwrite" in line or " -o " not in line else f"{line} --overwrite", folder)
 
 
-@pytest.mark.parametrize(("line", "output"), sessions())
+@pytest.mark.parametrize(("line", "output"), list(sessions()))
 def test_sessions_print_what_the_readme_says(line, output, folder):
     """Word by word; a line of dots stands for any number of lines, numbers agree but for rounding."""
     needs(line)
@@ -149,3 +154,16 @@ def test_the_first_two_blocks_are_lines_of_bash():
     assert [text.count("\n") for _, text in FENCED[:2]] == [1, 1]
     assert "kronbot simulate canadarm" in FENCED[0][1]
     assert "pytest" in FENCED[1][1]
+
+
+@pytest.mark.parametrize("name", sorted(command_line.commands))
+def test_every_option_is_documented(name):
+    """In its help, and in the README or in what `kronbot explain` says of the command."""
+    told = TEXT + (explain.FOLDER / "commands" / f"{name}.md").read_text()
+    command = command_line.commands[name]
+    silent = []
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            silent += [] if parameter.opts[-1] in told or parameter.opts[0] in told else [parameter.opts]
+    assert silent == []

@@ -17,6 +17,7 @@ from kronbot.cli.questions import Formulas
 @options.q_option
 @options.qd_option
 @questions.symbolic_options
+@options.plot_option
 @options.output_options
 def jacobian(
     subject: Subject,
@@ -25,6 +26,7 @@ def jacobian(
     q: str | None,
     qd: str | None,
     formulas: Formulas,
+    plot: str | None,
     out: Output,
 ) -> None:
     """Jacobians J_T, J_R of a frame of ROBOT: velocity J_T qd, angular velocity J_R qd.
@@ -37,10 +39,19 @@ def jacobian(
       kronbot jacobian canadarm --frame base-to:upper,wrist --in body
       kronbot jacobian stacker --symbolic --short
       kronbot jacobian puma560 --q @rows.csv -o jacobians.npz
+      kronbot jacobian spatial --q 0,0.5,2,0.3 --plot ellipsoid.png
     """
     out.check()
     at = {"q": q, "qd": qd}
     formulas.check(at)
+    formulas.check_picture(plot, out.overwrite)
     robot = subject.load(out)
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
-    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes)))
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes))
+    if plot is not None:
+        from kronbot.cli.plots.jacobian import draw
+        from kronbot.mechanics import jacobians
+
+        seen = jacobians.view(robot, frame, axes)
+        answers = questions.drawn(answers, lambda result: draw(plot, robot, result, seen))
+    out.render_blocks(answers)

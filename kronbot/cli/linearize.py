@@ -44,6 +44,8 @@ from kronbot.errors import UsageError
 @click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
 @click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
 @questions.symbolic_options
+@options.plot_option
+@click.option("--pair", metavar="OUTPUT,INPUT", help="With --plot: of the frequency response; default: the first pair.")
 @options.output_options
 def linearize(
     subject: Subject,
@@ -61,6 +63,8 @@ def linearize(
     inputs: str,
     outputs: str,
     formulas: Formulas,
+    plot: str | None,
+    pair: str | None,
     out: Output,
 ) -> None:
     """Linear model M_L y'' + D_L y' + K_L y = h_L of ROBOT, y being the deviation from the basic motion.
@@ -72,7 +76,7 @@ def linearize(
     \b
     Examples:
       kronbot linearize canadarm
-      kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat
+      kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat --plot khang.pdf
       kronbot linearize khang --order 1 --symbolic
       kronbot linearize torso --motion --lock all --format json
       kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
@@ -80,6 +84,8 @@ def linearize(
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
+    formulas.check_picture(plot, out.overwrite)
+    names = _pair(pair, plot)
     along = motion is not None
     if along and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
@@ -93,22 +99,41 @@ def linearize(
         raise UsageError("--duration, --step and --period go with --motion")
     robot = subject.load(out)
 
-    from kronbot.cli.points import values, vector
+    from kronbot.cli.plots.linear_model import draw
+    from kronbot.cli.points import of_joints, vector
     from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
     held = options.names_of(lock, tuple(joint.name for joint in robot.joints), "--lock")
     if along:
         moving = robot.with_motion(motion) if motion else robot
         lock_or_none = held if lock else None
-        out.render(moving.linearize_along(lock=lock_or_none, duration=duration, step=step, period=period))
+        result = moving.linearize_along(lock=lock_or_none, duration=duration, step=step, period=period)
+        if plot is not None:
+            draw(plot, moving, result, names)
+        out.render(result)
         return
     numeric = partial(
         robot.linearize,
-        tau=values(robot, tau, "--tau"),
+        tau=of_joints(robot, tau, "--tau"),
         force=vector(force, "--force"),
         equilibrium=equilibrium,
         lock=held,
         inputs=options.names_of(inputs, INPUTS, "--inputs"),
         outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
     )
-    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held)))
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held))
+    if plot is not None:
+        answers = questions.drawn(answers, lambda result: draw(plot, robot, result, names))
+    out.render_blocks(answers)
+
+
+def _pair(text: str | None, plot: str | None) -> tuple[str, str] | None:
+    """Output and input of ``--pair``. Raises UsageError where it has another form, or nothing is drawn."""
+    if text is None:
+        return None
+    if plot is None:
+        raise UsageError("--pair is about the picture: add --plot")
+    output, comma, source = (part.strip() for part in text.partition(","))
+    if not comma or not output or not source:
+        raise UsageError(f"--pair {text!r} should read OUTPUT,INPUT")
+    return output, source

@@ -6,6 +6,7 @@ import click
 
 from kronbot.cli import options
 from kronbot.cli.options import Output, Subject
+from kronbot.cli.plots.style import check_picture
 
 
 @click.command(short_help="Natural frequencies and shapes, joints locked and free, at any posture and spin rate.")
@@ -15,12 +16,14 @@ from kronbot.cli.options import Output, Subject
 @click.option(
     "--convergence", type=click.IntRange(1, 64), metavar="N", help="Frequencies over 1 ... N modes a direction."
 )
+@options.plot_option
 @options.output_options
 def modes(
     subject: Subject,
     q: str | None,
     qd: str | None,
     convergence: int | None,
+    plot: str | None,
     out: Output,
 ) -> None:
     """Modes of ROBOT about its straight posture at the joints of --q, spinning with the rates of --qd.
@@ -29,13 +32,19 @@ def modes(
 
     \b
     Examples:
-      kronbot modes canadarm
+      kronbot modes canadarm --plot shapes.pdf
       kronbot modes spin-up --qd q1=4 --convergence 5
       kronbot modes spatial --q 0,0.5,0,0.3 --format csv --array frequencies_locked
     """
     out.check()
+    check_picture(plot, out.overwrite)
     robot = subject.load(out)
 
     from kronbot.cli.points import values
 
-    out.render(robot.modes(values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence))
+    result = robot.modes(values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence)
+    if plot is not None:
+        from kronbot.cli.plots.modes import draw
+
+        draw(plot, robot, result)
+    out.render(result)

@@ -13,7 +13,7 @@ from kronbot.cli import completion
 from kronbot.cli.files import check_target
 from kronbot.cli.messages import show_warnings
 from kronbot.compute import policy
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import Interrupted, KronbotError, UsageError
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Result
@@ -91,15 +91,18 @@ class Output:
 
         render_blocks(answers, self.style, self.output, self.array, self.quiet)
 
-    def render_all_there_is(self, ask: Callable[[], Result]) -> None:
-        """Render an answer; of one that stops early what there is, before its error goes on."""
+    def render_all_there_is(self, ask: Callable[[], Result], draw: Callable[[Result], None]) -> None:
+        """Render an answer and draw it; of one that stops early what there is, before its error goes on."""
         try:
             result = ask()
         except KronbotError as error:
             if error.partial is not None:
                 self.render(cast("Result", error.partial))
+            if error.partial is not None and not isinstance(error, Interrupted):  # who interrupts does not want to wait
+                draw(cast("Result", error.partial))
             raise
         self.render(result)
+        draw(result)
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
@@ -219,7 +222,7 @@ def output_options(command: Command) -> Command:
         # main.py looks for --debug itself, since errors are its business.
         click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
         click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
-        click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there."),
+        click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
         click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
         click.option(
             "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat .tex."

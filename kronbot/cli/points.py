@@ -12,7 +12,7 @@ import numpy as np
 
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import UsageError
-from kronbot.library.values import by_place, number
+from kronbot.library.values import by_place, joints_only, number
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -37,6 +37,13 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
     return {robot.coordinates[place]: value for place, value in by_place(robot, given or None, option).items()}
+
+
+def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:
+    """The same where only joints can have a value."""
+    given = values(robot, text, option)
+    joints_only(robot, by_place(robot, given, option), option)
+    return given
 
 
 def blocks(robot: Robot, texts: Mapping[str, str | None]) -> Iterator[dict[str, Values | None]]:

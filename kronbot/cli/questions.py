@@ -37,6 +37,14 @@ class Formulas:
         if self.style is not None and given:
             raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
 
+    def check_picture(self, plot: str | None, overwrite: bool) -> None:
+        """Raise UsageError where ``--plot`` cannot be drawn or written, or formulas are asked for."""
+        from kronbot.cli.plots.style import check_picture
+
+        if plot is not None and self.style is not None:
+            raise UsageError("--plot draws numbers: leave out --symbolic")
+        check_picture(plot, overwrite)
+
 
 def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float) -> Formulas:
     """The options together. Raises UsageError where they contradict each other."""
@@ -66,6 +74,13 @@ def symbolic_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def drawn(answers: Iterator[Result], draw: Callable[[Result], None]) -> Iterator[Result]:
+    """The answers, each drawn."""
+    for result in answers:
+        draw(result)
+        yield result
 
 
 def answer(

@@ -8,6 +8,7 @@ import click
 
 from kronbot.cli import options
 from kronbot.cli.options import Output, Quantity, Subject
+from kronbot.cli.plots.style import check_picture
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Result
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
 @click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
+@options.plot_option
 @options.output_options
 def simulate(
     subject: Subject,
@@ -46,6 +48,7 @@ def simulate(
     solver: str,
     rtol: float,
     atol: float,
+    plot: str | None,
     out: Output,
 ) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.
@@ -56,10 +59,11 @@ def simulate(
     \b
     Examples:
       kronbot simulate canadarm
-      kronbot simulate canadarm --duration 2 -o run.csv
+      kronbot simulate canadarm --duration 2 -o run.csv --plot run.pdf
       kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
     """
     out.check()
+    check_picture(plot, out.overwrite)
     robot = subject.load(out)
 
     from kronbot.cli.points import values
@@ -73,4 +77,10 @@ def simulate(
                 duration, step, **start, algorithm=algorithm, solver=solver, rtol=rtol, atol=atol, progress=progress
             )
 
-    out.render_all_there_is(ask)
+    def picture(result: Result) -> None:
+        if plot is not None:
+            from kronbot.cli.plots.simulation import draw
+
+            draw(plot, robot, result)
+
+    out.render_all_there_is(ask, picture)

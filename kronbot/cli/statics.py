@@ -108,7 +108,7 @@ def statics(
     robot = (replace(subject, order="2") if every else subject).load(out)
 
     from kronbot.cli import sweeps
-    from kronbot.cli.points import values
+    from kronbot.cli.points import of_joints, values
     from kronbot.cli.progress import progress_bar
     from kronbot.library.answering import complete
     from kronbot.library.statics import ask
@@ -124,8 +124,8 @@ def statics(
         sweeps.vectors(moments, "--moments"),
         sweeps.loads(loads, "--load", "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz", (3, 6)),
         sweeps.loads(distributed, "--distributed", "LINK=fx,fy,fz", (3,)),
-        values(robot, tau, "--tau"),
-        values(robot, calibration, "--calibration"),
+        of_joints(robot, tau, "--tau"),
+        of_joints(robot, calibration, "--calibration"),
         solver,
     )
 
@@ -134,12 +134,15 @@ def statics(
             by_order = asked.at_orders(options.ORDERS, progress) if every else {subject.order: asked.answer(progress)}
         if buckling:
             by_order = {order: asked.with_buckling(outcome) for order, outcome in by_order.items()}
-        result = complete(side_by_side(by_order) if every else by_order[subject.order])
-        if plot is not None:
-            draw_sweep(plot, asked, by_order)
-        return result
+        solved.update(by_order)
+        return complete(side_by_side(by_order) if every else by_order[subject.order])
 
-    out.render_all_there_is(answer)
+    def picture(result: Result) -> None:
+        if plot is not None and result.summary["complete"]:
+            draw_sweep(plot, asked, solved)
+
+    solved: dict[str, Outcome] = {}
+    out.render_all_there_is(answer, picture)
 
 
 def draw_sweep(plot: str, asked: Asked, known: Mapping[str, Outcome]) -> None:

@@ -41,9 +41,10 @@ class Robot(robot.Robot):
 
     Made by :func:`kronbot.load`. Coordinates ``q``, rates ``qd`` and accelerations ``qdd`` are given by name
     (``{"q1": 0.1, "upper.v1": "l/50"}``, others are 0), as all n values or those of the joints alone, or, where a
-    method says so, as rows of them (an array (N, n), or columns by name). Numbers are SI and radians, or expressions
-    over the file's parameters. Every answer is a :class:`kronbot.compute.result.Result`. Every method raises UsageError
-    for a name, a number of values or a choice that is not there, FreeParameters where a parameter has no value.
+    method says so, as rows of them (an array (N, n), a list of lists, or columns by name). Numbers are SI and radians,
+    or expressions over the file's parameters. Every answer is a :class:`kronbot.compute.result.Result`. Every method
+    raises UsageError for a name, a number of values or a choice that is not there, FreeParameters where a parameter has
+    no value.
     """
 
     @classmethod

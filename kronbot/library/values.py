@@ -107,8 +107,8 @@ def _columns(robot: Robot, given: Values | None, word: str) -> dict[int, Array]:
     if isinstance(given, Mapping):
         places = {_place(robot, name, word): value for name, value in given.items()}
     else:
-        table = given if isinstance(given, np.ndarray) else np.empty(0)
-        entries = list(table.T) if table.ndim == 2 else list(given)
+        table = _rows(given, word)
+        entries = list(given) if table is None else list(table.T)
         joints = [joint.index for joint in robot.joints]
         if len(entries) == robot.n:
             places = dict(enumerate(entries))
@@ -120,6 +120,18 @@ def _columns(robot: Robot, given: Values | None, word: str) -> dict[int, Array]:
                 f"({', '.join(robot.coordinates)}), {len(joints)} of them joints"
             )
     return {place: _column(robot, value, word) for place, value in places.items()}
+
+
+def _rows(given: Sequence[Scalar] | npt.NDArray[np.float64], word: str) -> Array | None:
+    """Rows of points as a table (N, k), None where one point is given."""
+    nested = (isinstance(entry, Sequence | np.ndarray) and not isinstance(entry, str) for entry in given)
+    if not any(nested):
+        return None
+    try:
+        table = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"{word}: rows of equally many numbers are wanted") from None
+    return table if table.ndim == 2 else None
 
 
 def _column(robot: Robot, value: Scalar | npt.ArrayLike, word: str) -> Array:

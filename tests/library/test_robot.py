@@ -95,6 +95,7 @@ def test_values_by_name_by_number_and_as_rows(arm):
     rows = arm.jacobian(np.array([[0.0, 0.0], [0.1, 0.3]]))
     assert rows["J_T"].shape == (2, 3, 4)
     assert np.array_equal(rows["J_T"][1], one)
+    assert np.array_equal(arm.jacobian([[0.0, 0.0], [0.1, 0.3]])["J_T"], rows["J_T"])
     columns = arm.jacobian({"q1": [0.0, 0.1], "q2": np.array([0.0, 0.3])})
     assert np.array_equal(columns["J_T"], rows["J_T"])
     mixed = arm.hessian({"q1": [0.0, 0.1]}, qd={"q2": 1.0})  # one value for all rows
@@ -112,6 +113,7 @@ def test_values_by_name_by_number_and_as_rows(arm):
         (lambda r: r.jacobian({"q1": [0.0, float("inf")]}), "not finite"),
         (lambda r: r.jacobian({"q1": object()}), "neither a number"),
         (lambda r: r.jacobian({"q1": []}), "shape"),
+        (lambda r: r.jacobian([[0.1, 0.2], [0.1]]), "equally many"),
         (lambda r: r.hessian({"q1": [0, 1]}, qd={"q1": [0, 1, 2]}), "q has 2, qd has 3"),
         (lambda r: r.modes({"q1": [0.0, 0.1]}), "one point"),
         (lambda r: r.jacobian(frame="elbow"), "elbow"),

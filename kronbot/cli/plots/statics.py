@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.cli.plots.style import COLOURS, picture, stroke
+from kronbot.cli.plots import arms
+from kronbot.cli.plots.arms import Lines, View
+from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, flow, head, picture, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,25 +32,36 @@ class Panel:
     values: np.ndarray
 
 
-def draw(
-    name: str, robot: Robot, results: Mapping[str, Result], lines: Callable[[np.ndarray], Sequence[np.ndarray]]
-) -> None:
+def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -> None:
     """Write the picture of a sweep (``results`` by order, the one asked for first) or of one case."""
     order, main = next(iter(results.items()))
     swept = _swept(robot, main)
-    panels = [] if swept is None else _panels(robot, results, swept)
-    columns = 2 if panels else 1
-    rows = max(1, math.ceil((len(panels) + 1) / columns))
-    solver = main.summary["solver"]
-    with picture(name, rows, columns, f"statics of {robot.name}, order {order}, {solver} solver") as (figure, axes):
-        for axis, panel in zip(axes, panels, strict=False):
-            _curves(axis, robot, main, swept or "", panel)
-        _outlines(axes[len(panels)], robot, main, lines)
-        for axis in axes[len(panels) + 1 :]:
-            axis.set_axis_off()
-        handles, labels = axes[0].get_legend_handles_labels()
-        if panels and labels:
-            figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=3)
+    panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
+    states = np.column_stack([
+        main.series[name] if name in main.series else main.series[f"angle.{name}"] for name in robot.coordinates
+    ]) if robot.n else np.zeros((1, 0))  # fmt: skip
+    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
+    seen = arms.views(robot, lines, states[chosen])
+    views = {f"view {i}": view for i, view in enumerate(seen)}
+    # Two views belong side by side; one may stand beside the last panel.
+    mosaic = flow([*views, *panels] if len(views) > 1 else [*panels, *views])
+    share = max(row.count(key) / len(row) for row in mosaic for key in views)
+    tall = max(HEIGHT, arms.height(seen, [lines(q) for q in states[chosen]], share))
+    heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
+    title = f"statics of {robot.name}, order {main.order}, {main.summary['solver']} solver"
+    with picture(name, title, mosaic, heights) as axes:
+        for key, panel in panels.items():
+            _curves(axes[key], robot, main, swept or "", panel)
+        if panels:
+            handles, labels = axes["panel 0"].get_legend_handles_labels()
+            figure = axes["panel 0"].get_figure(root=True)
+            if labels and figure is not None:
+                figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=3)
+        what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
+        for i, (key, view) in enumerate(views.items()):
+            _outlines(axes[key], robot, lines, view, states[chosen])
+            side = f"the same, seen along {view.along}"
+            arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
 
 
 def _swept(robot: Robot, result: Result) -> str | None:
@@ -80,7 +93,7 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
             lower = factor * result.series[column]
             if column.startswith("curvature"):
                 panels.append(Panel(f"{title}, order {other}", unit, lower))
-            else:
+            elif (values != lower).any():
                 panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
     return panels
 
@@ -96,34 +109,16 @@ def _curves(axis: Axes, robot: Robot, result: Result, joint: str, panel: Panel) 
         chosen = [place for place, other in enumerate(keys) if other == key]
         label = ", ".join(f"{name} = {value:.3g}" for name, value in zip(varied, key, strict=True))
         axis.plot(angles[chosen], panel.values[chosen], label=label or None, marker=".", markersize=3, **stroke(i))
-    axis.set_title(panel.title)
+    head(axis, panel.title)
     axis.set_xlabel(f"{joint} [{'deg' if revolute else 'm'}]")
     axis.set_ylabel(f"[{panel.unit}]")
 
 
-def _outlines(axis: Axes, robot: Robot, result: Result, lines: Callable[[np.ndarray], Sequence[np.ndarray]]) -> None:
-    """The deformed robot to scale over the undeformed one, in the plane that shows most of it."""
-    states = np.column_stack([
-        result.series[name] if name in result.series else result.series[f"angle.{name}"] for name in robot.coordinates
-    ]) if robot.n else np.zeros((1, 0))  # fmt: skip
-    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
-    straight = states[chosen].copy()
+def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray) -> None:
+    """The deformed robot to scale over the undeformed one."""
+    straight = states.copy()
     straight[:, list(robot.flexible)] = 0.0
-    shapes = [lines(q) for q in states[chosen]]
-    extent = np.ptp(np.hstack([line for shape in shapes for line in shape]), axis=1)
-    across = int(np.argmin(extent))
-    x, y = (i for i in range(3) if i != across)
-    looks: list[tuple[dict[str, Any], Any]] = [
-        ({"color": "#bbbbbb", "linewidth": 0.8}, map(lines, straight)),
-        ({"color": COLOURS[0]}, shapes),
-    ]
-    for style, drawn in looks:
-        for shape in drawn:
-            for line in shape:
-                axis.plot(line[x], line[y], solid_capstyle="round", **style)
-    axis.plot(0, 0, marker="s", color="black", markersize=5)
-    axis.set_aspect("equal", adjustable="datalim")
-    what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
-    axis.set_title(f"{what} to scale, grey: undeformed")
-    axis.set_xlabel(f"{'xyz'[x]} [m]")
-    axis.set_ylabel(f"{'xyz'[y]} [m]")
+    for q in straight:
+        arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
+    for q in states:
+        arms.trace(axis, view, lines(q), color=COLOURS[0])

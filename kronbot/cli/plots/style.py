@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,30 +15,45 @@ from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axis import Axis
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # Okabe and Ito's colours, told apart by the colour-blind; line styles tell them apart in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STROKES = ("-", "--", "-.", ":")
+GREY = "#bbbbbb"
+# Inches: the width of a picture, and the height of a diagram.
+WIDTH, HEIGHT = 7.2, 2.3
+HEAD, TITLE, ENTRY = 10, 8.5, 7
+# The width of a letter is this share of the size of its type, on average.
+LETTER = 0.54
+# Signs of a name that a panel has room for.
+LABEL = 24
+# Between these, numbers at ticks are written out.
+SMALL, LARGE = 1e-3, 1e6
 LOOK: dict[str, Any] = {
     "figure.dpi": 150,
     "font.size": 8,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 8.5,
+    "axes.titlesize": TITLE,
     "axes.titlelocation": "left",
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-9, 9),
     "grid.color": "#dddddd",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.3,
     "legend.frameon": False,
-    "legend.fontsize": 7,
+    "legend.fontsize": ENTRY,
     "svg.hashsalt": "kronbot",
     "svg.fonttype": "none",
 }
 # Writers put the time of day into files unless told not to.
 TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+# Rows of panels by name; a panel named in neighbouring cells covers them all.
+Mosaic = Sequence[Sequence[str]]
 
 
 def check_picture(name: str | None, overwrite: bool) -> None:
@@ -57,22 +74,92 @@ def check_picture(name: str | None, overwrite: bool) -> None:
 
 
 @contextmanager
-def picture(name: str, rows: int, columns: int, title: str) -> Iterator[tuple[Figure, Sequence[Axes]]]:
-    """A figure with a grid of axes in the common look, written to a file at the end."""
+def picture(name: str, title: str, mosaic: Mosaic, heights: Sequence[float]) -> Iterator[Mapping[str, Axes]]:
+    """The panels of a mosaic, by name, in the common look; written to a file at the end.
+
+    ``heights`` are those of the rows in inches. A user's own matplotlib settings are left out of it.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(LOOK):
-        figure = Figure(figsize=(3.6 * columns, 2.5 * rows + 0.4), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False)
-        figure.suptitle(title, fontsize=10, x=0.01, ha="left")
-        yield figure, list(axes.ravel())
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()
+        mpl.rcParams.update(LOOK)
+        # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = Figure(figsize=(WIDTH, sum(heights) + 0.4), layout="constrained")
+        axes: dict[str, Axes] = figure.subplot_mosaic([list(row) for row in mosaic], height_ratios=list(heights))
+        size = min(HEAD, 72 * WIDTH / (LETTER * len(title)))
+        figure.suptitle(title, fontsize=size, x=0.01, ha="left", parse_math=False)
+        yield axes
         content = io.BytesIO()
         suffix = Path(name).suffix
         figure.savefig(content, format=suffix[1:], metadata=TIMELESS[suffix])
         write_atomically(Path(name), content.getvalue())
 
 
+def flow(names: Sequence[str]) -> list[list[str]]:
+    """Two panels a row; a last one alone takes the whole row."""
+    pairs = [list(names[i : i + 2]) for i in range(0, len(names), 2)]
+    return [pair if len(pair) == 2 else pair * 2 for pair in pairs]
+
+
 def stroke(i: int) -> dict[str, Any]:
     """Colour and line style of curve i."""
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": STROKES[i % len(STROKES)]}
+
+
+def short(name: str) -> str:
+    """A name that titles and legends have room for."""
+    return name if len(name) <= LABEL else f"{name[: LABEL // 2]}…{name[-LABEL // 2 :]}"
+
+
+def entitle(axis: Axes, title: str) -> None:
+    """The title of a panel, and between it and the axes the legend of the curves that have labels."""
+    labels = axis.get_legend_handles_labels()[1]
+    rows, room = 0, _room(axis)
+    if labels:
+        rows = math.ceil(len(labels) / max(1, int(room / (40 + LETTER * ENTRY * max(map(len, labels))))))
+        axis.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=math.ceil(len(labels) / rows),
+            borderaxespad=0.1,
+            borderpad=0.2,
+            labelspacing=0.3,
+            columnspacing=1.2,
+            handlelength=3,
+        )
+    head(axis, title, rows)
+
+
+def head(axis: Axes, title: str, rows: int = 0) -> None:
+    """The title of a panel above so many rows of a legend, in smaller type where it is long."""
+    size = min(TITLE, _room(axis) / (LETTER * max(1, len(title))))
+    axis.set_title(title, pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
+
+
+def _room(axis: Axes) -> float:
+    """Width (points) of a panel from the left end of its axes, behind the tick labels, to the right."""
+    place = axis.get_subplotspec()
+    share = 1.0 if place is None else len(place.colspan) / place.get_gridspec().ncols
+    return 72 * WIDTH * share - 45
+
+
+def number_ticks(axis: Axis, peak: float) -> None:
+    """Write 5e+14 at a tick of a very large or small scale: a factor beside the axis would meet the legend."""
+    if not SMALL <= peak < LARGE:
+        axis.set_major_formatter("{x:g}")
+
+
+def readable(peak: float, unit: str) -> tuple[float, str]:
+    """Factor and unit in which a value of that size is read easily: degrees, mm, kN m, ..."""
+    if unit == "rad" and peak >= math.radians(0.1):
+        return 180 / math.pi, "deg"
+    if unit not in ("rad", "m", "N", "N m", "J") or not 0 < peak < math.inf:
+        return 1.0, unit
+    # Up to some hundreds of a unit; 0.5 m and 1500 N m stay as they are.
+    for prefix, size in (("", 1.0), ("k", 1e3), ("M", 1e6), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)):
+        if 0.3 <= peak / size < 3e3 and not (unit == "rad" and size > 1):
+            return 1 / size, prefix + unit
+    return 1.0, unit

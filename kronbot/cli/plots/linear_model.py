@@ -1,0 +1,253 @@
+"""Pictures of ``linearize``: poles, the response of an output to an input and modes; stiffness along a motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kronbot.cli.plots import arms, curves
+from kronbot.cli.plots.curves import Curve, Diagram
+from kronbot.cli.plots.frequency_response import Pair, pair_of, response
+from kronbot.cli.plots.modes import HIGHEST, draw_shape, swinging
+from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
+from kronbot.compute.result import Array, Result
+from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.outline import Outline
+from kronbot.model.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Modes that are drawn on the arm.
+SHOWN = 4
+# Inches: the plane of poles where all of them are real.
+STRIP = 1.5
+# Beyond this ratio of the largest to the smallest part, an axis of the plane of poles becomes logarithmic.
+WIDE = 30.0
+# Real parts below this share of the fastest pole are rounding, as in the verdict about stability.
+ROUNDING = 1e-9
+# Imaginary parts below this share of an eigenvalue leave it real to the eye.
+ALMOST = 1e-6
+# Damping ratios of the lines that can be drawn (decades where a scale is logarithmic), and how many at most.
+DECADES = (1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+GUIDES = tuple(digit * decade for decade in DECADES for digit in (1, 2, 5))
+MOST_GUIDES = 4
+
+
+def draw(name: str, robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> None:
+    """Write the picture of a linear model of ``robot`` about a point, or along a motion.
+
+    ``pair`` are the output and the input of the frequency response; by default the first input with the first output
+    that answers to it. Raises UsageError for names that the state space has not, and for formulas.
+    """
+    if any(array.symbolic for array in result.arrays.values()):
+        raise UsageError("--plot draws numbers: leave out --symbolic")
+    if "poles" in result.arrays:
+        if not result.arrays["poles"].values.size:
+            raise UsageError("--plot: all coordinates are locked, the linear model has no poles to draw")
+        _about_a_point(name, robot, result, pair)
+        return
+    if pair is not None:
+        raise UsageError("--pair is for a model about a point: leave out --motion")
+    _along_a_motion(name, robot, result)
+
+
+def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, str] | None) -> None:
+    arrays = result.arrays
+    poles = np.asarray(arrays["poles"].values, dtype=complex)
+    pair = pair_of(arrays, poles, wanted)
+    lines = Outline.of(robot).at
+    q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
+    seen = arms.views(robot, lines, q[None], most=3)
+    shapes = {f"mode {i}": shape for i, shape in enumerate(swinging(robot, result, "")[:SHOWN])}
+    swings = bool(poles.imag.any())
+    mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
+    if pair is not None and swings:
+        mosaic, heights = [["poles", "magnitude"], ["poles", "phase"]], [HEIGHT, HEIGHT]
+    elif pair is not None:
+        mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
+    rows = flow(list(shapes))
+    heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
+    with picture(name, f"linear model of {robot.name}, order {result.order}", [*mosaic, *rows], heights) as axes:
+        _poles(axes["poles"], poles)
+        if pair is not None:
+            _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
+        for key, shape in shapes.items():
+            draw_shape(axes[key], lines, seen, q, shape)
+
+
+def _poles(axis: Axes, poles: np.ndarray) -> None:
+    """Poles of the upper half plane, lines of equal damping behind them."""
+    from matplotlib.ticker import MaxNLocator
+
+    real = np.where(np.abs(poles.real) <= ROUNDING * np.abs(poles).max(initial=0.0), 0.0, poles.real)
+    scaled = {"x": _scaled(axis.set_xscale, real), "y": _scaled(axis.set_yscale, poles.imag)}
+    for word, wide in scaled.items():
+        ticks = getattr(axis, f"{word}axis").get_major_locator()
+        if wide:
+            ticks.set_params(numticks=6)
+        else:
+            getattr(axis, f"{word}axis").set_major_locator(MaxNLocator(5))
+    moving, fixed = poles != 0, int((poles == 0).sum())
+    axis.axvline(0, color="black", linewidth=0.8)
+    look: dict[str, Any] = {"linestyle": "none", "clip_on": False, "zorder": 3}
+    if moving.any():
+        axis.plot(real[moving], poles.imag[moving], marker="x", color=COLOURS[0], markeredgewidth=1.5, **look)
+    if fixed:
+        label = f"{fixed} at 0: free coordinates"
+        axis.plot(0, 0, marker="o", color=COLOURS[1], markerfacecolor="none", label=label, **look)
+    if not real.any():
+        axis.set_xlim(-1, 1)
+    left, right = axis.get_xlim()
+    top = axis.get_ylim()[1] if poles.imag.any() else 1.0
+    grows = bool((real > 0).any())
+    if grows:
+        axis.axvspan(0, right, color="#eeeeee", zorder=0)
+    _guides(axis, real, poles.imag, (left, top), any(scaled.values()))
+    axis.set_xlim(left, right)
+    axis.set_ylim(0, top)
+    axis.set_xlabel("real part [rad/s]")
+    if poles.imag.any():
+        axis.set_ylabel("imaginary part [rad/s]")
+    else:
+        axis.set_yticks([])
+    where = "upper half plane" if poles.imag.any() else "all real"
+    undamped = ", undamped" if poles.imag.any() and not real.any() else ""
+    entitle(axis, f"poles, {where}{undamped}{', grey: growing' if grows else ''}")
+
+
+def _scaled(scale: Callable[..., None], parts: np.ndarray) -> bool:
+    """Make a scale logarithmic, but for a neighbourhood of zero, where the parts are of very different size."""
+    sizes = np.abs(parts[parts != 0])
+    wide = bool(sizes.size and sizes.max() > WIDE * sizes.min())
+    if wide:
+        scale("symlog", linthresh=10.0 ** math.floor(math.log10(sizes.min())))
+    return wide
+
+
+def _guides(axis: Axes, real: np.ndarray, imaginary: np.ndarray, corner: tuple[float, float], coarse: bool) -> None:
+    """Lines of equal damping ratio up to the left or upper edge, a few around the ratios of the poles that swing."""
+    swings = (imaginary > 0) & (real < 0)
+    if not swings.any():
+        return
+    left, top = corner
+    ratios = -real[swings] / np.hypot(real[swings], imaginary[swings])
+    known, margin = (DECADES, 10.0) if coarse else (GUIDES, 2.5)
+    near = [ratio for ratio in known if ratios.min() / margin <= ratio <= ratios.max() * margin]
+    kept = np.unique(np.linspace(0, len(near) - 1, min(len(near), MOST_GUIDES)).round().astype(int))
+    for ratio in (near[i] for i in kept):
+        slope = ratio / math.sqrt(1 - ratio**2)
+        y = np.geomspace(1e-6 * top, min(top, -left / slope), 200)
+        axis.plot(-slope * y, y, color=GREY, linewidth=0.8, zorder=1)
+        axis.annotate(
+            f"{100 * ratio:g} %", (-slope * y[-1], y[-1]), xytext=(2, -1), textcoords="offset points", va="top",
+            fontsize=6, color="#666666",
+        )  # fmt: skip
+
+
+def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:
+    """Magnitude and phase of a pair over the frequency."""
+    found = response(result.arrays, poles, pair)
+    size = np.abs(found.values)
+    magnitude.plot(found.frequencies, size, color=COLOURS[0])
+    phase.plot(found.frequencies, found.phase, color=COLOURS[0])
+    if (size > 0).any():
+        curves.decades(magnitude, float(size[size > 0].min()), float(size.max()))
+    low, high = 90 * math.floor(found.phase.min() / 90), 90 * math.ceil(found.phase.max() / 90)
+    step = 90 * max(1, math.ceil((high - low) / 90 / 6))
+    phase.set_yticks(np.arange(low, high + step, step))
+    for axis in (magnitude, phase):
+        axis.set_xscale("log")
+        axis.set_xlim(found.frequencies[0], found.frequencies[-1])
+        axis.set_xlabel("frequency [rad/s]")
+    magnitude.set_ylabel(f"[{_unit(robot, pair)}]")
+    phase.set_ylabel("[deg]")
+    words = f"{short(pair.output)} by {short(pair.input)}"
+    entitle(magnitude, f"magnitude of {words}")
+    entitle(phase, f"phase of {words}")
+
+
+def _unit(robot: Robot, pair: Pair) -> str:
+    """Unit of an output over that of an input."""
+    kinds = {joint.name: joint.revolute for joint in robot.joints}
+    torque = pair.input.removeprefix("torque.")
+    below = "N m" if pair.input.startswith("torque.") and kinds[torque] else "N"
+    above = "rad" if kinds.get(pair.output) else "1/m" if pair.output.startswith("curvature.") else "m"
+    return f"{above}/({below})" if " " in below else f"{above}/{below}"
+
+
+def _along_a_motion(name: str, robot: Robot, result: Result) -> None:
+    K = result.arrays["K_L"]
+    assert K.axis is not None
+    time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
+    panels = {f"diagram {i}": each for i, each in enumerate(_stiffness(robot, K))}
+    frozen = _frozen_frequencies(result.arrays["M_L"].values, K.values)
+    multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
+    keys = [*(["multipliers"] if multipliers else []), *panels, *(["frequencies"] if frozen else [])]
+    if not keys:
+        raise ComputationError("--plot: K_L is zero all along the motion, there is nothing to draw")
+    mosaic = flow(keys)
+    heights = [HEIGHT + 0.9 if "multipliers" in row else HEIGHT for row in mosaic]
+    with picture(name, f"linear model along the motion of {robot.name}, order {result.order}", mosaic, heights) as axes:
+        for key, diagram in panels.items():
+            curves.draw(axes[key], time, diagram)
+        if frozen:
+            title = "frequencies, M_L and K_L frozen"
+            curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, frozen))
+        if multipliers:
+            _multipliers(axes["multipliers"], result)
+
+
+def _stiffness(robot: Robot, K: Array) -> list[Diagram]:
+    """The diagonal of K_L: of joints as it is, of modal coordinates its change, which is small beside it."""
+    units = dict(zip(robot.coordinates, robot.units, strict=True))
+    forces = dict(zip(robot.coordinates, robot.force_units(range(robot.n)), strict=True))
+    joints = {joint.name for joint in robot.joints}
+    own, changes = [], []
+    for i, name in enumerate(K.rows):
+        values = np.asarray(K.values[:, i, i], dtype=float)
+        if name in joints:
+            own.append(Curve(name, f"{forces[name]}/{units[name]}", values))
+        elif values.any():
+            changes.append(Curve(name, "%", 100 * (values - values[0]) / np.abs(values).max()))
+    own, changes = ([curve for curve in group if curve.peak > 0] for group in (own, changes))
+    # What changes by a small part of the largest change is as good as constant.
+    return curves.diagrams("K_L(i,i) of joints", own) + curves.diagrams("K_L(i,i) of modes, change", changes)[:1]
+
+
+def _frozen_frequencies(M: np.ndarray, K: np.ndarray) -> list[Curve]:
+    """Square roots of the eigenvalues of M_L^-1 K_L (rad/s) at every instant, ascending; those that are real."""
+    if not M.shape[1]:
+        return []
+    # L^-1 K L^-T has the same eigenvalues, and is symmetric where K is: double ones stay real.
+    L = np.linalg.cholesky(M)
+    squares = np.linalg.eigvals(np.linalg.solve(L, np.linalg.solve(L, K).transpose(0, 2, 1))).astype(complex)
+    squares = np.take_along_axis(squares, np.argsort(squares.real, axis=1, kind="stable"), axis=1)
+    real = (squares.real > ROUNDING * np.abs(squares).max()) & (np.abs(squares.imag) <= ALMOST * np.abs(squares))
+    values = np.where(real, np.sqrt(np.abs(squares)), np.nan)
+    found = [column for column in values.T if np.isfinite(column).any()][: curves.CURVES]
+    return [Curve(str(i + 1), "rad/s", column) for i, column in enumerate(found)]
+
+
+def _multipliers(axis: Axes, result: Result) -> None:
+    """Floquet multipliers and the unit circle, which they leave where deviations grow."""
+    values = np.asarray(result.arrays["multipliers"].values, dtype=complex)
+    turn = np.linspace(0, 2 * np.pi, 181)
+    axis.plot(np.cos(turn), np.sin(turn), color=GREY, label="unit circle")
+    grow = np.abs(values) > 1 + float(result.summary["multiplier_tolerance"])
+    for chosen, mark, colour, label in (
+        (~grow, "x", COLOURS[0], "of deviations that stay or fade"),
+        (grow, "D", COLOURS[1], "of deviations that grow"),
+    ):
+        if chosen.any():
+            points = values[chosen]
+            axis.plot(points.real, points.imag, mark, color=colour, markersize=5, label=label)
+    axis.set_aspect("equal", adjustable="datalim")
+    for each in (axis.xaxis, axis.yaxis):
+        number_ticks(each, max(1.0, float(np.abs(values).max())))
+    axis.set_xlabel("real part [1]")
+    axis.set_ylabel("imaginary part [1]")
+    entitle(axis, f"Floquet multipliers, period {result.summary['period']:.4g} s")

@@ -1,0 +1,503 @@
+"""Pictures: what stands in them is read back from their figures; that they are fine to look at, people have seen."""
+
+import warnings
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import robots_in_tests
+
+mpl = pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure  # noqa: E402
+
+from kronbot import description  # noqa: E402
+from kronbot.cli.plots import arms, curves, jacobian, linear_model, modes, simulation, statics, style  # noqa: E402
+from kronbot.cli.plots.curves import Curve  # noqa: E402
+from kronbot.compute.result import Array, Result  # noqa: E402
+from kronbot.errors import UsageError  # noqa: E402
+from kronbot.mechanics import floquet, jacobians, linearization, vibration  # noqa: E402
+from kronbot.mechanics import statics as static_question  # noqa: E402
+from kronbot.mechanics.comparison import side_by_side  # noqa: E402
+from kronbot.mechanics.load_cases import Sweep  # noqa: E402
+from kronbot.mechanics.modal import modes as modal  # noqa: E402
+from kronbot.mechanics.outline import Outline  # noqa: E402
+from kronbot.model.build import build  # noqa: E402
+
+ROBOTS = sorted(set(description.shipped_robots()) - {"stacker"})  # which has no numbers
+BEAM = """
+kronbot: 1
+name: {name}
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - {{name: {link}, joint: {{type: fixed}}, dh: {{a: 1.5, d: 0, alpha: 0, theta: 0}},
+      flexible: {{mass: 1, EI: {{y: 20, z: 10}}, GJ: 5, polar_inertia: 0.01, modes: {{v: 1, w: 1, torsion: 1}}}}}}
+"""
+
+
+@cache
+def shipped(name, order="2"):
+    return build(description.load(description.read(name)), order)
+
+
+@cache
+def beam(name="beam", link="arm"):
+    """A beam without a joint, along x."""
+    return robots_in_tests.model(BEAM.format(name=name, link=link))
+
+
+@cache
+def moved(name, duration=0.2, order="2"):
+    """A short run."""
+    return robots_in_tests.run(shipped(name, order), duration=duration, step=duration / 20, rtol=1e-6).result
+
+
+def point(robot, **values):
+    q = np.zeros(robot.n)
+    for name, value in values.items():
+        q[robot.coordinates.index(name)] = value
+    return q
+
+
+def jacobian_at(robot, q, frame="endpoint", axes="base"):
+    seen = jacobians.view(robot, frame, axes)
+    arrays = jacobians.jacobian(robot, seen, rates=False).at(q)
+    at = {"q": dict(zip(robot.coordinates, q.tolist(), strict=True))}
+    return Result("jacobian", robot.name, robot.order, at=at, arrays=arrays), seen
+
+
+def linear(robot, q=None, inputs=linearization.INPUTS, outputs=("joints", "endpoint"), locked=()):
+    rest = np.zeros(robot.n)
+    at = linearization.Point(rest if q is None else q, rest, rest, None, np.zeros(3))
+    return linearization.linearize_at(robot, at, linearization.Choice(frozenset(locked), inputs, outputs), False)
+
+
+def sweep(robot, angles, forces, *orders):
+    """Equilibria at some orders, by order."""
+    cases = Sweep(angles, forces, []).cases(robot, np.zeros(robot.n), {})
+    entry = robot.file.statics or description.schema.Statics()
+    inquiry = static_question.Inquiry(cases, "newton", None)
+    return static_question.at_orders(robot, entry, inquiry, orders, lambda share: None)
+
+
+@pytest.fixture
+def picture(monkeypatch):
+    """Draw with a function, but paint nothing: the figure."""
+    kept = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: kept.append(figure))
+    monkeypatch.setattr(style, "write_atomically", lambda path, content: None)
+
+    def draw(function, *arguments):
+        function("x.png", *arguments)
+        return kept.pop()
+
+    return draw
+
+
+def panels(figure):
+    """Panels by their titles; of those with one title the first."""
+    found = {}
+    for axis in figure.axes:
+        if axis.axison:
+            found.setdefault(axis.get_title(loc="left"), axis)
+    return found
+
+
+def starting(figure, words):
+    return next(axis for title, axis in panels(figure).items() if title.startswith(words))
+
+
+def line(axis, label):
+    return next(each for each in axis.lines if each.get_label() == label)
+
+
+def demand_sound(figure):
+    """Titles and units everywhere, something in every panel, nothing beyond the edge of the paper."""
+    figure.draw_without_rendering()
+    for axis in (axis for axis in figure.axes if axis.axison):
+        title = axis.get_title(loc="left")
+        assert title and "[" in axis.get_xlabel() and axis.get_xlabel().endswith("]"), title
+        assert axis.get_ylabel().endswith("]") or title.startswith("poles, all real"), title
+        drawn = [np.asarray(each.get_ydata(), dtype=float) for each in axis.lines]
+        assert any(np.isfinite(values).any() for values in drawn), title
+        legend = axis.get_legend()
+        for part in (axis.title, axis._left_title, *([legend] if legend else [])):
+            box = part.get_window_extent()
+            assert box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 and box.x0 >= 0, title
+        if legend:
+            # Between the title and the axes, in nobody's way.
+            assert legend.get_window_extent().y1 <= axis._left_title.get_window_extent().y0 + 1
+            assert legend.get_window_extent().y0 >= axis.get_window_extent().y1 - 1
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_picture_of_every_robot(name, picture):
+    robot = shipped(name, "1")  # the order that takes least time to differentiate
+    q = np.where(np.isin(np.arange(robot.n), robot.flexible), 0.0, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        demand_sound(picture(simulation.draw, robot, moved(name, order="1")))
+        demand_sound(picture(jacobian.draw, robot, *jacobian_at(robot, q)))
+        demand_sound(picture(modes.draw, robot, vibration.vibration(robot, q, 0 * q, None)))
+        demand_sound(picture(linear_model.draw, robot, linear(robot, q)))
+
+
+@pytest.mark.parametrize(("name", "order"), [("torso", "0"), ("spin-up", "2"), ("spatial", "1"), ("puma560", "2")])
+def test_pictures_along_a_motion(name, order, picture):
+    robot = shipped(name, order)
+    result = floquet.linearize_along(robot, None, None if name == "torso" else 2.0, None, None)
+    figure = picture(linear_model.draw, robot, result)
+    demand_sound(figure)
+    assert ("Floquet multipliers" in " ".join(panels(figure))) == (name == "torso")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_equal_answers_have_equal_bytes(suffix, tmp_path):
+    """Also where a user has a taste of his own; and an SVG holds its text as text."""
+    heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    robot, contents = shipped("khang"), []
+    for name, width in (("a", 1.0), ("b", 9.0)):
+        with mpl.rc_context({"lines.linewidth": width, "font.size": 20.0}):
+            simulation.draw(str(tmp_path / f"{name}.{suffix}"), robot, moved("khang"))
+        contents.append((tmp_path / f"{name}.{suffix}").read_bytes())
+    assert contents[0] == contents[1] and contents[0].startswith(heads[suffix])
+    if suffix == "svg":
+        text = contents[0].decode()
+        assert all(word in text for word in ("simulate khang, order 2", "joint torques", "[N m]", "t [s]", "x [m]"))
+
+
+def test_a_run_over_time(picture):
+    """Angles in degrees with what was commanded, deflections in mm, energies, the imbalance on decades."""
+    robot, series = shipped("khang"), moved("khang", 2.0).series
+    figure = picture(simulation.draw, robot, moved("khang", 2.0))
+    angle = starting(figure, "joint angles")
+    assert line(angle, "qa").get_ydata() == pytest.approx(np.degrees(series["qa"]), abs=1e-12)
+    assert angle.lines[0].get_ydata() == pytest.approx(45)  # the target of the file, behind
+    tip = starting(figure, "deflection")
+    assert tip.get_ylabel() == "[mm]"
+    assert line(tip, "arm y").get_ydata() == pytest.approx(1000 * series["tip.arm.y"], abs=1e-12)
+    energy = starting(figure, "energies")
+    weight = series["energy.gravity"] - series["energy.gravity"][0]
+    assert line(energy, "gravity, change").get_ydata() == pytest.approx(weight, abs=1e-15)
+    imbalance = starting(figure, "imbalance of energy")
+    assert imbalance.get_yscale() == "log" and imbalance.get_ylabel() == "[J]"
+    assert np.nanmax(imbalance.lines[0].get_ydata()) == np.abs(series["energy.balance"]).max()
+    low, high = np.log10(imbalance.get_ylim())
+    assert low == round(low) and high == round(high)
+    assert figure.get_suptitle() == "simulate khang, order 2"
+
+
+def test_deviations_are_from_what_drives_look_at(picture):
+    """Of the canadarm from its motion; not of a joint that is held to it, nor from a target that stands still."""
+    robot, series = shipped("canadarm"), moved("canadarm").series
+    wanted = simulation.commanded(robot, series["t"])
+    k, T, t = 0.075, 10, series["t"]
+    # Equation (44) of Mohan and Saha.
+    assert wanted["q1"] == pytest.approx(k * (t - T / np.pi * np.sin(np.pi * t / T)), abs=1e-15)
+    axis = starting(picture(simulation.draw, robot, moved("canadarm")), "deviation")
+    scale = line(axis, "q1").get_ydata()[-1] / (series["q1"] - wanted["q1"])[-1]
+    assert scale in (pytest.approx(1e3), pytest.approx(1e6), pytest.approx(180 / np.pi))  # mrad, µrad or degrees
+    for name in ("spin-up", "khang"):
+        assert simulation.commanded(shipped(name), np.zeros(3))
+        assert "deviation" not in " ".join(panels(picture(simulation.draw, shipped(name), moved(name))))
+
+
+def test_snapshots_are_the_robot_to_scale(picture):
+    robot, series = shipped("canadarm"), moved("canadarm").series
+    axis = starting(picture(simulation.draw, robot, moved("canadarm")), "at t = 0")
+    assert axis.get_aspect() == 1 and (axis.get_xlabel(), axis.get_ylabel()) == ("x [m]", "y [m]")
+    path, *rest = axis.lines
+    assert path.get_xdata() == pytest.approx(series["endpoint.x"], abs=0)
+    arms_drawn = [each for each in rest if len(each.get_xdata()) > 1 and each.get_linestyle() == "-"]
+    links = len(robot.links) + 1
+    assert len(arms_drawn) == simulation.SNAPSHOTS * links
+    for place, row in ((links - 1, 0), (-1, -1)):
+        end = [values[-1] for values in arms_drawn[place].get_data()]
+        assert end == pytest.approx([series["endpoint.x"][row], series["endpoint.y"][row]], abs=1e-12)
+    shades = [np.mean(mpl.colors.to_rgb(arms_drawn[k * links].get_color())) for k in range(simulation.SNAPSHOTS)]
+    assert shades == sorted(shades, reverse=True) and len(set(shades)) == simulation.SNAPSHOTS
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_a_run_that_stopped_early(rows, picture):
+    whole = moved("spatial", order="1")
+    summary = {**whole.summary, "complete": False, "end": float(whole.series["t"][rows - 1])}
+    part = replace(whole, series={name: values[:rows] for name, values in whole.series.items()}, summary=summary)
+    figure = picture(simulation.draw, shipped("spatial", "1"), part)
+    demand_sound(figure)
+    assert f"incomplete, stopped at t = {summary['end']:g} s" in figure.get_suptitle()
+
+
+def test_many_joints_and_strange_names(picture):
+    """As many curves as can be told apart; signs that matplotlib takes for formulas; letters that no font has."""
+    links = "\n".join(
+        f"  - {{name: l{i}, joint: {{type: revolute, name: {'j' * 60}{i}}}, dh: {{a: 0.2, d: 0, alpha: 0, theta: 0}}, "
+        "rigid: {mass: 1, inertia: {Izz: 0.01}}}"
+        for i in range(12)
+    )
+    head = "kronbot: 1\nname: 'a $x^$ ${'\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
+    robot = robots_in_tests.model(head + links)
+    figure = picture(simulation.draw, robot, robots_in_tests.run(robot, duration=0.2, step=0.05, rtol=1e-5).result)
+    demand_sound(figure)
+    assert figure.get_suptitle() == "simulate a $x^$ ${, order 2"
+    angles = starting(figure, "joint angles")
+    assert angles.get_title(loc="left") == "joint angles, 8 of 12" and len(angles.lines) == curves.CURVES
+
+
+def test_letters_that_no_font_has_are_no_warning(tmp_path):
+    robot = beam("柱", "梁")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        modes.draw(str(tmp_path / "x.png"), robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
+
+
+def test_curves_of_unlike_size_do_not_hide_each_other():
+    t = np.linspace(0, 1, 5)
+    given = [("big", "m", 1.0), ("other", "rad", 3.0), ("near", "m", 0.1), ("small", "m", 1e-3), ("noise", "m", 1e-14)]
+    found = curves.diagrams("x", [Curve(name, unit, size * t) for name, unit, size in given])
+    assert [[curve.label for curve in diagram.curves] for diagram in found] == [["big", "near"], ["small"], ["other"]]
+
+
+def test_very_many_rows_are_thinned_to_what_paper_shows(picture):
+    """Neither a peak nor the ends nor a gap is lost."""
+    t = np.linspace(0, 1, 500_001)
+    values = np.sin(5000 * t)
+    values[123_456], values[-1], values[:10_000] = 7, -5, np.nan
+    x, y = curves.thinned(t, values)
+    assert len(x) <= 2 * curves.STEPS + 2 and (np.diff(x) > 0).all()
+    assert (np.nanmax(y), x[np.nanargmax(y)]) == (7, t[123_456]) and (x[-1], y[-1]) == (1, -5) and np.isnan(y[0])
+    long = moved("khang")
+    rows = np.linspace(0, len(long.series["t"]) - 1, 50_001).astype(int)
+    series = {name: column[rows] for name, column in long.series.items()} | {"t": np.linspace(0, 1, 50_001)}
+    figure = picture(simulation.draw, shipped("khang"), replace(long, series=series))
+    assert max(len(each.get_xdata()) for axis in figure.axes for each in axis.lines) <= simulation.ROWS
+
+
+@pytest.mark.parametrize(
+    ("peak", "unit", "factor", "shown"),
+    [
+        (1.0, "rad", 180 / np.pi, "deg"), (1e-3, "rad", 1e3, "mrad"), (0.15, "m", 1e3, "mm"), (0.5, "m", 1, "m"),
+        (7e4, "N m", 1e-3, "kN m"), (2e-7, "J", 1e9, "nJ"), (5.0, "1/m", 1, "1/m"), (0.0, "m", 1, "m"),
+        (1e30, "J", 1, "J"),
+    ],
+)  # fmt: skip
+def test_readable_units(peak, unit, factor, shown):
+    assert style.readable(peak, unit) == (pytest.approx(factor), shown)
+
+
+def test_planes_that_show_the_robot():
+    """A straight planar arm in the plane of its motion, a spatial one from two sides, gravity pointing down."""
+    for name, seen in {"canadarm": ["xy"], "piedboeuf": ["xy"], "spatial": ["xz", "xy"]}.items():
+        robot = shipped(name, "1")
+        found = arms.views(robot, Outline.of(robot).at, np.zeros((1, robot.n)))
+        assert ["xyz"[view.x] + "xyz"[view.y] for view in found] == seen
+        assert not any(view.down for view in found)
+    robot = shipped("stacker-numeric")  # its y-axis points down
+    found = arms.views(robot, Outline.of(robot).at, np.full((1, 3), 0.3), most=3)
+    assert {("xyz"[view.x] + "xyz"[view.y], view.down) for view in found} == {("xy", True), ("zy", True), ("xz", False)}
+    assert [view.along for view in found if not view.down] == ["y"]
+
+
+def test_poles_and_frequency_response(picture):
+    """The response is that of the second-order model, P (K + i w D - w^2 M)^-1 E."""
+    robot = shipped("spatial", "1")
+    result = linear(robot, point(robot, q2=0.5, q4=0.3))
+    figure = picture(linear_model.draw, robot, result, ("endpoint.z", "torque.q2"))
+    axis = starting(figure, "poles")
+    poles = result.arrays["poles"].values
+    found = {complex(x, y) for each in axis.lines if each.get_marker() == "x" for x, y in each.get_xydata()}
+    assert found == {complex(pole.real, pole.imag) for pole in poles if pole != 0}
+    assert line(axis, "1 at 0: free coordinates").get_xydata().tolist() == [[0, 0]]
+    magnitude, phase = starting(figure, "magnitude of endpoint.z by torque.q2"), starting(figure, "phase")
+    assert magnitude.get_ylabel() == "[m/(N m)]" and phase.get_ylabel() == "[deg]"
+    frequencies, sizes = magnitude.lines[0].get_data()
+    M, D, K = (result.arrays[name].values for name in ("M_L", "D_L", "K_L"))
+    P = result.arrays["C"].values[result.arrays["C"].rows.index("endpoint.z"), : robot.n]
+    E = np.eye(robot.n)[robot.coordinates.index("q2")]
+    expected = np.array([P @ np.linalg.solve(K + 1j * w * D - w**2 * M, E) for w in frequencies])
+    # Two ways to solve a system with a condition number around 1e8.
+    assert sizes == pytest.approx(np.abs(expected), rel=1e-6)
+    turned = phase.lines[0].get_ydata() - np.degrees(np.angle(expected))
+    assert turned / 360 == pytest.approx(np.round(turned / 360), abs=1e-6)
+    assert frequencies[0] == pytest.approx(np.abs(poles[poles != 0]).min() / 10)
+
+
+def test_response_of_a_free_joint_and_of_an_undamped_arm(picture):
+    """One free coordinate: 1/(J w^2), phase -180 all along; an undamped arm has phases 0 and -180 only."""
+    robot = shipped("stacker-numeric")
+    result = linear(robot, inputs=("torques",))
+    figure = picture(linear_model.draw, robot, result, ("q3", "torque.q3"))
+    frequencies, sizes = starting(figure, "magnitude").lines[0].get_data()
+    inertia = 1 / np.linalg.inv(result.arrays["M_L"].values)[2, 2]
+    assert sizes == pytest.approx(1 / (inertia * frequencies**2), rel=1e-9)
+    assert set(starting(figure, "phase").lines[0].get_ydata()) == {-180.0}
+    figure = picture(linear_model.draw, shipped("canadarm"), linear(shipped("canadarm")))
+    assert set(starting(figure, "phase of q1 by torque.q1").lines[0].get_ydata()) == {-180.0, 0.0}
+
+
+def test_the_pair_that_is_drawn(picture):
+    """By default the first that answers: a beam along x gives no answer to a force along it."""
+    robot = beam()
+    result = linear(robot)
+    assert "magnitude of endpoint.y by force.y" in panels(picture(linear_model.draw, robot, result))
+    figure = picture(linear_model.draw, robot, result, ("endpoint.z", "force.z"))
+    assert starting(figure, "magnitude of endpoint.z").get_ylabel() == "[m/N]"
+    for pair, words in ((("endpoint.w", "force.z"), "no output 'endpoint.w'"), (("endpoint.z", "f"), "no input 'f'")):
+        with pytest.raises(UsageError, match=words):
+            linear_model.draw("x.png", robot, result, pair)
+    silent = linear(robot, inputs=())
+    assert not any("magnitude" in title for title in panels(picture(linear_model.draw, robot, silent)))
+    along = floquet.linearize_along(shipped("spin-up"), None, 2.0, None, None)
+    with pytest.raises(UsageError, match="leave out --motion"):
+        linear_model.draw("x.png", shipped("spin-up"), along, ("q1", "torque.q1"))
+    robot = shipped("khang")
+    with pytest.raises(UsageError, match="locked"):
+        linear_model.draw("x.png", shipped("puma560"), linear(shipped("puma560"), locked=range(6)))
+
+
+def test_stiffness_and_frequencies_along_a_motion(picture):
+    """A beam that is spun up stiffens; frequencies are those of M_L and K_L at the instant."""
+    robot = shipped("spin-up")
+    result = floquet.linearize_along(robot, None, 20.0, 1.0, None)
+    figure = picture(linear_model.draw, robot, result)
+    M, K = result.arrays["M_L"].values, result.arrays["K_L"].values
+    change = line(starting(figure, "K_L(i,i) of modes"), "beam.v1")
+    assert change.get_ydata() == pytest.approx(100 * (1 - K[0, 1, 1] / K[:, 1, 1]) * K[:, 1, 1] / K[-1, 1, 1])
+    assert change.get_ydata()[-1] > 20
+    drawn = starting(figure, "frequencies")
+    for row in (0, -1):
+        expected = modal(M[row], 0 * M[row], K[row]).frequencies
+        found = [each.get_ydata()[row] for each in drawn.lines]
+        assert found == pytest.approx(expected[expected > 0], rel=1e-9)
+
+
+def test_floquet_multipliers_and_the_unit_circle(picture):
+    """Those that grow are marked otherwise."""
+    axis_values = [0.0, 1.0, 2.0]
+    names = ["waist"]
+    stack = Array(np.ones((3, 1, 1)), names, {"rows": ["N m"], "columns": ["1/(rad)"]}, names, ("t", axis_values))
+    multipliers = np.array([1.5, 0.6 + 0.8j, 0.6 - 0.8j, 0.1])
+    arrays = {"M_L": stack, "K_L": stack, "multipliers": Array(multipliers, list("1234"), "1")}
+    summary = {"period": 2.0, "multiplier_tolerance": 1e-6}
+    robot = shipped("torso")
+    figure = picture(linear_model.draw, robot, Result("linearize", "torso", "2", arrays=arrays, summary=summary))
+    axis = starting(figure, "Floquet multipliers, period 2 s")
+    assert axis.get_aspect() == 1
+    assert line(axis, "of deviations that grow").get_xydata().tolist() == [[1.5, 0]]
+    assert len(line(axis, "of deviations that stay or fade").get_xdata()) == 3
+    circle = line(axis, "unit circle").get_xydata()
+    assert np.hypot(*circle.T) == pytest.approx(1)
+
+
+def test_mode_shapes_on_the_arm(picture):
+    """Both sides, a tenth of the arm, locked and free side by side, frequencies in the titles."""
+    robot = shipped("canadarm")
+    result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None)
+    figure = picture(modes.draw, robot, result)
+    first = result.arrays["frequencies_locked"].values[0]
+    axis = panels(figure)[f"locked: {first:.4g} rad/s, {first / 2 / np.pi:.3g} Hz"]
+    links = len(robot.links) + 1
+    rest, left, right = (axis.lines[k * links : (k + 1) * links] for k in range(3))
+    assert {each.get_color() for each in rest} == {style.GREY}
+    heights = [np.concatenate([each.get_ydata() for each in group]) for group in (rest, left, right)]
+    assert heights[0] == pytest.approx(0) and heights[1] == pytest.approx(-heights[2])
+    assert np.abs(heights[2]).max() == pytest.approx(modes.SHARE * 15)
+    titles = list(panels(figure))
+    assert [title.split(":")[0] for title in titles] == ["locked", "free"] * modes.SHOWN
+    assert titles[1].startswith(f"free: {result.arrays['frequencies_free'].values[3]:.4g} rad/s")
+
+
+def test_shapes_that_lines_do_not_show(picture):
+    """Torsion of a straight beam; a rigid robot, where nothing swings; a plane for every direction of bending."""
+    robot = beam()
+    figure = picture(modes.draw, robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
+    titles = [title for title in panels(figure) if title.startswith("locked")]
+    assert titles[-1].endswith("torsion: no line moves") and not any("torsion" in title for title in titles[:-1])
+    planes = {panels(figure)[title].get_ylabel() for title in titles[:2]}
+    assert planes == {"y [m]", "z [m]"}
+    rigid = shipped("stacker-numeric")
+    figure = picture(modes.draw, rigid, vibration.vibration(rigid, np.zeros(3), np.zeros(3), None))
+    assert list(panels(figure)) == ["no mode swings"]
+
+
+def rim(axis, colour):
+    """Points (2, K) of the outline of an ellipse."""
+    curve = next(each for each in axis.lines if each.get_color() == colour and len(each.get_xdata()) > 100)
+    return curve.get_xydata().T
+
+
+def test_velocity_ellipses(picture):
+    """All velocities J u with |u| = 1 lie in it: x^T (J J^T)^-1 x = 1 on its rim, in one plane or in projections."""
+    for name, q in (("canadarm", {"q1": 0.3, "q2": 0.8, "q3": 0.5}), ("puma560", {"q1": 0.5, "q2": 0.6, "q3": -1.2})):
+        robot = shipped(name)
+        result, seen = jacobian_at(robot, point(robot, **q))
+        figure = picture(jacobian.draw, robot, result, seen)
+        J = result.arrays["J_T"].values[:, [joint.index for joint in robot.joints]]
+        size = arms.size(Outline.of(robot).at(point(robot, **q)))
+        sizes = np.linalg.svd(J, compute_uv=False)
+        shown = starting(figure, "velocity: semi-axes")
+        assert f"{sizes[0]:.3g}, {sizes[1]:.3g}" in shown.get_title(loc="left")
+        for axis in [each for each in figure.axes if each.lines[-2].get_color() == style.COLOURS[0]]:
+            plane = ["xyz".index(text()[0]) for text in (axis.get_xlabel, axis.get_ylabel)]
+            points = rim(axis, style.COLOURS[0])
+            centre = points[:, :-1].mean(axis=1)
+            x = (points - centre[:, None]) * sizes[0] / (jacobian.SHARE * size)
+            inverse = np.linalg.inv((J @ J.T)[np.ix_(plane, plane)])
+            assert np.einsum("ik,ij,jk->k", x, inverse, x) == pytest.approx(1, rel=1e-9)
+    assert len(figure.axes) == 4  # of the spatial robot also the angular velocities
+
+
+def test_flat_ellipses_are_segments(picture):
+    """A stretched arm cannot move along itself; a frame that does not move has none."""
+    robot = shipped("canadarm")
+    axis = starting(picture(jacobian.draw, robot, *jacobian_at(robot, np.zeros(robot.n))), "velocity: semi-axis 17.6")
+    points = rim(axis, style.COLOURS[0])
+    assert points[0] == pytest.approx(15) and np.ptp(points[1]) == pytest.approx(2 * jacobian.SHARE * 15, rel=1e-3)
+    fixed = beam()
+    assert "velocity: none" in panels(picture(jacobian.draw, fixed, *jacobian_at(fixed, np.zeros(3))))
+
+
+def test_ellipses_do_not_depend_on_the_axes_of_a_jacobian(picture):
+    robot = shipped("spatial", "1")
+    q = point(robot, q1=0.4, q2=0.5, q3=0.1, q4=0.3)
+    for frame in ("endpoint", "base-to:boom,forearm"):
+        drawn = [picture(jacobian.draw, robot, *jacobian_at(robot, q, frame, axes)) for axes in ("base", "body")]
+        for base, body in zip(*(figure.axes for figure in drawn), strict=True):
+            (colour,) = {each.get_color() for each in base.lines} & set(style.COLOURS[:2])
+            points = [np.sort(np.hypot(*(rim(axis, colour) - [[1], [2]]))) for axis in (base, body)]
+            # The same curve, begun at the other end of an axis perhaps.
+            assert points[0] == pytest.approx(points[1], abs=1e-9)
+    assert "forearm relative to boom" in drawn[0].get_suptitle()
+
+
+def test_pictures_refuse_formulas_and_rows():
+    robot = shipped("canadarm")
+    result, seen = jacobian_at(robot, np.zeros(robot.n))
+    J = result.arrays["J_T"]
+    formulas = replace(result, arrays={**result.arrays, "J_T": replace(J, values=J.values.astype(str))})
+    rows = replace(result, arrays={**result.arrays, "J_T": replace(J, values=J.values[None], axis=("case", [1.0]))})
+    for wrong, words in ((formulas, "leave out --symbolic"), (rows, "one point")):
+        with pytest.raises(UsageError, match=words):
+            jacobian.draw("x.png", robot, wrong, seen)
+    with pytest.raises(UsageError, match="leave out --symbolic"):
+        linear_model.draw("x.png", robot, formulas)
+
+
+def test_statics_in_two_views_and_at_all_orders(picture):
+    """A spatial robot from two sides beside each other; a column of text among the numbers; lower orders below."""
+    robot = shipped("spatial", "1")
+    outcomes = sweep(robot, {"q2": [0.1, 0.6, 1.1]}, [[0, 0, 0]], "1", "0")
+    results = {order: each.result for order, each in outcomes.items()}
+    figure = picture(statics.draw, robot, results, Outline.of(robot).at)
+    demand_sound(figure)
+    assert list(panels(figure))[:2] == ["3 of 3 cases to scale, grey: undeformed", "the same, seen along z"]
+    torque = panels(figure)["torque of q2, order 1"]
+    assert torque.lines[0].get_ydata() == pytest.approx(results["1"].series["torque.q2"], abs=0)
+    robot = shipped("piedboeuf")
+    every = side_by_side(sweep(robot, {"theta": [0.3]}, [[0, -5, 0]], "0", "1", "2", "exact")).result
+    assert every.series["order"].dtype.kind == "U"
+    figure = picture(statics.draw, robot, {"2": every}, Outline.of(robot).at)
+    demand_sound(figure)
+    assert list(panels(figure)) == ["4 of 4 cases to scale, grey: undeformed"]
