@@ -83,7 +83,7 @@ def ask(
     given = by_place(robot, q, "q")
     torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
     if torques and solver == "linear":
-        raise UsageError("the linear solver is about given angles: leave out tau, or take the solver newton")
+        raise UsageError("the linear solver is about given angles: leave out --tau, or take --solver newton")
     places_of(robot, angles, "angles")
     values = robot.description.values
     swept = {name: [number(each, values, f"angles of {name}") for each in row] for name, row in angles.items()}

@@ -18,6 +18,10 @@ from kronbot.cli.files import SUFFIXES
 from kronbot.cli.main import kronbot, run
 
 NUMBERS = [suffix for suffix in SUFFIXES if suffix != ".tex"]  # formulas only
+EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
+    "cache": "--clear",
+    "explain": "orders",
+}
 SHORT = ["--duration", "0.1", "--step", "0.05"]
 
 
@@ -39,8 +43,7 @@ def test_version_and_help(capsys):
     assert capsys.readouterr().out == f"kronbot {__version__}\n"
     for name in kronbot.commands:
         assert run([name, "--help"]) == 0
-        examples = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml", "cache": "--clear"}
-        example = (examples | {"explain": "orders"}).get(name, "canadarm")
+        example = EXAMPLES.get(name, "canadarm")
         assert f"kronbot {name} {example}" in capsys.readouterr().out
     assert run(["-h"]) == 0
 

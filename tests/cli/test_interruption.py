@@ -1,0 +1,208 @@
+"""Ctrl-C at any moment of any command: exit code 130, one line, no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import casadi
+import pytest
+
+from kronbot.cli import main
+from kronbot.compute import interruption
+from kronbot.compute.interruption import interruptions
+from kronbot.errors import ComputationError
+
+# Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
+READY = """
+import os, sys
+
+class Witness:
+    seen = 0
+
+    def find_spec(self, name, path=None, target=None):
+        Witness.seen += name.startswith("kronbot.cli") or Witness.seen > 0
+        if Witness.seen == 1:
+            os.write(1, b".")
+        if Witness.seen == {number}:
+            os.kill(os.getpid(), 2)
+
+sys.meta_path.insert(0, Witness())
+from kronbot.__main__ import main
+main()
+"""
+# A command that never hears: every exception is swallowed. It leaves a file behind if nobody tidies.
+DEAF = """
+import os, sys, time
+import kronbot.cli.main
+from kronbot.__main__ import main
+from kronbot.compute.interruption import UNFINISHED, interruptions
+
+def deaf(arguments):
+    UNFINISHED.add(arguments[0])
+    open(arguments[0], "w").close()
+    with interruptions() as met:
+        os.write(1, b".")
+        while {condition}:
+            try:
+                time.sleep(10)
+            except KeyboardInterrupt:
+                {answer}
+    return 130
+
+kronbot.cli.main.run = deaf
+main()
+"""
+LONG = {
+    "simulate": ["canadarm", "--duration", "2000", "--solver", "radau"],
+    "hessian": ["canadarm", "--symbolic", "--seconds", "600"],
+    "statics": ["canadarm", "--order", "exact", "--angles", "q1=0:1:0.001"],
+    "taylor": ["canadarm", "--of", "M", "--terms", "4"],
+}
+
+
+def started(script, *arguments, **streams):
+    """A process that has said on stdout that it is ready for a Ctrl-C."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
+        # A job in the background of a script has been told to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        start_new_session=True,
+    )
+    assert process.stdout.read(1) == b"."
+    return process
+
+
+def demand_interrupted(process, words="interrupted"):
+    """It ends, with 130 and one line on stderr."""
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    (line,) = err.decode().splitlines()
+    assert line.startswith("Error: ")
+    assert words in line
+    return out
+
+
+@pytest.mark.parametrize("number", [1, 5, 30, 100, 180, 260, 340])
+@pytest.mark.parametrize("command", [["simulate", "khang", "--solver", "dop853"], ["hessian", "khang", "--symbolic"]])
+def test_while_importing(command, number):
+    """Some modules make an ImportError of it, or go on without what they were importing."""
+    assert demand_interrupted(started(READY.format(number=number), *command)) == b""
+
+
+@pytest.mark.parametrize("command", LONG)
+@pytest.mark.parametrize("moment", [0.0, 0.3, 1.5])
+def test_while_it_works(command, moment):
+    """Seconds after the start: importing, tracing, differentiating, integrating, simplifying."""
+    process = started(READY.format(number=-1), command, *LONG[command])
+    time.sleep(moment)
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process)
+
+
+def test_while_it_reads():
+    """A robot file that does not come to its end."""
+    process = started(READY.format(number=-1), "check", "-", stdin=subprocess.PIPE)
+    process.stdin.write(b"kronbot: 1\n")
+    process.stdin.flush()
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGINT)
+    assert demand_interrupted(process) == b""
+
+
+def test_while_it_writes():
+    """A pipe that nobody empties: neither the command nor the end of the interpreter waits for it."""
+    command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv"]
+    process = started(READY.format(number=-1), *command)
+    assert process.stdout.read(2) == b"t,"
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process)
+
+
+def test_when_nothing_else_helps(tmp_path):
+    """What swallows every exception is ended, and its temporary files with it."""
+    process = started(DEAF.format(condition="True", answer="pass"), str(tmp_path / "half"))
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_destructor(tmp_path):
+    """Python swallows the exception, and would print a traceback."""
+    dying = 'type("Dying", (), {"__del__": lambda self: os.kill(os.getpid(), 2)})() and False'
+    demand_interrupted(
+        started(DEAF.format(condition=f"not met and {dying} or True", answer="pass"), str(tmp_path / "x"))
+    )
+
+
+def test_what_is_being_saved_is_waited_for(tmp_path):
+    """Work that has asked for time gets it, until the next Ctrl-C."""
+    saving = f"met.take_time(); time.sleep({3 * interruption.PATIENCE}); os.write(2, b'Error: saved\\n')"
+    process = started(DEAF.format(condition="not met", answer=saving), str(tmp_path / "whole"))
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process, "saved")
+    assert list(tmp_path.iterdir()) == [tmp_path / "whole"]
+    process = started(DEAF.format(condition="True", answer="len(met) > 1 or met.take_time()"), str(tmp_path / "half"))
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process)
+    assert list(tmp_path.iterdir()) == [tmp_path / "whole"]
+
+
+def interrupt(error):
+    """Receive a Ctrl-C, and make an error of its exception, as libraries do."""
+    with interruptions():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if error is not None:
+                raise error from None
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError(), ImportError(), ComputationError("x"), OSError(), SystemError(), None]
+)
+def test_whatever_becomes_of_the_exception(error, monkeypatch, capsys):
+    """A nameless error, an error of kronbot's own, or nothing at all: it was a Ctrl-C."""
+    monkeypatch.setattr(main.kronbot, "invoke", lambda context: interrupt(error))
+    assert main.run(["check", "khang"]) == 130
+    assert capsys.readouterr().err == "Error: interrupted\n"
+
+
+def test_casadi_makes_a_nameless_error_of_it():
+    """The reason why what was met is remembered."""
+    x = casadi.SX.sym("x")
+
+    class Interrupting(casadi.Callback):
+        def __init__(self):
+            casadi.Callback.__init__(self)
+            self.construct("interrupting", {})
+
+        def eval(self, arguments):
+            signal.raise_signal(signal.SIGINT)
+            return arguments
+
+    callback = Interrupting()
+    with interruptions() as met, pytest.raises(RuntimeError):
+        callback(casadi.Function("f", [x], [x])(1.0))
+    assert met
+
+
+def test_an_inner_piece_of_work_tells_the_outer_one():
+    """And the handler of whoever uses the library comes back."""
+    before = signal.getsignal(signal.SIGINT)
+    with interruptions() as outer:
+        with pytest.raises(KeyboardInterrupt), interruptions() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert outer is inner
+        assert len(outer) == 1
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+    with interruptions() as fresh:
+        assert not fresh
