@@ -24,7 +24,9 @@ __all__ = ["__version__", "load", "loads"]
 _NOTHING: Mapping[str, str | float] = MappingProxyType({})
 
 
-def load(robot: str | PathLike[str], *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
+def load(
+    robot: str | PathLike[str], *, order: str | int = "2", parameters: Mapping[str, str | float] = _NOTHING
+) -> Robot:
     """A robot from its file: a path, or the name of a shipped robot.
 
     ``order`` is the kinematic order of its flexible links, "0", "1", "2" or "exact"; ``parameters`` replaces values of
@@ -33,14 +35,14 @@ def load(robot: str | PathLike[str], *, order: str = "2", parameters: Mapping[st
     """
     from kronbot import description
 
-    return _built(description.read(str(robot)), order, parameters)
+    return _built(description.read(str(robot)), str(order), parameters)
 
 
-def loads(text: str, *, order: str = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
+def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
     """A robot from the text of a robot file; one that names further files (tables) has to be a file itself."""
     from kronbot.description import Source
 
-    return _built(Source("<text>", text, None), order, parameters)
+    return _built(Source("<text>", text, None), str(order), parameters)
 
 
 def _built(source: Source, order: str, parameters: Mapping[str, str | float]) -> Robot:

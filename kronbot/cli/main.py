@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -17,6 +18,9 @@ from kronbot.cli import completion
 from kronbot.cli.messages import show_error
 from kronbot.compute.interruption import interruptions
 from kronbot.errors import Interrupted, KronbotError
+
+# Characters of a message that people can be asked to read.
+LONGEST = 600
 
 # Every command is in the module of its name, which is imported when it is asked for.
 SECTIONS = {
@@ -79,7 +83,8 @@ def kronbot() -> None:
     ROBOT is a path, "-" for standard input, or the name of a shipped robot such as canadarm.
 
     \b
-    Exit codes: 0 done, 1 the computation failed, 2 wrong usage, 3 the robot file is wrong, 130 interrupted.
+    Exit codes: 0 done, 1 the computation failed, 2 wrong usage,
+    3 the robot file is wrong, 130 interrupted.
     """
 
 
@@ -99,7 +104,9 @@ def _run(arguments: Sequence[str], met: list[int]) -> int:
         logging.basicConfig(format="%(message)s")
         logging.getLogger("kronbot").setLevel(logging.DEBUG)
     try:
-        with kronbot.make_context("kronbot", list(arguments)) as context:
+        with kronbot.make_context("kronbot", list(arguments)) as context, warnings.catch_warnings():
+            # What overflows is seen in the answer.
+            warnings.simplefilter("ignore", RuntimeWarning)
             kronbot.invoke(context)
         sys.stdout.flush()
     except Interrupted as error:  # with what could be saved
@@ -118,6 +125,7 @@ def _end(error: Exception, debug: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.ClickException():
+            error.message = _short(error.message)  # type: ignore[misc]
             with suppress(OSError):
                 error.show()
             return error.exit_code
@@ -129,13 +137,24 @@ def _end(error: Exception, debug: bool) -> int:
             return _fail(error, debug)
         case OSError():
             return _fail(KronbotError(f"cannot write the answer: {error.strerror or error}"), debug)
+        case ValueError() if type(error).__name__ == "LinAlgError":  # of NumPy, which is not imported for its name
+            why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
+            return _fail(KronbotError(f"there is no answer ({error}): {why}"), debug)
+        case MemoryError():
+            return _fail(KronbotError("this takes more memory than there is: ask for less at a time"), debug)
     hint = "" if debug else "; run again with --debug and report what it prints"
     return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
 
 
 def _fail(error: KronbotError, debug: bool) -> int:
+    error.args = (_short(str(error)),)
     with suppress(OSError):  # stderr is full: the exit code still tells
         if debug:
             traceback.print_exc()
         show_error(error)
     return error.exit_code
+
+
+def _short(message: str) -> str:
+    """A message that repeats a very long value, without its middle."""
+    return message if len(message) <= LONGEST else f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import numpy as np
 
 from kronbot.description.wording import did_you_mean
@@ -33,10 +35,28 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
     if text is None:
         return None
     if text.startswith("@"):
-        raise UsageError(f"{option} {text}: one point is wanted here, not a file of rows")
+        block = next(_blocks(robot, text[1:], option, 2))
+        if len(next(iter(block.values()))) > 1:
+            raise UsageError(f"{option} {text}: one point is wanted here, not a file of many rows")
+        return {name: float(column[0]) for name, column in block.items()}
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
-    return {robot.coordinates[place]: value for place, value in by_place(robot, given or None, option).items()}
+    places = by_place(robot, given or None, option)
+    _warn_of_degrees(robot, text, places, option)
+    return {robot.coordinates[place]: value for place, value in places.items()}
+
+
+def _warn_of_degrees(robot: Robot, text: str, places: Mapping[int, float], option: str) -> None:
+    """Angles beyond 2 pi are suspicious unless somebody wrote pi or deg; rates and torques are not."""
+    if option not in ("--q", "--delta", "--calibration") or "deg" in text or "pi" in text:
+        return
+    for joint in robot.joints:
+        value = places.get(joint.index, 0.0)
+        if joint.revolute and abs(value) > 2 * math.pi:
+            message = (
+                f"warning: {option}: {joint.name} = {value:g} is beyond 2 pi: is it in degrees? (write {value:g}*deg)"
+            )
+            click.echo(message, err=True)
 
 
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:

@@ -172,6 +172,7 @@ def _plain_type(values: np.ndarray) -> str | None:
 def as_mat(result: Result, array: str | None) -> bytes:
     """MATLAB 5 file: structs ``series``, ``arrays``, ``summary``, ``at``, ``names`` (rows and columns as cells).
 
+    A, B, C, D of a state space stand at the top as well.
     Dots and other signs in names become underscores.
     """
     from scipy.io import savemat
@@ -182,6 +183,8 @@ def as_mat(result: Result, array: str | None) -> bytes:
     content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
     if result.at:
         content["at"] = _identifiers({word: _identifiers(point) for word, point in result.at.items()})
+    if {"A", "B", "C", "D"} <= arrays.keys():
+        content |= {name: arrays[name] for name in "ABCD"}  # where ss(A, B, C, D) looks for them
     names = {name: _cells(result.arrays[name]) for name in arrays}
     if names:
         content["names"] = _identifiers(names)

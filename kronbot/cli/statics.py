@@ -138,6 +138,12 @@ def statics(
         return complete(side_by_side(by_order) if every else by_order[subject.order])
 
     def picture(result: Result) -> None:
+        if (beyond := result.summary.get("cases_beyond_small_deflections", 0)) and not out.quiet:
+            click.echo(
+                f"warning: {beyond} of {result.summary['cases']} cases bend a beam by more than a tenth of its "
+                f"length, which order {result.order} is not made for: compare with --order exact",
+                err=True,
+            )
         if plot is not None and result.summary["complete"]:
             draw_sweep(plot, asked, solved)
 

@@ -20,8 +20,8 @@ from kronbot.compute.result import Array, Result, plain
 SHOWN_ROWS = 11
 DIGITS = 6
 PIPE_WIDTH = 120
-# Imaginary parts below this share of the largest entry are noise to a reader.
-ROUNDING = 1e-12
+# Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
+PART, ENTRY = 1e-12, 1e-14
 GAP = "  "
 
 
@@ -55,10 +55,20 @@ def _heading(text: str) -> None:
 def _array(name: str, array: Array) -> None:
     _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
-    if np.iscomplexobj(values) and np.abs(values.imag).max(initial=0.0) <= ROUNDING * np.abs(values).max(initial=0.0):
-        values = values.real
+    values = _without_noise(values)
     columns = [[_number(entry) for entry in column] for column in values.T]
     _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
+
+
+def _without_noise(values: np.ndarray) -> np.ndarray:
+    """Numbers with what rounding has left set to 0; real where nothing imaginary remains."""
+    largest = np.abs(values).max(initial=0.0)
+    if not np.isfinite(largest):
+        return values
+    if not np.iscomplexobj(values):
+        return np.where(np.abs(values) <= ENTRY * largest, 0.0, values)
+    real, imaginary = (np.where(np.abs(part) <= PART * largest, 0.0, part) for part in (values.real, values.imag))
+    return real + 1j * imaginary if imaginary.any() else real
 
 
 def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> None:
@@ -86,10 +96,19 @@ def _listing(name: str, array: Array) -> str:
 
 
 def _series(result: Result, width: int) -> None:
-    """As many columns as fit, at evenly spread rows; numbers are never cut."""
+    """As many columns as fit, at evenly spread rows; numbers are never cut. One row stands upright.
+
+    Columns that are 0 throughout tell a reader nothing.
+    """
     count = len(next(iter(result.series.values())))
+    telling = {name: values for name, values in result.series.items() if values.dtype.kind == "U" or values.any()}
+    if count == 1:
+        left = max(map(len, telling), default=0)
+        for name, values in telling.items():
+            click.echo(f"{name:{left}}{GAP}{_number(values[0])}")
+        return
     rows = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROWS)).round().astype(int))
-    texts = {name: [_number(values[row]) for row in rows] for name, values in result.series.items()}
+    texts = {name: [_number(values[row]) for row in rows] for name, values in telling.items()}
     shown: list[str] = []
     taken = 0
     for name, column in texts.items():
@@ -97,7 +116,7 @@ def _series(result: Result, width: int) -> None:
         if taken - len(GAP) > width and shown:
             break
         shown.append(name)
-    more = f", {len(texts) - len(shown)} more columns" if len(texts) > len(shown) else ""
+    more = f", {len(texts) - len(shown)} more columns that are not 0" if len(texts) > len(shown) else ""
     click.echo(f"{len(rows)} of {count} rows{more} (all with --format csv)")
     _columns([texts[name] for name in shown], shown)
 

@@ -35,6 +35,9 @@ class Array:
     columns: Sequence[str] | None = None
     axis: tuple[str, Sequence[float]] | None = None
 
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
     @property
     def symbolic(self) -> bool:
         """True where the entries are formulas."""
@@ -94,6 +97,10 @@ class Result:
     warnings: Sequence[str] = ()
     source: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
+
+    def __post_init__(self) -> None:
+        for column in self.series.values():
+            column.flags.writeable = False
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The values of an array, or a column of the series. Raises UsageError that lists them."""

@@ -16,7 +16,7 @@ import yaml
 from kronbot.description import limits
 from kronbot.description.expressions import Number
 from kronbot.description.nodes import REFUSED, Mapping, Node, Refused, Scalar, Sequence
-from kronbot.description.source import Source
+from kronbot.description.source import Source, demand_text
 from kronbot.description.wording import first_of, quote
 from kronbot.errors import DescriptionError, Mistake
 
@@ -59,6 +59,10 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     Raises DescriptionError where there is no tree: wrong syntax, too many nodes, nested too deep, no document.
     """
     composer = _Composer(source.name)
+    # Text that comes from elsewhere than a file has not been looked at.
+    if len(source.text) > limits.TEXT_BYTES:
+        composer.give_up((1, 1), f"longer than {limits.TEXT_BYTES // 1024} kB")
+    demand_text(source.name, source.text)
     try:
         for event in _events(source.text):
             composer.take(event)
@@ -126,7 +130,7 @@ class _Composer:
                 self._count(place)
                 self._refuse_extras(event, place)
                 if len(self._stack) >= limits.DEPTH:
-                    self._give_up(place, f"nested deeper than {limits.DEPTH} levels")
+                    self.give_up(place, f"nested deeper than {limits.DEPTH} levels")
                 self._stack.append(_Open(*place, mapping=isinstance(event, yaml.MappingStartEvent)))
             case yaml.SequenceEndEvent():
                 done = self._stack.pop()
@@ -137,16 +141,16 @@ class _Composer:
             case yaml.DocumentStartEvent():
                 self._documents += 1
                 if self._documents > 1:
-                    self._give_up(place, "more than one document in the file")
+                    self.give_up(place, "more than one document in the file")
 
-    def _give_up(self, place: tuple[int, int], message: str) -> None:
+    def give_up(self, place: tuple[int, int], message: str) -> None:
         self.refuse(place, message)
         raise DescriptionError(first_of(self.mistakes))
 
     def _count(self, place: tuple[int, int]) -> None:
         self._nodes += 1
         if self._nodes > limits.NODES:
-            self._give_up(place, f"more than {limits.NODES} values")
+            self.give_up(place, f"more than {limits.NODES} values")
 
     def _refuse_extras(self, event: Any, place: tuple[int, int]) -> None:
         if event.anchor is not None:

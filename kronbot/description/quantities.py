@@ -88,12 +88,21 @@ def _body(body: View) -> None:
     inertia = body["inertia"]
     _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
     mass = body["mass"].number()
-    entries = [inertia[key].number() for key in _ENTRIES]
-    bound = [entry for entry in entries if entry is not None]
-    if any(bound) and mass == 0:
+    if any(_tensor(inertia)) and mass == 0:
         inertia.warn("this body has inertia and no mass")
-    if len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not possible_inertia(*bound):
+    if _impossible(inertia):
         inertia.warn("no body can have this inertia: one principal moment is larger than the other two together")
+
+
+def _tensor(inertia: View) -> list[float]:
+    """The entries that have a value."""
+    entries = [inertia[key].number() for key in _ENTRIES]
+    return [entry for entry in entries if entry is not None]
+
+
+def _impossible(inertia: View) -> bool:
+    bound = _tensor(inertia)
+    return len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not possible_inertia(*bound)
 
 
 def possible_inertia(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> bool:
@@ -136,6 +145,9 @@ def _flexible(link: View, convention: str | None) -> None:
     if modes["torsion"].count and beam["polar_inertia"].number() == 0:
         name = link["name"].text or "?"
         modes["torsion"].warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
+    payload = link["payload"]["inertia"]
+    if beam["shape"].text == "clamped-mass" and "tip" not in beam and _impossible(payload):
+        payload.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
     _length(link, convention)
 
 

@@ -68,7 +68,7 @@ def read_bytes(path: Path, name: str, limit: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb", closefd=True) as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _at_start(name, "not a regular file (a device, pipe or socket)")
+                raise _at_start(name, "not a regular file (a device, pipe or socket); pipe it in and name it -")
             content = file.read(limit + 1) or b""  # None from what would have to be waited for
     except IsADirectoryError:
         raise _at_start(name, "a directory, not a file") from None
@@ -85,12 +85,17 @@ def decode(name: str, content: bytes) -> str:
         place = len(content[: error.start].decode("utf-8-sig", "replace"))
         readable = content.decode("utf-8-sig", "replace")
         raise _at(name, readable, place, "not UTF-8 text: save the file with the encoding UTF-8") from None
+    demand_text(name, text)
+    return text
+
+
+def demand_text(name: str, text: str) -> None:
+    """Raise DescriptionError where there is no text, or at its first control character or surrogate."""
     if not text.strip():
         raise _at_start(name, "empty: a robot file begins with 'kronbot: 1'")
     wrong = _UNPRINTABLE.search(text)
     if wrong:
         raise _at(name, text, wrong.start(), f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")
-    return text
 
 
 def read_standard_input(limit: int, wanted: str = "a robot file") -> bytes:

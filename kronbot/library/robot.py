@@ -15,7 +15,7 @@ from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.errors import UsageError
 from kronbot.library.answering import complete, nothing, numbers
-from kronbot.library.values import Scalar, Values, by_place, joint_values, places_of, point, vector
+from kronbot.library.values import Scalar, Values, by_place, joint_values, number, places_of, point, vector
 from kronbot.model import build, robot
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Robot(robot.Robot):
         """The same model with its questions."""
         return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
 
-    def at_order(self, order: str) -> Robot:
+    def at_order(self, order: str | int) -> Robot:
         """The same robot at another kinematic order."""
-        return Robot.of(build.build(self.description, order))
+        return Robot.of(build.build(self.description, str(order)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``."""
@@ -302,8 +302,8 @@ class Robot(robot.Robot):
 
     def simulate(
         self,
-        duration: float | None = None,
-        step: float | None = None,
+        duration: Scalar | None = None,
+        step: Scalar | None = None,
         *,
         q: Values | None = None,
         qd: Values | None = None,
@@ -328,10 +328,17 @@ class Robot(robot.Robot):
         from kronbot.mechanics.integrators import SOLVERS, Tolerances
         from kronbot.mechanics.recursion import ALGORITHMS
 
-        duration, step = simulation.horizon(self, duration, step)
+        times = [
+            None if value is None else number(value, self.description.values, word)
+            for word, value in (("duration", duration), ("step", step))
+        ]
+        for word, value in zip(("duration", "step"), times, strict=True):
+            if value is not None and value <= 0:
+                raise UsageError(f"{word} must be positive, not {value:g}")
+        run_time, row_time = simulation.horizon(self, *times)
         run = simulation.Run(
-            duration=duration,
-            step=step,
+            duration=run_time,
+            step=row_time,
             algorithm=chosen(algorithm, tuple(ALGORITHMS), "algorithm"),
             solver=chosen(solver, SOLVERS, "solver"),
             tolerances=Tolerances(rtol, atol),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kronbot.compute.result import Outcome
 from kronbot.description import schema
 from kronbot.description.expressions import Expression, parse
@@ -84,6 +86,8 @@ def ask(
     torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
     if torques and solver == "linear":
         raise UsageError("the linear solver is about given angles: leave out --tau, or take --solver newton")
+    if not isinstance(angles, Mapping):
+        raise UsageError(f"angles: lists of values by joint are wanted, not {angles!r}")
     places_of(robot, angles, "angles")
     values = robot.description.values
     swept = {name: [number(each, values, f"angles of {name}") for each in row] for name, row in angles.items()}
@@ -109,6 +113,10 @@ def ask(
 
 
 def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]:
+    if isinstance(rows, str):
+        raise UsageError(f"{word}: vectors are wanted, not the text {quote(rows)}")
+    if rows is not None and len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) for row in rows):
+        raise UsageError(f"{word}: a list of vectors is wanted: [{list(rows)!r}]")
     return [numbers(robot, row, word, (3,)) for row in rows or ()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -21,11 +22,15 @@ Values: TypeAlias = Mapping[str, Scalar | npt.ArrayLike] | Sequence[Scalar] | np
 
 def number(value: Scalar, known: Mapping[str, float | None], word: str) -> float:
     """A number, or the value of an expression over parameters. Raises UsageError that names ``word``."""
+    if not isinstance(value, str | int | float):
+        raise UsageError(f"{word}: {value!r} is not a number")
     text = value if isinstance(value, str) else repr(float(value))
     try:
         return evaluate(parse(text), {name: bound for name, bound in known.items() if bound is not None})
     except ExpressionError as error:
-        raise UsageError(f"{word}: {text!r} is not a number: {error}") from None
+        degrees = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(deg|°)\s*", text)
+        hint = f"; write {degrees[1]}*deg" if degrees else ""
+        raise UsageError(f"{word}: {text!r} is not a number: {error}{hint}") from None
 
 
 def numbers(robot: Robot, row: Sequence[Scalar], word: str, counts: tuple[int, ...]) -> list[float]:
@@ -106,6 +111,8 @@ def _columns(robot: Robot, given: Values | None, word: str) -> dict[int, Array]:
         raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
     if isinstance(given, Mapping):
         places = {_place(robot, name, word): value for name, value in given.items()}
+    elif not isinstance(given, Sequence | np.ndarray):
+        raise UsageError(f"{word}: give values by name or as a list, not {given!r}")
     else:
         table = _rows(given, word)
         entries = list(given) if table is None else list(table.T)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 
 import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.cost import INTERPRETED, instructions
 from kronbot.compute.native import Native
 from kronbot.errors import ComputationError
 from kronbot.model.parameters import Parameters
@@ -24,6 +27,10 @@ Array = npt.NDArray[np.float64]
 
 SOLVERS = ("cvodes", "dop853", "radau")
 STRETCHES = 40
+# Work (s, interpreted) that a Ctrl-C may lose.
+LOSS = 0.5
+# Evaluations that tell which family of CVODES suits a robot.
+TRIAL = 1000
 EVALUATIONS_PER_JACOBIAN = 15
 # A stretch that needs more steps than this has met a singularity or an instability, not mere stiffness.
 STEP_LIMIT = 200_000
@@ -61,6 +68,8 @@ class Integrator(ABC):
     def __init__(self, functions: Mapping[casadi.Function, float]) -> None:
         self.native = Native(*functions)
         self.weights = tuple(functions.values())
+        # Of one evaluation, with its share of Jacobians.
+        self.instructions = int(sum(weight * instructions(part) for part, weight in functions.items()))
         self.steps = 0
         self.evaluations = 0
         self.met: list[int] = []  # Ctrl-Cs, kept by whoever runs this
@@ -105,7 +114,7 @@ class Integrator(ABC):
 class Cvodes(Integrator):
     """SUNDIALS CVODES with the exact sparse Jacobian of the trace.
 
-    The first stretch is integrated by both of its families, Adams (made for oscillations) and BDF (for stiff, damped
+    The first stretches are integrated by both of its families, Adams (made for oscillations) and BDF (for stiff, damped
     robots); the one that needs fewer evaluations does the rest.
     """
 
@@ -125,29 +134,29 @@ class Cvodes(Integrator):
         }
         if ode.longest_step is not None:
             self.options["max_step_size"] = ode.longest_step
-        self.families: tuple[str, ...] = ("adams", "bdf")
+        self.costs = {"adams": 0, "bdf": 0}
         self.grids: dict[tuple[tuple[float, ...], str, bool], casadi.Function] = {}
         traced = casadi.integrator("stretch", "cvodes", self.problem, 0.0, [1.0], self.options)
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         super().__init__({traced.get_function(name): weight for name, weight in weights.items()})
 
     def integrate(self, times: Array, x: Array) -> Array:
-        """One CVODES call; of the first stretch one by each family."""
+        """One CVODES call; of the first stretches one by each family."""
         found: dict[str, Array] = {}
-        cost: dict[str, tuple[bool, int]] = {}
-        for family in self.families:
+        for family in tuple(self.costs):
             before = self.evaluations
             try:
-                states = self._call(times, x, family)
+                found[family] = self._call(times, x, family)
             except RuntimeError:
                 self.demand_no_interruption()
                 continue
-            found[family] = states
-            cost[family] = (not np.isfinite(states).all(), self.evaluations - before)
+            self.costs[family] += self.evaluations - before
         if not found:
             raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s")
-        best = min(cost, key=lambda family: cost[family])
-        self.families = (best,)
+        finite = {family: states for family, states in found.items() if np.isfinite(states).all()} or found
+        best = min(finite, key=lambda family: self.costs[family])
+        if len(finite) < len(self.costs) or self.costs[best] > TRIAL:
+            self.costs = {best: self.costs[best]}
         return found[best]
 
     def _call(self, times: Array, x: Array, family: str) -> Array:
@@ -160,7 +169,8 @@ class Cvodes(Integrator):
             options = self.options | {"linear_multistep_method": family}
             self.grids[place] = casadi.integrator("stretch", "cvodes", oracle, 0.0, list(grid[1:]), options)
         solver = self.grids[place]
-        states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
+        with redirect_stderr(StringIO()):  # CasADi prints what it makes of a Ctrl-C
+            states = solver(x0=x, p=np.concatenate([[times[0]], self.bound]))["xf"]
         statistics = solver.stats()
         self.steps += int(statistics["nsteps"])
         self.evaluations += int(statistics["nfevals"])
@@ -216,8 +226,20 @@ def integrator(solver: str, ode: Ode, tolerances: Tolerances) -> Integrator:
     return Scipy(ode, tolerances, {"dop853": "DOP853", "radau": "Radau"}[solver])
 
 
-def stretches(times: Array) -> Iterator[Array]:
-    """The grid cut into at most STRETCHES pieces of equal length that share their ends."""
-    size = max(1, -(-(len(times) - 1) // STRETCHES))
-    for first in range(0, len(times) - 1, size):
-        yield times[first : first + size + 1]
+def stretches(times: Array, solver: Integrator) -> Iterator[Array]:
+    """The grid cut into pieces that share their ends: of a fortieth, or so short that a Ctrl-C loses little.
+
+    A piece is made as long as the evaluations that the one before it needed allow: counts, not times, so that the same
+    run is always cut at the same places.
+    """
+    largest = max(1, -(-(len(times) - 1) // STRETCHES))
+    bound = LOSS / (INTERPRETED * max(1, solver.instructions))
+    first, size = 0, 1
+    while first < len(times) - 1:
+        before = solver.evaluations
+        piece = times[first : first + size + 1]
+        yield piece
+        first += len(piece) - 1
+        spent = max(1, solver.evaluations - before)
+        if first == 1 or spent > bound:
+            size = min(largest, max(1, int(size * bound / spent)))

@@ -15,7 +15,7 @@ from casadi import SX
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.taylor import directional
-from kronbot.mechanics.inertia import link_inertia, mass_moment, section
+from kronbot.mechanics.inertia import Rigid, carried, link_inertia, section
 from kronbot.mechanics.recursion import LinkState, State
 from kronbot.mechanics.relative_motion import RelativeMotion, Step, along
 from kronbot.model.pose import CrossSection, Pose
@@ -117,11 +117,11 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
     """
     rest = SX(link.modes, 1)
     tip = section(link.tip(q_f), q_f, rest)
-    M, _ = link_inertia(link, tip, SX(3, 1), q_f, rest)
-    mass, moment = mass_moment(M)
-    if mass.is_zero():
+    own, at_tip = link_inertia(link, tip, SX(3, 1), q_f, rest)
+    whole = Rigid.within(own.M + carried(at_tip, tip))
+    if whole.mass.is_zero():
         raise ComputationError(f"link {link.name!r} has no mass, hence no centre of mass")
-    return moment / mass
+    return whole.moment / whole.mass
 
 
 def truncated(robot: Robot, q: SX, expression: SX, degree: int) -> SX:

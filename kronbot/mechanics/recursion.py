@@ -1,25 +1,27 @@
 """DeNOC recursion of Mohan-Saha for trees: inverse dynamics, generalized inertia matrix, forward dynamics.
 
-A link's twist follows from its parent's, t_i = A_i,parent t_parent + P_i qd_i (7); here the six rows of A that are not
-zero are kept as N_i (6 x (6 + n_f of the parent)), and everything of link i is expressed in its own root frame.
-P_i = blkdiag(p_i, 1) is never formed: p_i acts on the joint's row, the identity on the modal rows.
+A link's twist follows from its parent's, t_i = A_i,parent t_parent + P_i qd_i (7). Neither matrix is formed: A leads
+to the parent's tip (``Section.motion``) and on to the root frame of the child (``Mount.motion``), its transpose back
+(``Mount.wrench``, ``Section.on_link``); P_i = blkdiag(p_i, 1) picks the joint's row and the modal rows. Everything of
+link i is expressed in the axes of its own root frame.
 
 Differences from the paper, each confirmed by the Lagrangian oracle of the tests: gamma is kept in phi (33), Coriolis
 terms have their factor 2 (24b), the strain forces their sign (20a), the rates of N_l contain the tip's motion; links
-may be rigid, joints prismatic or fixed, and the chain a tree.
+may be rigid, joints prismatic or fixed, and the chain a tree. Forward dynamics eliminates one coordinate after the
+other, and carries the velocity terms of phi along instead of finding phi by a sweep of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import casadi
-from casadi import SX, cross, skew
+from casadi import SX, cross, dot
 
 from kronbot.errors import ComputationError
-from kronbot.mechanics.inertia import Section, carried_bias, carry, link_inertia, section
-from kronbot.model.pose import Pose
+from kronbot.mechanics.inertia import Inertia, Mount, Rigid, Section, carried, link_inertia, section
+from kronbot.model.pose import Pose, symmetric
 from kronbot.model.robot import BASE, Link, Robot
 
 
@@ -27,20 +29,24 @@ from kronbot.model.robot import BASE, Link, Robot
 class LinkState:
     """One link of a moving robot, in its root frame.
 
-    ``pose`` is the root frame in the base, ``R`` its rotation in the parent's root frame (in the base for the first),
-    ``N`` (6 x (6 + n_f of the parent)) the rows of A_i,parent, ``bias`` (6 x 1) the acceleration of the root frame when
-    all second derivatives are zero, ``twist`` ((6 + n_f) x 1), ``M`` and ``gamma`` as in (23).
+    ``pose`` is the root frame in the base, ``mount`` leads there from the parent's tip (from the base for the first),
+    ``bias`` (6 x 1) is the acceleration of the root frame when all second derivatives are zero, ``twist``
+    ((6 + n_f) x 1) as in (3). ``own`` is the inertia of hub and beam, ``at_tip`` (6) that of the bodies at the tip.
     """
 
     link: Link
     pose: Pose
-    R: SX
-    N: SX
+    mount: Mount
     bias: SX
     twist: SX
     tip: Section
-    M: SX
-    gamma: SX
+    own: Inertia
+    at_tip: Inertia
+
+    @property
+    def M(self) -> SX:
+        """Mass matrix M_i of (23), all bodies of the link."""
+        return self.own.M + carried(self.at_tip, self.tip)
 
 
 @dataclass(frozen=True)
@@ -72,38 +78,25 @@ def propagate(robot: Robot, q: SX, qd: SX) -> State:
 
 def _attach(robot: Robot, link: Link, parent: LinkState | None, q: SX, qd: SX) -> LinkState:
     """Place a link on its parent's tip (or on the base, which rests)."""
-    own = link.root_pose(q, robot.parameters)
+    before, joint = link.row.before, link.joint_pose(q, robot.parameters)
     if parent is None:
-        pose = seen = own
-        N, twist, bias, omega = SX(6, 6), SX(6, 1), SX(6, 1), SX(3, 1)
+        mount = Mount(before.R @ joint.R, before.r, joint.r)
+        pose, twist, bias = mount.pose, SX(6, 1), SX(6, 1)
     else:
         tip = parent.tip
-        seen = tip.pose @ own
-        pose = parent.pose @ seen
-        omega = parent.twist[3:6] + tip.omega
-        lever = tip.pose.R @ own.r
-        to_root = SX.eye(6)
-        to_root[:3, 3:] = -skew(lever)
-        N = _turned(seen.R.T, to_root @ carry(tip, 6 + parent.link.modes))
-        twist = N @ parent.twist
-        a, alpha = carried_bias(tip, parent.twist[3:6])
-        a += cross(alpha, lever) + cross(omega, cross(omega, lever))
-        bias = _turned(seen.R.T, casadi.vertcat(a, alpha))
+        mount = Mount((tip.pose.R @ before.R) @ joint.R, tip.pose.R @ before.r, joint.r)
+        pose = parent.pose @ Pose(tip.pose.r, SX.eye(3)) @ mount.pose
+        carrying = tip.moving(parent.twist[:6])
+        twist = mount.motion(carrying)
+        bias = mount.bias(tip.bias(parent.twist[3:6]), carrying[3:])
     if link.joint is not None:
-        rate = link.joint.axis * qd[link.joint.index]
-        carried = seen.R.T @ omega
-        sliding = 2 * cross(carried, rate[:3])
-        bias = bias + casadi.vertcat(sliding, cross(carried, rate[3:]))
+        rate, omega = link.joint.axis * qd[link.joint.index], twist[3:]
+        bias += casadi.vertcat(cross(2 * omega, rate[:3]), cross(omega, rate[3:]))
         twist = twist + rate
     q_f, qd_f = q[link.modal, :], qd[link.modal, :]
     tip = section(link.tip(q_f), q_f, qd_f)
-    M, gamma = link_inertia(link, tip, twist[3:], q_f, qd_f)
-    return LinkState(link, pose, seen.R, N, bias, casadi.vertcat(twist, qd_f), tip, M, gamma)
-
-
-def _turned(R: SX, rows: SX) -> SX:
-    """Both halves of six rows turned by R."""
-    return casadi.vertcat(R @ rows[:3, :], R @ rows[3:, :])
+    own, at_tip = link_inertia(link, tip, twist[3:], q_f, qd_f)
+    return LinkState(link, pose, mount, bias, casadi.vertcat(twist, qd_f), tip, own, at_tip)
 
 
 def inverse_dynamics(state: State, qdd: SX) -> SX:
@@ -113,58 +106,88 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     """
     robot = state.robot
     accelerations: dict[int, SX] = {}
-    wrenches: dict[int, SX] = {}
     for i in robot.outward:
-        at = state.links[i]
-        a = at.bias
-        if at.link.parent == BASE:
-            a = a - casadi.vertcat(at.R.T @ robot.gravity, SX(3, 1))
-        else:
-            a = a + at.N @ accelerations[at.link.parent]
-        if at.link.joint is not None:
-            a = a + at.link.joint.axis * qdd[at.link.joint.index]
-        accelerations[i] = casadi.vertcat(a, qdd[at.link.modal, :])
-        wrenches[i] = at.M @ accelerations[i] + at.gamma
+        accelerations[i] = _acceleration(state, i, accelerations, qdd)
     tau = robot.stiffness @ state.q + robot.damping @ state.qd
+    wrenches: dict[int, SX] = {}
     for i in state.inward:
         at = state.links[i]
+        on_tip = at.at_tip.wrench(at.tip.acceleration(accelerations[i]))
         for child in robot.children[i]:
-            wrenches[i] += state.links[child].N.T @ wrenches[child][:6]
-        joint = at.link.joint
-        if joint is not None:
-            tau[joint.index] += joint.axis.T @ wrenches[i][:6] + joint.rotor_inertia * qdd[joint.index]
-        tau[at.link.modal, :] += wrenches[i][6:, :]
+            on_tip += state.links[child].mount.wrench(wrenches[child])
+        wrench = at.own.wrench(accelerations[i]) + at.tip.on_link(on_tip)
+        wrenches[i] = wrench[:6]
+        for place, row, rotor in _coordinates(at.link):
+            tau[place] += wrench[row] + rotor * qdd[place]
     return tau
+
+
+def _acceleration(state: State, i: int, accelerations: Mapping[int, SX], qdd: SX) -> SX:
+    """tdot ((6 + n_f) x 1) of a link from its parent's and its own qdd; the base accelerates with -g."""
+    at, parent = state.links[i], state.links[i].link.parent
+    if parent == BASE:
+        reached = casadi.vertcat(-state.robot.gravity, SX(3, 1))
+    else:
+        reached = state.links[parent].tip.acceleration(accelerations[parent])
+    return casadi.vertcat(at.mount.motion(reached) + _bias(at, qdd), qdd[at.link.modal, :])
+
+
+def _bias(at: LinkState, qdd: SX) -> SX:
+    """Acceleration (6 x 1) of a root frame on a parent without any: velocity terms, and the joint's as far as known."""
+    joint = at.link.joint
+    return at.bias if joint is None else at.bias + joint.axis * qdd[joint.index]
+
+
+def _coordinates(link: Link) -> list[tuple[int, int, SX]]:
+    """P_i: a link's coordinates as their places in q, rows in the link's twist, and rotor inertias."""
+    modes = [(place, 6 + k, SX(0)) for k, place in enumerate(range(link.modal.start, link.modal.stop))]
+    joint = link.joint
+    return modes if joint is None else [(joint.index, joint.row, joint.rotor_inertia), *modes]
 
 
 def generalized_inertia_matrix(state: State) -> SX:
     """The GIM M (n x n) from the composite flexible bodies M~_i = M_i + A^T M~_{i+1} A (32)."""
     robot = state.robot
     M = SX(robot.n, robot.n)
-    composite: dict[int, SX] = {}
+    composite: dict[int, Rigid] = {}
     for i in state.inward:
         at = state.links[i]
-        composite[i] = at.M
+        on_tip = Rigid.within(at.at_tip.M)
         for child in robot.children[i]:
-            N = state.links[child].N
-            composite[i] = composite[i] + N.T @ composite[child][:6, :6] @ N
-        columns = _places(at.link)
-        force = _project(at.link, composite[i]).T  # wrench on the composite body per unit acceleration of q_i
-        M[columns, columns] = _project(at.link, force)
-        if at.link.joint is not None:
-            M[at.link.joint.index, at.link.joint.index] += at.link.joint.rotor_inertia
+            on_tip += state.links[child].mount.body(composite[child])
+        whole = at.own.M + carried(on_tip, at.tip)
+        composite[i] = Rigid.within(whole)
+        places, rows = _places(at.link)
+        force = whole[:, rows]  # wrenches on the composite body per unit acceleration of its coordinates
+        M[places, places] = force[rows, :]
+        for place, _, rotor in _coordinates(at.link):
+            M[place, place] += rotor
         below = at
         while below.link.parent != BASE:
-            force = below.N.T @ force[:6, :]
+            reaction = below.mount.wrench(force[:6, :])
             below = state.links[below.link.parent]
-            rows = _places(below.link)
-            M[rows, columns] = _project(below.link, force)
-            M[columns, rows] = M[rows, columns].T
+            force = below.tip.on_link(reaction)
+            others, rows = _places(below.link)
+            M[others, places] = force[rows, :]
+            M[places, others] = force[rows, :].T
     return M
 
 
+def _places(link: Link) -> tuple[list[int], list[int]]:
+    """Places in q and rows in the twist of a link's coordinates."""
+    return [place for place, _, _ in _coordinates(link)], [row for _, row, _ in _coordinates(link)]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An eliminated coordinate: its second derivative is ``free`` + ``share`` . tdot, tdot as it would be without."""
+
+    free: SX
+    share: SX
+
+
 def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
-    """Accelerations qdd (n x 1) under generalized forces tau by the block U D U^T factorization (34)-(42).
+    """Accelerations qdd (n x 1) under generalized forces tau by the factorization U D U^T (34)-(42).
 
     Cost is linear in the number of links and cubic in the modes of one. ``given`` holds the accelerations of joints
     that follow a prescribed motion, by place in q (hybrid recursion): they are not solved for. Raises ComputationError
@@ -172,48 +195,49 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     """
     demand_inertia(state.robot)
     robot = state.robot
+    force = tau - robot.stiffness @ state.q - robot.damping @ state.qd
     qdd = SX(robot.n, 1)
     for place, acceleration in given.items():
         qdd[place] = acceleration
-    phi = tau - inverse_dynamics(state, qdd)
 
-    # Articulated bodies inwards: I^_i = P^T M^ P, Psi^T = I^^-1 P^T M^ (its six columns that reach the parent).
-    articulated = {i: at.M for i, at in enumerate(state.links)}
-    eta = {i: SX(at.M.shape[0], 1) for i, at in enumerate(state.links)}
-    psi, solved = {}, {}
+    # Articulated bodies inwards: what is left of M^_i without its coordinates, M-_i of (38), acts on the parent's tip.
+    reduced: dict[int, Inertia] = {}
+    solved: dict[int, Solved] = {}
     for i in state.inward:
-        link = state.links[i].link
-        for child in robot.children[i]:
-            N = state.links[child].N
-            articulated[i] = articulated[i] + N.T @ articulated[child][:6, :6] @ N
-            eta[i] += N.T @ eta[child][:6]
-        free = [place for place in _places(link) if place not in given]
-        if not free:
-            continue
-        rows = _project(link, articulated[i], given)
-        pivot = _project(link, rows.T, given)
-        if link.joint is not None and link.joint.index not in given:
-            pivot[0, 0] += link.joint.rotor_inertia
-        phi_hat = phi[free] - _project(link, eta[i], given)
-        solution = solve_positive(pivot, casadi.horzcat(rows[:, :6], phi_hat))
-        psi[i], solved[i] = solution[:, :6], solution[:, 6]
-        eta[i][:6] += psi[i].T @ phi_hat
-        articulated[i] = articulated[i][:6, :6] - rows[:, :6].T @ psi[i]
-
-    # Accelerations outwards: qdd_i = phi~_i - Psi_i^T mu_i.
-    mu: dict[int, SX] = {}
-    for i in robot.outward:
         at = state.links[i]
-        reached = SX(6, 1) if at.link.parent == BASE else at.N @ mu[at.link.parent]
-        free = [place for place in _places(at.link) if place not in given]
-        own = SX(robot.n, 1)
-        if free:
-            own[free] = solved[i] - psi[i] @ reached
-            qdd[free] = own[free]
-        if at.link.joint is not None:
-            reached = reached + at.link.joint.axis * own[at.link.joint.index]
-        mu[i] = casadi.vertcat(reached, own[at.link.modal, :])
+        on_tip = at.at_tip
+        for child in robot.children[i]:
+            on_tip += state.links[child].mount.body(reduced[child])
+        body = at.own + Inertia(carried(on_tip, at.tip), at.tip.on_link(on_tip.gamma))
+        for place, row, rotor in reversed(_coordinates(at.link)):
+            if place not in given:
+                body, solved[place] = _eliminated(body, row, force[place], rotor)
+        reduced[i] = Inertia(body.M[:6, :6], body.gamma[:6]).biased(_bias(at, qdd))
+
+    # Accelerations outwards: qdd_i = phi~_i - Psi_i^T mu_i (41).
+    accelerations: dict[int, SX] = {}
+    for i in robot.outward:
+        a = _acceleration(state, i, accelerations, qdd)
+        for place, row, _ in _coordinates(robot.links[i]):
+            if place not in given:
+                qdd[place] = solved[place].free + dot(solved[place].share, a)
+                a[row] += qdd[place]
+        accelerations[i] = a
     return qdd
+
+
+def _eliminated(body: Inertia, row: int, force: SX, rotor: SX) -> tuple[Inertia, Solved]:
+    """Solve the equation of one row, where ``force`` acts and a rotor turns along; what is left of the others.
+
+    That row of what is left is zero but for the rotor, which is kept exactly, without rounding.
+    """
+    column = body.M[:, row]
+    inverse = -1 / (column[row] + rotor)  # with this sign products with it stay products; casadi makes x (1/y) x/y
+    share, free = column * inverse, (body.gamma[row] - force) * inverse
+    share[row] = -1 - rotor * inverse
+    M, gamma = symmetric(body.M + share @ column.T), body.gamma + free * column
+    M[row, :], M[:, row], gamma[row] = -rotor * share.T, -rotor * share, force - rotor * free
+    return Inertia(M, gamma), Solved(free, share)
 
 
 def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
@@ -236,20 +260,6 @@ def solve_positive(A: SX, B: SX) -> SX:
     """A^-1 B for a symmetric positive definite A, by L D L^T without square roots."""
     D, LT, order = casadi.ldl(A, False)
     return casadi.ldl_solve(B, D, LT, order)
-
-
-def _places(link: Link) -> list[int]:
-    """Places of a link's coordinates in q: its joint, then its modes."""
-    joint = [] if link.joint is None else [link.joint.index]
-    return joint + list(range(link.modal.start, link.modal.stop))
-
-
-def _project(link: Link, columns: SX, given: Iterable[int] = ()) -> SX:
-    """P_i^T times a matrix whose rows belong to the twist of the link; the row of a given joint is left out."""
-    rows = columns[6:, :]
-    if link.joint is None or link.joint.index in given:
-        return rows
-    return casadi.vertcat(link.joint.axis.T @ columns[:6, :], rows)
 
 
 def demand_inertia(robot: Robot) -> None:

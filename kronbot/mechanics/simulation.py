@@ -122,7 +122,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     error: KronbotError | None = None
     try:
         solver.demand_no_interruption()  # one that tracing has swallowed
-        for stretch in stretches(times):
+        for stretch in stretches(times, solver):
             fresh = solver.advance(stretch, states[-1])
             finite = np.isfinite(fresh).all(axis=1)
             states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])

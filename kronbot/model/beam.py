@@ -17,12 +17,10 @@ from casadi import SX
 from kronbot.model import beam_integrals
 from kronbot.model.modes import Shapes, gauss, nodes_needed
 from kronbot.model.parameters import Parameters
-from kronbot.model.pose import CrossSection, Pose, exponential, left_jacobian
+from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
 from kronbot.model.rod import Step, march
 
 TIP = 1.0
-# Integrals over two orthogonal shapes come out of the quadrature below this share of their diagonal: structural zeros.
-ORTHOGONAL = 1e-12
 # A beam without modes still needs int x^2 exactly.
 RIGID_NODES = 2
 # Steps of order exact end at the Gauss nodes of its mass; with so many a beam bent by a right angle is right to 1e-10.
@@ -113,10 +111,9 @@ class Beam:
         return [self._expanded(xi, q_f) for xi in places]
 
     def _expanded(self, xi: float, q_f: SX) -> CrossSection:
-        """A section whose position and rotation vector are polynomials in q_f; J_R is dR/dq_f R^T in full."""
-        r, theta = self.position(xi, q_f), self.rotation_vector(xi, q_f)
-        J_R = left_jacobian(theta) @ casadi.jacobian(theta, q_f)
-        return CrossSection(Pose(r, exponential(theta)), casadi.jacobian(r, q_f), J_R)
+        """A section whose position and rotation vector are polynomials in q_f."""
+        (r, J_T), (theta, slope) = self._position(xi, q_f), self._rotation_vector(xi, q_f)
+        return CrossSection(Pose(r, exponential(theta)), J_T, slope, theta)
 
     def _along_the_rod(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
         """Sections of order exact: steps from node to node, so that every place sees the same rod."""
@@ -156,47 +153,100 @@ class Beam:
         return casadi.vertcat(a @ qa, -w @ qw, v @ qv)
 
     def position(self, xi: float, q_f: SX) -> SX:
-        """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
-        qv, qw, qa = self._split(q_f)
-        r = casadi.vertcat(self.root + xi * self.length, self.row(self.v, xi, 0) @ qv, self.row(self.w, xi, 0) @ qw)
-        if self.order != "2":
-            return r
-        foreshortening = qv.T @ self.running(self.v, 1, self.v, 1, xi) @ qv
-        foreshortening += qw.T @ self.running(self.w, 1, self.w, 1, xi) @ qw
-        carried_w = qw.T @ self.running_twice(self.w, 2, self.torsion, 0, xi) @ qa
-        carried_v = qv.T @ self.running_twice(self.v, 2, self.torsion, 0, xi) @ qa
-        return r + casadi.vertcat(-foreshortening / 2, -carried_w, carried_v)
+        """r (3 x 1) of a section in orders 0, 1 and 2."""
+        return self._position(xi, q_f)[0]
 
-    def rotation_vector(self, xi: float, q_f: SX) -> SX:
+    def _position(self, xi: float, q_f: SX) -> Sloped:
+        """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
+        v, w, a = self.directions
+        start, linear = casadi.vertcat(self.root + xi * self.length, 0, 0), SX(3, self.n)
+        linear[1, self._places(v)], linear[2, self._places(w)] = self.row(v, xi, 0), self.row(w, xi, 0)
+        if self.order != "2":
+            return start + linear @ q_f, linear
+        shortened = self._form(v, v, -self.running(v, 1, v, 1, xi)) + self._form(w, w, -self.running(w, 1, w, 1, xi))
+        carried_w = self._form(w, a, -self.running_twice(w, 2, a, 0, xi))
+        carried_v = self._form(v, a, self.running_twice(v, 2, a, 0, xi))
+        bent, slope = quadratic((shortened, carried_w, carried_v), q_f)
+        return start + linear @ q_f + bent, linear + slope
+
+    def _rotation_vector(self, xi: float, q_f: SX) -> Sloped:
         """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on a second Magnus term.
 
         That term, 1/2 int theta_1 x kappa dx, is what (16) has beyond the exponential of theta_1: R' = R skew(kappa)
         to second order, with kappa = (alpha', -w'', v'').
         """
-        qv, qw, qa = self._split(q_f)
         v, w, a = self.directions
-        theta = casadi.vertcat(self.row(a, xi, 0) @ qa, -(self.row(w, xi, 1) @ qw), self.row(v, xi, 1) @ qv)
+        linear = SX(3, self.n)
+        linear[0, self._places(a)] = self.row(a, xi, 0)
+        linear[1, self._places(w)], linear[2, self._places(v)] = -self.row(w, xi, 1), self.row(v, xi, 1)
         if self.order != "2":
-            return theta
-        about_x = qv.T @ (self.running(v, 1, w, 2, xi) - self.running(v, 2, w, 1, xi)) @ qw
-        about_y = qa.T @ (self.running(a, 1, v, 1, xi) - self.running(a, 0, v, 2, xi)) @ qv
-        about_z = qa.T @ (self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi)) @ qw
-        return theta + casadi.vertcat(about_x, about_y, about_z) / 2
+            return linear @ q_f, linear
+        about_x = self._form(v, w, self.running(v, 1, w, 2, xi) - self.running(v, 2, w, 1, xi))
+        about_y = self._form(a, v, self.running(a, 1, v, 1, xi) - self.running(a, 0, v, 2, xi))
+        about_z = self._form(a, w, self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi))
+        bent, slope = quadratic((about_x / 2, about_y / 2, about_z / 2), q_f)
+        return linear @ q_f + bent, linear + slope
+
+    def _places(self, direction: Direction) -> list[int]:
+        """Places of a direction's modes among all of the beam."""
+        start = sum(each.count for each in self.directions[: "vwt".index(direction.name)])
+        return list(range(start, start + direction.count))
+
+    def _form(self, a: Direction, b: Direction, block: SX) -> SX:
+        """The symmetric F (n x n) with this block in its rows of a and columns of b."""
+        F = SX(self.n, self.n)
+        F[self._places(a), self._places(b)] = block
+        F[self._places(b), self._places(a)] = block.T
+        return F
 
     def mass_line(self, q_f: SX) -> MassLine:
         """The mass of the beam in the root frame.
 
         Orders 0 and 1 are linear in the shapes, so that named modal integrals carry them (C1, D1, m11 of Khang (68));
-        the others take the Gauss nodes, exact or converged for the products of four shapes in the kinetic energy of
-        order 2.
+        order 2 adds functions that are orthonormal over the beam, order ``exact`` takes the Gauss nodes.
         """
-        if self.order in ("0", "1"):
-            return self._modal_mass_line(q_f)
-        nodes, weights = self.nodes
-        sections = self.cross_sections(nodes.tolist(), q_f)
-        masses = SX(weights) * self.mass
-        points = casadi.horzcat(*(at.pose.r for at in sections))
-        return MassLine(points, casadi.vertcat(*(at.J_T for at in sections)), masses, casadi.diag(masses))
+        if self.order == "exact":
+            nodes, weights = self.nodes
+            sections = self.cross_sections(nodes.tolist(), q_f)
+            masses = SX(weights) * self.mass
+            points = casadi.horzcat(*(at.pose.r for at in sections))
+            return MassLine(points, casadi.vertcat(*(at.J_T for at in sections)), masses, casadi.diag(masses))
+        return self._bent_mass_line(q_f) if self.order == "2" else self._modal_mass_line(q_f)
+
+    def _bent_mass_line(self, q_f: SX) -> MassLine:
+        """b = [x, phi_v..., phi_w...] and functions for the quadratic forms that order 2 adds along each axis."""
+        v, w, a = self.directions
+        xi, weights = self.nodes
+        along = [(d, d, -beam_integrals.running(d.shapes, 1, d.shapes, 1, xi)) for d in (v, w)]
+        up, out = (beam_integrals.running_twice(d.shapes, 2, a.shapes, 0, xi) for d in (w, v))
+        stretch = casadi.vertcat(SX(0, 1), *(self.power(p) for d in self.directions for p in d.shapes.powers))
+        points, slopes = self._straight(q_f)
+        functions = [np.vstack([d.shapes.values(xi) for d in (v, w)]).T]
+        sizes = [stretch[: v.count + w.count, :]]
+        for axis, (added, power) in enumerate(((along, -1), ([(w, a, -up)], 0), ([(v, a, out)], 0))):
+            basis, shares = beam_integrals.orthonormal([values for _, _, values in added], weights)
+            functions.append(basis)
+            for k in range(basis.shape[1]):
+                sizes.append(self.power(power))
+                forms = [SX(self.n, self.n)] * 3
+                for (d, e, _), share in zip(added, shares, strict=True):
+                    forms[axis] += self._form(d, e, SX(share[k]))
+                point, slope = quadratic(forms, stretch * q_f)
+                points = casadi.horzcat(points, point)
+                slopes = casadi.vertcat(slopes, slope @ casadi.diag(stretch))
+        values, size = np.hstack(functions), casadi.vertcat(*sizes)
+        weighted = values * weights[:, None]
+        first, with_xi = self.mass * (size * SX(weighted.sum(axis=0))), self.mass * (size * SX(xi @ weighted))
+        own = casadi.diag(size) @ SX(beam_integrals.cleaned(values.T @ weighted)) @ casadi.diag(size)
+        return self._with_x(points, slopes, first, self.length * with_xi, self.mass * own)
+
+    def _with_x(self, points: SX, slopes: SX, first: SX, moment: SX, gram: SX) -> MassLine:
+        """A mass line whose b_0 is x, from integrals of rho b, rho (x - root) b and rho b b of the others."""
+        a, length = self.root, self.length
+        cross = moment + a * first
+        corner = self.mass * (a * a + a * length + length * length / 3)
+        first = casadi.vertcat(self.mass * (a + length / 2), first)
+        return MassLine(points, slopes, first, casadi.blockcat([[corner, cross.T], [cross, gram]]))
 
     def stiffness_matrix(self) -> SX:
         """K_f (n x n): elastic energy 1/2 q_f^T K_f q_f in every order, since curvatures are the coordinates."""
@@ -208,27 +258,24 @@ class Beam:
 
     def _modal_mass_line(self, q_f: SX) -> MassLine:
         """b = [x, phi_v..., phi_w...] with integrals of rho b and rho b b as named modal data."""
-        qv, qw, _ = self._split(q_f)
-        rho, length, a = self.mass / self.length, self.length, self.root
-        columns = [SX([1, 0, 0])]
-        columns += [casadi.vertcat(0, qv[i], 0) for i in range(self.v.count)]
-        columns += [casadi.vertcat(0, 0, qw[i]) for i in range(self.w.count)]
-        bending = (self.v, self.w)
+        rho, bending = self.mass / self.length, (self.v, self.w)
         C = casadi.vertcat(*(self._modal_column("C", d, beam_integrals.integral(d.shapes), 1) for d in bending))
         D = casadi.vertcat(*(self._modal_column("D", d, beam_integrals.first_moment(d.shapes), 2) for d in bending))
-        with_x = rho * (D + a * C)
         m_v, m_w, m_vw = self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0), self._mixed_matrix()
-        m = rho * casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
-        corner = self.mass * (a * a + a * length + length * length / 3)
-        first = casadi.vertcat(self.mass * (a + length / 2), rho * C)
-        points, gram = casadi.horzcat(*columns), casadi.blockcat([[corner, with_x.T], [with_x, m]])
-        return MassLine(points, casadi.jacobian(casadi.vec(points), q_f), first, gram)
+        m = casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
+        return self._with_x(*self._straight(q_f), rho * C, rho * D, rho * m)
+
+    def _straight(self, q_f: SX) -> Sloped:
+        """The c_k of [x, phi_v..., phi_w...] side by side (3 x K), and the derivatives of their columns (3 K x n)."""
+        points = [SX([1, 0, 0])]
+        for axis, d in ((1, self.v), (2, self.w)):
+            points += [casadi.vertcat(*(q_f[k] if i == axis else 0 for i in range(3))) for k in self._places(d)]
+        line = casadi.horzcat(*points)
+        return line, casadi.jacobian(casadi.vec(line), q_f)
 
     def modal_matrix(self, letter: str, direction: Direction, derivative: int) -> SX:
         """int phi_i^(d) phi_j^(d) dx over the beam, m x m, exactly zero where the shapes are orthogonal."""
-        hat = beam_integrals.gram(direction.shapes, derivative)
-        size = np.sqrt(np.outer(np.diag(hat), np.diag(hat)))
-        hat = np.where(np.abs(hat) < ORTHOGONAL * size, 0.0, hat)
+        hat = beam_integrals.cleaned(beam_integrals.gram(direction.shapes, derivative))
         powers = direction.shapes.powers
         result = SX(direction.count, direction.count)
         for i in range(direction.count):
@@ -240,6 +287,8 @@ class Beam:
     def _mixed_matrix(self) -> SX:
         """int phi_v phi_w dx, m_v x m_w: what the products y z of a bent beam need in its inertia."""
         hat = beam_integrals.running(self.v.shapes, 0, self.w.shapes, 0, np.array([TIP]))[0]
+        own = (np.diag(beam_integrals.gram(d.shapes, 0)) for d in (self.v, self.w))
+        hat = beam_integrals.cleaned(hat, *own)
         result = SX(self.v.count, self.w.count)
         for i, p in enumerate(self.v.shapes.powers):
             for j, r in enumerate(self.w.shapes.powers):

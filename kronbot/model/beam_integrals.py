@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
@@ -9,6 +11,10 @@ from numpy.polynomial import legendre
 from kronbot.model.eigenfunctions import Array
 from kronbot.model.modes import Shapes, gauss
 
+# Integrals over two orthogonal functions come out of the quadrature below this share of their squares: zeros.
+ORTHOGONAL = 1e-12
+# What is left of a function beside the others is rounding where it is smaller than this share.
+INDEPENDENT = 1e-15
 # Nodes between two knots: exact for two cubics and a factor of xi.
 PIECE_NODES = 4
 
@@ -114,3 +120,30 @@ def _panel_integrals(a: Shapes, da: int, b: Shapes, db: int, starts: Array, leng
     area = np.einsum("ikn,jkn->kij", left * w, right, optimize=True)
     moment = np.einsum("ikn,jkn->kij", left * w * arm, right, optimize=True)
     return area, moment
+
+
+def cleaned(products: Array, *squares: Array) -> Array:
+    """Return integrals of products of two functions, exactly zero where these are orthogonal.
+
+    ``squares``: the integrals of the squares of the functions of rows and columns, by default the diagonal.
+    """
+    rows, columns = squares or (np.diag(products),) * 2
+    return np.where(np.abs(products) < ORTHOGONAL * np.sqrt(np.outer(rows, columns)), 0.0, products)
+
+
+def orthonormal(families: Sequence[Array], weights: Array) -> tuple[Array, list[Array]]:
+    """Return functions that are orthonormal under the weights (k,), and the shares of them in each of the families.
+
+    A family (k, m_a, m_b) holds the values of m_a m_b functions at k nodes. With r functions, as many as rounding
+    leaves independent, it is their values (k, r) times its shares (r, m_a, m_b).
+    """
+    flat = [family.reshape(len(weights), -1) for family in families]
+    stacked = np.hstack(flat) * np.sqrt(weights)[:, None]
+    size = np.linalg.norm(stacked, axis=0)
+    size[size == 0] = 1.0
+    left, scale, right = np.linalg.svd(stacked / size, full_matrices=False)  # small functions keep their digits
+    rank = int(np.count_nonzero(scale > INDEPENDENT * scale.max(initial=0.0)))
+    ends = np.cumsum([part.shape[1] for part in flat])[:-1]
+    shares = np.split(scale[:rank, None] * right[:rank] * size, ends, axis=1)
+    basis = left[:, :rank] / np.sqrt(weights)[:, None]
+    return basis, [part.reshape(rank, *family.shape[1:]) for part, family in zip(shares, families, strict=True)]

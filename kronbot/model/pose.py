@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import casadi
-from casadi import SX, dot, skew
+from casadi import SX, cross, dot, skew
 
 # pi**(2 j) / (2 j + 4)! is under 1e-17 from j = 14 on: full double precision for rotations up to |theta| = pi.
 SERIES_TERMS = 14
@@ -33,16 +34,24 @@ class Pose:
 class CrossSection:
     """A frame carried by a flexible link: its pose in the root frame and its local Jacobians there.
 
-    ``J_T``, ``J_R`` (3 x n_f) map modal rates to velocity and angular velocity, Piedboeuf (23)-(24) in full.
+    ``J_T`` and ``J_R`` = V(theta) ``slope`` (3 x n_f) map modal rates to velocity and angular velocity, Piedboeuf
+    (23)-(24) in full. Where the section turns by a rotation vector ``theta`` (3 x 1) that is known, ``slope`` is
+    dtheta/dq_f; elsewhere theta is structurally zero and the slope J_R itself.
     """
 
     pose: Pose
     J_T: SX
-    J_R: SX
+    slope: SX
+    theta: SX = field(default_factory=lambda: SX(3, 1))
+
+    @property
+    def J_R(self) -> SX:
+        """Local Jacobian of rotation."""
+        return left_jacobian(self.theta) @ self.slope
 
     def turned(self, R: SX) -> CrossSection:
         """The same place with axes turned by R (3 x 3) against these."""
-        return CrossSection(Pose(self.pose.r, self.pose.R @ R), self.J_T, self.J_R)
+        return CrossSection(Pose(self.pose.r, self.pose.R @ R), self.J_T, self.slope, self.theta)
 
 
 def rotation_x(c: SX, s: SX) -> SX:
@@ -74,23 +83,59 @@ def exponential(theta: SX) -> SX:
         about = (rotation_x, rotation_y, rotation_z)[turning[0]]
         angle = theta[turning[0]]
         return about(angle.cos(), angle.sin())
-    c1, c2, _ = stumpff(dot(theta, theta), SERIES_TERMS)
-    S = skew(theta)
-    return SX.eye(3) + c1 * S + c2 * (S @ S)
+    s = dot(theta, theta)
+    c1, c2, _ = stumpff(s, SERIES_TERMS)
+    return _rodrigues(1 - s * c2, c1, c2, theta)
 
 
 def left_jacobian(theta: SX) -> SX:
     """V (3 x 3) with Rdot R^T = skew(V thetadot) for R = exp(skew(theta)): dR R^T carried out, term by term.
 
-    V = 1 + (1 - cos t)/t^2 S + (t - sin t)/t^3 S^2 with S = skew(theta); the identity where theta has one structural
-    component, since then thetadot has no other. It is not a second model of the rotation: tests hold it against the
-    derivative of :func:`exponential` to rounding.
+    V = sin(t)/t + (1 - cos t)/t^2 skew(theta) + (t - sin t)/t^3 theta theta^T; the identity where theta has one
+    structural component, since then thetadot has no other. It is not a second model of the rotation: tests hold it
+    against the derivative of :func:`exponential` to rounding.
     """
     if len(_components(theta)) < 2:
         return SX.eye(3)
-    _, c2, c3 = stumpff(dot(theta, theta), SERIES_TERMS)
-    S = skew(theta)
-    return SX.eye(3) + c2 * S + c3 * (S @ S)
+    return _rodrigues(*stumpff(dot(theta, theta), SERIES_TERMS), theta)
+
+
+def _rodrigues(along: SX, about: SX, outer: SX, theta: SX) -> SX:
+    """along 1 + about skew(theta) + outer theta theta^T."""
+    return along * SX.eye(3) + skew(about * theta) + symmetric((outer * theta) @ theta.T)
+
+
+def angular_motion(theta: SX, rate: SX, second: SX) -> tuple[SX, SX]:
+    """Angular velocity V thetadot of R = exp(skew(theta)) and its derivative (3 x 1), from thetadot and thetaddot.
+
+    The derivative is written out, by dc_k/ds = (k c_(k+2) - c_(k+1))/2: differentiating the series would sum them anew.
+    """
+    if len(_components(theta)) < 2:
+        return rate, second
+    swept = cross(theta, rate)
+    twice = cross(theta, swept)
+    s, growth = dot(theta, theta), dot(theta, rate)
+    _, c2, c3 = stumpff(s, SERIES_TERMS)
+    c4, c5 = _remainders(s, SERIES_TERMS)
+    omega = rate + c2 * swept + c3 * twice
+    sweeping = cross(theta, second)
+    alpha = second + c2 * sweeping + c3 * (cross(rate, swept) + cross(theta, sweeping))
+    return omega, alpha + growth * ((2 * c4 - c3) * swept + (3 * c5 - c4) * twice)
+
+
+Sloped = tuple[SX, SX]
+"""A vector (k x 1) that depends on coordinates, and its derivative by them (k x n)."""
+
+
+def quadratic(forms: Sequence[SX], q: SX) -> Sloped:
+    """1/2 q^T F q for each symmetric F (n x n)."""
+    slope = casadi.vertcat(*((F @ q).T for F in forms))
+    return slope @ q / 2, slope
+
+
+def symmetric(S: SX) -> SX:
+    """The lower triangle and its mirror image: what is above the diagonal of a symmetric result is not computed."""
+    return casadi.tril2symm(casadi.tril(S))
 
 
 def _components(theta: SX) -> list[int]:
@@ -101,11 +146,17 @@ def _components(theta: SX) -> list[int]:
 def stumpff(s: SX, terms: int) -> tuple[SX, SX, SX]:
     """c_k(s) = sum_j (-s)^j / (2 j + k)! for k = 1, 2, 3: sin(t)/t, (1 - cos t)/t^2, (t - sin t)/t^3 with s = t^2.
 
-    c4 and c5 by Horner's rule with so many terms, the others from c_k = 1/k! - s c_(k+2), which loses no digits.
+    From c_k = 1/k! - s c_(k+2), which loses no digits; c4 and c5 by Horner's rule with so many terms.
     """
+    c4, c5 = _remainders(s, terms)
+    c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5
+    return 1 - s * c3, c2, c3
+
+
+def _remainders(s: SX, terms: int) -> tuple[SX, SX]:
+    """The series c4 and c5."""
     c4, c5 = SX(0), SX(0)
     for j in range(terms - 1, -1, -1):
         c4 = 1 / math.factorial(2 * j + 4) - s * c4
         c5 = 1 / math.factorial(2 * j + 5) - s * c5
-    c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5
-    return 1 - s * c3, c2, c3
+    return c4, c5

@@ -39,7 +39,14 @@ class Joint:
     @property
     def axis(self) -> SX:
         """Twist [v; omega] (6 x 1) of the root frame for unit joint rate, in the root frame: p_i of Mohan-Saha (9)."""
-        return SX([0, 0, 0, 0, 0, 1]) if self.revolute else SX([0, 0, 1, 0, 0, 0])
+        axis = SX(6, 1)
+        axis[self.row] = 1
+        return axis
+
+    @property
+    def row(self) -> int:
+        """The row of the twist that the joint moves, the one entry of its axis."""
+        return 5 if self.revolute else 2
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,10 @@ class Link:
 
     def root_pose(self, q: SX, parameters: Parameters) -> Pose:
         """The root frame in the tip frame of the parent (or in the base), for all coordinates q (n x 1)."""
+        return self.row.before @ self.joint_pose(q, parameters)
+
+    def joint_pose(self, q: SX, parameters: Parameters) -> Pose:
+        """The root frame in the frame that ``row.before`` leads to: a turn about z and a slide along it."""
         turn, slide = None, self.row.d
         if self.joint is not None:
             if self.joint.revolute:
@@ -84,7 +95,7 @@ class Link:
             else:
                 slide = slide + q[self.joint.index]
         rotation = rotation_z(*parameters.cosine_and_sine(self.row.theta, turn))
-        return self.row.before @ Pose(casadi.vertcat(0, 0, slide), rotation)
+        return Pose(casadi.vertcat(0, 0, slide), rotation)
 
     def tip(self, q_f: SX) -> CrossSection:
         """The tip frame in the root frame, for the modal coordinates of this link."""

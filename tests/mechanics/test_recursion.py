@@ -1,15 +1,18 @@
 """DeNOC recursion = composite algorithm = brute-force Lagrangian, on random trees."""
 
+import casadi
 import numpy as np
 import pytest
+from casadi import SX, skew
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Lagrangian
-from random_robots import SPATIAL_ARM, coordinates, robots
+from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots
 from robots_in_tests import model, shipped, traced
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.inertia import Inertia, Rigid, carried, section
 from kronbot.mechanics.kinematics import tip_frame
 from kronbot.mechanics.recursion import (
     ALGORITHMS,
@@ -18,6 +21,7 @@ from kronbot.mechanics.recursion import (
     inverse_dynamics,
     propagate,
 )
+from kronbot.model.pose import angular_motion, exponential, left_jacobian
 
 # Both sides work in double precision on well-scaled robots; the issue asks for 1e-9, rounding gives 1e-13.
 SAME = 1e-11
@@ -147,3 +151,90 @@ links:
     robot = model(text)
     with pytest.raises(ComputationError, match="limp.*polar_inertia"):
         traced(robot, qdd=lambda q, qd, x: forward_dynamics(propagate(robot, q, qd), x, {}))
+
+
+def numbers(expression):
+    """An expression without symbols as an array."""
+    return np.array(casadi.evalf(expression))
+
+
+def test_bodies_are_moved_by_congruence():
+    """Structure saves operations, not terms: T^T M T and T^T gamma with T written out, for any body and a rigid one."""
+    rng = np.random.default_rng(5)
+    root, r, com = rng.standard_normal((6, 6)), SX(rng.standard_normal(3)), SX(rng.standard_normal(3))
+    R = exponential(SX(rng.standard_normal(3)))
+    body = Inertia(SX(root @ root.T), SX(rng.standard_normal(6)))
+    at_com = Rigid(SX(1.7), SX(3, 1), SX(np.diag([0.3, 0.4, 0.5])))
+    shift, turn = SX.eye(6), casadi.diagcat(R.T, R.T)
+    shift[:3, 3:] = -skew(r)
+    for T, moved in ((shift, "shifted"), (turn, "turned")):
+        by = r if moved == "shifted" else R
+        new, rigid = getattr(body, moved)(by), getattr(at_com.shifted(com), moved)(by)
+        assert np.allclose(numbers(new.M), numbers(T.T @ body.M @ T), atol=1e-13)
+        assert np.allclose(numbers(new.gamma), numbers(T.T @ body.gamma), atol=1e-13)
+        assert np.allclose(numbers(rigid.M), numbers(T.T @ at_com.shifted(com).M @ T), atol=1e-13)
+        again = Rigid.within(rigid.M)
+        assert np.allclose(numbers(again.M), numbers(rigid.M), atol=0)
+
+
+def test_bodies_are_carried_by_the_section_they_sit_on():
+    """J^T M J with J = [1, -r~, J_T; 0, 1, J_R] from columns of twists."""
+    robot = model(SPATIAL_ARM)
+    link, n = robot.links[1], robot.links[1].modes
+    rng = np.random.default_rng(6)
+    root = rng.standard_normal((6, 6))
+    body = Inertia(SX(root @ root.T), SX(6, 1))
+    q_f = SX.sym("q_f", n)
+    tip = section(link.tip(q_f), q_f, SX(n, 1))
+    J = casadi.horzcat(*(tip.acceleration(SX.eye(6 + n)[:, i]) for i in range(6 + n)))
+    outputs = [carried(body, tip), J.T @ body.M @ J, tip.on_link(body.M), J.T @ body.M]
+    function = casadi.Function("carried", [q_f, robot.parameters.symbols()], outputs)
+    ours, wanted, columns, wanted_columns = map(
+        np.array, function(0.1 * rng.standard_normal(n), robot.parameters.bound())
+    )
+    assert np.allclose(ours, wanted, atol=1e-12)
+    assert np.allclose(columns, wanted_columns, atol=1e-12)
+
+
+@pytest.mark.parametrize("theta", [(0, 0, 0), (0.3, -0.5, 0.2), (0, 1.1, -0.7), (1.5, 2, -1)])
+def test_angular_motion_is_that_of_the_rotation(theta):
+    """V thetadot, and its derivative along a motion, which the series' own derivative must give too."""
+    t = SX.sym("t")
+    first, second = (0.4, -0.9, 1.3), (0.2, 0.6, -0.1)
+    moving = casadi.vertcat(*(a + b * t + c * t**2 / 2 for a, b, c in zip(theta, first, second, strict=True)))
+    rate = casadi.jacobian(moving, t)
+    omega, alpha = angular_motion(moving, rate, casadi.jacobian(rate, t))
+    wanted = left_jacobian(moving) @ rate
+    outputs = casadi.horzcat(omega, alpha, wanted, casadi.jacobian(wanted, t))
+    at = np.array(casadi.Function("motion", [t], [outputs])(0.0))
+    assert np.allclose(at[:, :2], at[:, 2:], atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_mass_of_order_2_is_that_of_the_nodes(shape):
+    """Moments of mass and modal masses from functions along the beam, against their sums over its sections.
+
+    The nodes are exact or converged to 1e-12 for what is summed.
+    """
+    flexible = {"mass": 2, "EI": {"y": 50, "z": 60}, "GJ": 40, "polar_inertia": 0.02, "root": 0.2, "shape": shape}
+    flexible["modes"] = {"v": 3, "w": 2, "torsion": 2}
+    link = {"name": "arm", "joint": {"type": "revolute", "name": "q1"}, "flexible": flexible}
+    link["dh"] = {"a": 1.6, "d": 0, "alpha": 0, "theta": 0}
+    robot = model({"kronbot": 1, "name": "b", "convention": "standard", "gravity": [0, 0, 0], "links": [link]})
+    beam = robot.links[0].beam
+    q_f = SX.sym("q_f", beam.n)
+    line = beam.mass_line(q_f)
+    xi, weights = beam.nodes
+    places = beam.cross_sections(xi.tolist(), q_f)
+    r = casadi.horzcat(*(at.pose.r for at in places))
+    masses = 2 * SX(weights)
+    slopes = [casadi.reshape(line.slopes[:, i], line.points.shape) for i in range(beam.n)]
+    by_node = [casadi.horzcat(*(at.J_T[:, i] for at in places)) for i in range(beam.n)]
+    ours = [line.points @ line.first, line.points @ line.gram @ line.points.T]
+    wanted = [r @ masses, r @ casadi.diag(masses) @ r.T]
+    ours += [left @ line.gram @ right.T for left in slopes for right in slopes]
+    wanted += [left @ casadi.diag(masses) @ right.T for left in by_node for right in by_node]
+    parameters = robot.parameters
+    function = casadi.Function("m", [q_f, parameters.symbols()], [casadi.veccat(*ours), casadi.veccat(*wanted)])
+    a, b = map(np.array, function(0.1 * np.random.default_rng(1).standard_normal(beam.n), parameters.bound()))
+    assert np.abs(a - b).max() < 1e-11 * np.abs(b).max()

@@ -10,9 +10,10 @@ from random_robots import SPATIAL_ARM
 from robots_in_tests import columns, model, run
 
 import kronbot
+from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.mechanics import simulation
-from kronbot.mechanics.integrators import Cvodes
+from kronbot.mechanics.integrators import Cvodes, stretches
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 JOINTS = ("q1", "q2", "q3")
@@ -137,7 +138,7 @@ def test_what_there_is_when_a_run_stops_is_kept(monkeypatch):
 
     robot = kronbot.load("canadarm", order="1")
     whole = run(robot, duration=1.0, step=0.01).result.series
-    for stop, kind, rows in ((interrupted, Interrupted, 10), (failing, ComputationError, 52)):
+    for stop, kind, rows in ((interrupted, Interrupted, 8), (failing, ComputationError, 53)):
         monkeypatch.setattr(Cvodes, "advance", stop)
         answer = run(robot, duration=1.0, step=0.01)
         assert isinstance(answer.error, kind)
@@ -163,3 +164,36 @@ def test_bad_questions_are_refused():
         run(kronbot.load("stacker"), duration=1.0)
     with pytest.raises(UsageError, match="waist"):
         run(kronbot.load("torso"), duration=0.1, q={"waist": 0.3})
+
+
+def test_pieces_of_a_run_are_short_where_it_is_dear():
+    """At most a fortieth of the grid; no more work than a Ctrl-C may lose; the same places in every run."""
+
+    class Counting:
+        evaluations = 0
+
+        def __init__(self, instructions, each):
+            self.instructions, self.each = instructions, each
+
+    times = np.linspace(0.0, 1.0, 401)
+    for instructions, each, longest in ((1000, 100, 10), (1_000_000, 25, 5), (1_000_000, 10_000, 1)):
+        solver, lengths, last = Counting(instructions, each), [], 0.0
+        for piece in stretches(times, solver):
+            assert piece[0] == last
+            last = piece[-1]
+            lengths.append(len(piece) - 1)
+            solver.evaluations += each * (len(piece) - 1)
+        assert last == 1.0
+        assert (lengths[0], max(lengths)) == (1, longest)
+
+
+def test_the_family_of_an_integrator_is_chosen_by_its_cost(monkeypatch):
+    """Adams for an undamped arm, BDF for one with overdamped modes; the answers agree."""
+    text = shipped_robots()["canadarm"].read_text()
+    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 2}"), order="1")
+    made = []
+    create = Cvodes.__init__
+    monkeypatch.setattr(Cvodes, "__init__", lambda self, *held: made.append(self) or create(self, *held))
+    for robot, family in ((kronbot.load("canadarm", order="1"), "adams"), (stiff, "bdf")):
+        run(robot, duration=2.0, step=0.05)
+        assert list(made[-1].costs) == [family]

@@ -79,7 +79,8 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
     columns = [(f"torque.{joint}", f"torque of {joint}", "N m" if kind.revolute else "N", 1.0)]
     gauges = [name for name in main.series if name.startswith("curvature_relative.")]
     gauges = gauges or [name for name in main.series if name.startswith("curvature.")]
-    columns += [(name, f"curvature at {name.partition('.')[2]}", "1/m", 1.0) for name in gauges[:1]]
+    against = ", relative to the calibration" if gauges and "relative" in gauges[0] else ""
+    columns += [(name, f"curvature at {name.partition('.')[2]}{against}", "1/m", 1.0) for name in gauges[:1]]
     bent = [link.name for link in robot.links if link.beam is not None and link.modes]
     if bent:
         columns.append((f"tip.{bent[-1]}.y", f"deflection of the tip of {bent[-1]}, y", "cm", 100.0))
