@@ -26,7 +26,7 @@ LONGEST = 600
 SECTIONS = {
     "Questions": ("jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"),
     "Robot files": ("robots", "init", "check", "convert", "schema"),
-    "More": ("export", "explain", "cache"),
+    "More": ("export", "complexity", "explain", "cache"),
 }
 
 

@@ -20,7 +20,7 @@ import casadi
 from casadi import SX, cross, dot, skew
 
 from kronbot.model.beam import Beam
-from kronbot.model.pose import CrossSection, Pose, angular_motion, left_jacobian, symmetric
+from kronbot.model.pose import CrossSection, Pose, angular_motion, symmetric
 from kronbot.model.robot import Body, Link
 
 
@@ -51,7 +51,7 @@ class Section:
     def acceleration(self, tdot: SX) -> SX:
         """Acceleration (6 x 1, root axes) of the frame without its bias: [1, -r~, J_T; 0, 1, J_R] tdot."""
         at, a, alpha, qdd_f = self.place, tdot[:3], tdot[3:6], tdot[6:, :]
-        turning = left_jacobian(at.theta) @ (at.slope @ qdd_f)
+        turning = at.V @ (at.slope @ qdd_f)
         return casadi.vertcat(a + cross(alpha, at.pose.r) + at.J_T @ qdd_f, alpha + turning)
 
     def bias(self, omega: SX) -> SX:
@@ -66,7 +66,7 @@ class Section:
     def on_modes(self, wrench: SX) -> SX:
         """Their modal forces (n_f x k), J_T^T f + J_R^T n."""
         at = self.place
-        return at.J_T.T @ wrench[:3, :] + at.slope.T @ (left_jacobian(at.theta).T @ wrench[3:, :])
+        return at.J_T.T @ wrench[:3, :] + at.slope.T @ (at.V.T @ wrench[3:, :])
 
 
 def sections(places: Sequence[CrossSection], q_f: SX, qd_f: SX) -> list[Section]:
@@ -159,6 +159,8 @@ class Rigid:
 
     def shifted(self, r: SX) -> Rigid:
         """The body on a frame from whose origin its own lies at r (3 x 1), by the theorem of parallel axes."""
+        if r.is_zero():
+            return self
         between = self.moment + self.mass / 2 * r
         N = symmetric(between @ r.T + r @ between.T)
         return Rigid(self.mass, self.moment + self.mass * r, self.tensor + casadi.trace(N) * SX.eye(3) - N)
@@ -201,6 +203,8 @@ class Inertia:
 
     def shifted(self, r: SX) -> Inertia:
         """The body on a frame (6) from whose origin its own lies at r (3 x 1): [1, -r~; 0, 1]^T M [1, -r~; 0, 1]."""
+        if r.is_zero():
+            return self
         A, B, r_cross = self.M[:3, :3], self.M[:3, 3:], skew(r)
         shifted = B - A @ r_cross
         C = self.M[3:, 3:] + symmetric(r_cross @ shifted - B.T @ r_cross)
@@ -213,13 +217,13 @@ AnyBody = TypeVar("AnyBody", Inertia, Rigid)
 def carried(body: Inertia | Rigid, tip: Section) -> SX:
     """Mass matrix of a body at a section (on a frame in root axes) on the twist of the link (6 + n_f)."""
     at = tip.place
-    columns = body.M[:, :3] @ at.J_T + (body.M[:, 3:] @ left_jacobian(at.theta)) @ at.slope
+    columns = body.M[:, :3] @ at.J_T + (body.M[:, 3:] @ at.V) @ at.slope
     return _blocks(body.shifted(at.pose.r).M, moved(columns, at.pose.r), symmetric(tip.on_modes(columns)))
 
 
 def centripetal(omega: SX) -> SX:
     """omega~ omega~ (3 x 3), symmetric."""
-    return symmetric(omega @ omega.T) - dot(omega, omega) * SX.eye(3)
+    return symmetric(skew(omega) @ skew(omega))
 
 
 def turned(R: SX, vectors: SX) -> SX:
@@ -251,14 +255,16 @@ def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tupl
     On its twist (6 + n_f) that of the hub and the beam; on the tip (6), in root axes, that of the bodies there.
     """
     nothing = Rigid(SX(0), SX(3, 1), SX(3, 3))
-    at_tip = Inertia.nothing(6)
+    at_root = at_tip = Inertia(SX(6, 6), SX(6, 1))
     if link.bodies:
         bodies = sum((Rigid.of(body) for body in link.bodies), nothing).turned(tip.pose.R)
         at_tip = bodies.spinning(omega + tip.omega).biased(tip.bias(omega))
+    hub = nothing if link.hub is None else Rigid.of(link.hub)
     if link.beam is not None:
-        hub = nothing if link.hub is None else Rigid.of(link.hub)
-        return _mass_line(link.beam, hub, omega, q_f, qd_f) + _polar(link.beam, omega, q_f, qd_f), at_tip
-    return Inertia.nothing(6) if link.hub is None else Rigid.of(link.hub).spinning(omega), at_tip
+        at_root = _mass_line(link.beam, hub, omega, q_f, qd_f) + _polar(link.beam, omega, q_f, qd_f)
+    elif link.hub is not None:
+        at_root = hub.spinning(omega)
+    return at_root, at_tip
 
 
 def _mass_line(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:

@@ -30,35 +30,47 @@ from kronbot.model.pose import Pose
 class RelativeMotion:
     """A frame seen from another one: its pose, and J_T, J_R (3 x n), H_T, H_R (3 x n^2) in the axes of that one.
 
-    ``chain`` are the steps that lead there, each with the motion before it: Hessians are composed when asked for.
+    ``chain`` are the steps that lead there, each with the motion before it: derivatives are composed when asked for.
     """
 
     pose: Pose
-    J_T: SX
-    J_R: SX
+    n: int
     chain: tuple[tuple[RelativeMotion, Step], ...]
 
     @staticmethod
     def rest(n: int) -> RelativeMotion:
         """The frame itself, for n coordinates."""
-        return RelativeMotion(Pose.identity(), SX(3, n), SX(3, n), ())
+        return RelativeMotion(Pose.identity(), n, ())
 
     def then(self, step: Step) -> RelativeMotion:
-        """The motion of the frame that a step leads to, (77) and (78)."""
-        J_T, J_R, lever = self._moved(step)
-        return RelativeMotion(
-            self.pose @ step.pose, self.J_T + lever + J_T, self.J_R + J_R, (*self.chain, (self, step))
-        )
+        """The motion of the frame that a step leads to."""
+        return RelativeMotion(self.pose @ step.pose, self.n, (*self.chain, (self, step)))
+
+    @cached_property
+    def J_T(self) -> SX:
+        """Translational Jacobian, (77) summed up: each step turns all that follows it, so that cost is linear."""
+        J_T, beyond = SX(3, self.n), SX(3, 1)
+        for before, step in reversed(self.chain):
+            local_T, local_R = before._turned(step)
+            J_T = J_T + local_T - skew(beyond) @ local_R
+            beyond = beyond + before.pose.R @ step.pose.r
+        return J_T
+
+    @cached_property
+    def J_R(self) -> SX:
+        """Rotational Jacobian (78)."""
+        return sum((before._turned(step)[1] for before, step in self.chain), SX(3, self.n))
 
     @cached_property
     def hessians(self) -> tuple[SX, SX]:
         """H_T and H_R, by (86) and (87) from step to step."""
-        n = self.J_T.columns()
+        n = self.n
         H_T, H_R = SX(3, n * n), SX(3, n * n)
         for before, step in self.chain:
-            J_T, J_R, lever = before._moved(step)
+            J_T, J_R = before._turned(step)
             inner_T, inner_R = step.hessians(n)
             A, d = before.pose.R, before.pose.R @ step.pose.r
+            lever = -(skew(d) @ before.J_R)
             turned = swept(before.J_R, J_T) + swapped(before.J_R, J_T) + swapped(before.J_R, lever)
             H_T = H_T - skew(d) @ H_R + A @ inner_T + turned
             H_R = H_R + A @ inner_R + swept(before.J_R, J_R)
@@ -83,12 +95,10 @@ class RelativeMotion:
         """The same motion in the axes of the moving frame."""
         return BodyMotion(self)
 
-    def _moved(self, step: Step) -> tuple[SX, SX, SX]:
-        """A J_T', A J_R' and -d~ J_R of a step from here, 3 x n each."""
-        n = self.J_T.columns()
-        d = self.pose.R @ step.pose.r
-        J_T, J_R = step.jacobians(n)
-        return self.pose.R @ J_T, self.pose.R @ J_R, -(skew(d) @ self.J_R)
+    def _turned(self, step: Step) -> tuple[SX, SX]:
+        """A J_T' and A J_R' of a step from here, 3 x n each."""
+        J_T, J_R = step.jacobians(self.n)
+        return self.pose.R @ J_T, self.pose.R @ J_R
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi
 from casadi import SX, cross, dot, skew
@@ -47,7 +48,12 @@ class CrossSection:
     @property
     def J_R(self) -> SX:
         """Local Jacobian of rotation."""
-        return left_jacobian(self.theta) @ self.slope
+        return self.V @ self.slope
+
+    @cached_property
+    def V(self) -> SX:
+        """Left Jacobian (3 x 3) of the rotation vector."""
+        return left_jacobian(self.theta)
 
     def turned(self, R: SX) -> CrossSection:
         """The same place with axes turned by R (3 x 3) against these."""
@@ -115,8 +121,8 @@ def angular_motion(theta: SX, rate: SX, second: SX) -> tuple[SX, SX]:
     swept = cross(theta, rate)
     twice = cross(theta, swept)
     s, growth = dot(theta, theta), dot(theta, rate)
-    _, c2, c3 = stumpff(s, SERIES_TERMS)
     c4, c5 = _remainders(s, SERIES_TERMS)
+    c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5
     omega = rate + c2 * swept + c3 * twice
     sweeping = cross(theta, second)
     alpha = second + c2 * sweeping + c3 * (cross(rate, swept) + cross(theta, sweeping))
