@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from kronbot.description import limits
 from kronbot.description.composing import compose, compose_leniently
 from kronbot.description.expressions import (
     CONSTANTS,
@@ -82,8 +83,18 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
     report.raise_mistakes()
     if robot is None:
         raise AssertionError("the schema refused the file without a mistake")
-    warnings = with_lines(sorted(report.warnings), source.text.splitlines())
+    warnings = with_lines(_first_of(report.warnings), source.text.splitlines())
     return Description(robot, values, warnings, source, overrides)
+
+
+def _first_of(warnings: list[Mistake]) -> list[Mistake]:
+    """The warnings in the order of the file; of very many the first, and how many more there are."""
+    ordered = sorted(warnings)
+    rest = ordered[limits.MISTAKES :]
+    if not rest:
+        return ordered
+    count = f"and {len(rest)} more warning{'s' if len(rest) > 1 else ''}"
+    return [*ordered[: limits.MISTAKES], replace(rest[-1], message=count, text="")]
 
 
 def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:

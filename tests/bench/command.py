@@ -1,0 +1,159 @@
+"""The command line of the benchmarks.
+
+    python -m venv bench-environment
+    bench-environment/bin/pip install -e . -r tests/bench/requirements.txt
+    bench-environment/bin/python tests/bench/run.py                    # all parts, some minutes
+    bench-environment/bin/python tests/bench/run.py puma --json out.json
+
+Prints Markdown tables of times and of ratios with quartiles over interleaved rounds. A program that is not installed is
+told and left out. The first run also compiles the loops in C and C++ and kronbot's native code; later ones find them.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from bench import machine
+
+
+def puma(options):
+    from bench import puma as part
+
+    entries, missing = part.compare(options.states, options.rounds, options.whole)
+    for way, title in (("batch", f"Puma 560, {options.states} states, one thread"), ("call", "Puma 560, one call")):
+        rows = [entry for entry in entries if entry["way"] == way]
+        columns = {
+            "task": lambda e: e["task"],
+            "program": lambda e: e["who"],
+            "us (median)": lambda e: f"{e['median_us']:.3g}",
+            "us (best)": lambda e: f"{e['best_us']:.3g}",
+            "times kronbot's": ratio,
+        }
+        if way == "batch":
+            columns["largest difference"] = lambda e: f"{e['difference']:.1e}" + ("" if e["equal"] else " (not equal)")
+        table(title, columns, rows)
+    return entries, missing
+
+
+def canadarm(options):
+    from bench import canadarm as part
+
+    entries, pairs, missing = part.compare(options.rounds)
+    columns = {
+        "program": lambda e: e["who"],
+        "s (median)": seconds,
+        "s (best)": lambda e: f"{e['best_s']:.3g}",
+        "error of deflections": lambda e: f"{e['error']:.2%}",
+        "of that, integration": lambda e: f"{e['integration_error']:.1e}",
+        "error of angles, rad": lambda e: f"{e['angle_error']:.1e}",
+    }
+    table("Canadarm, 10 s, integration alone", columns, entries)
+    columns = {
+        "Exudyn": lambda e: e["exudyn"].removeprefix("Exudyn, "),
+        "the fastest that is no less accurate": lambda e: e["kronbot"],
+        "by the error of": lambda e: "the integration" if e["by"] == "integration_error" else "everything",
+        "Exudyn's time by kronbot's": lambda e: spread(e["median"], e["quartiles"]),
+    }
+    table("Canadarm, at equal accuracy", columns, pairs)
+    return [*entries, *({"part": "canadarm pairs"} | pair for pair in pairs)], missing
+
+
+def processes(options):
+    from bench import canadarm as part
+
+    entries, missing = part.processes(options.rounds)
+    columns = {"program": lambda e: e["who"], "s (median)": seconds, "s (best)": lambda e: f"{e['best_s']:.3g}"}
+    table("Canadarm (craig-bampton, rtol 1e-6), 10 s, whole process with output", columns, entries)
+    return entries, missing
+
+
+def startup(options):
+    from bench import startup as part
+
+    entries = part.compare(options.rounds)
+    columns = {"process": lambda e: f"`{e['who']}`", "s (median)": seconds, "times the bare import": ratio}
+    table("Start", columns, entries)
+    return entries, {}
+
+
+def derivation(options):
+    from bench import derivation as part
+
+    entries, missing = part.compare(options.rounds)
+    columns = {
+        "planar arm, links": lambda e: str(e["links"]),
+        "program": lambda e: e["who"],
+        "s (median)": seconds,
+        "times kronbot's": ratio,
+    }
+    table("Equations of motion as formulas", columns, entries)
+    return entries, missing
+
+
+def scaling(options):
+    from bench import scaling as part
+
+    entries = part.compare(options.rounds)
+    columns = {
+        "links": lambda e: str(e["links"]),
+        "algorithm": lambda e: e["who"],
+        "instructions": lambda e: str(e["instructions"]),
+        "us (median), interpreted": lambda e: f"{e['median_us']:.3g}",
+        "times the recursion's": ratio,
+    }
+    table("Forward dynamics of chains, 2 modes a link", columns, entries)
+    return entries, {}
+
+
+PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, derivation, scaling)}
+
+
+def seconds(entry):
+    return f"{entry['median_s']:.3g}"
+
+
+def ratio(entry):
+    return spread(entry["ratio"], entry["quartiles"])
+
+
+def spread(middle, quartiles):
+    """Median and quartiles."""
+    return f"{middle:.3g} ({quartiles[0]:.3g} to {quartiles[1]:.3g})"
+
+
+def table(title, columns, rows):
+    """A Markdown table on standard output."""
+    if not rows:
+        return
+    print(f"\n**{title}**\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+    for row in rows:
+        print(f"| {' | '.join(show(row) for show in columns.values())} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds of everything (default: 5)")
+    parser.add_argument("--states", type=int, default=10_000, help="states of a batch (default: 10000)")
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="compile all of Pinocchio for this processor (-O3 -march=native) beside its library as shipped: minutes",
+    )
+    parser.add_argument("--json", type=Path, help="write everything there")
+    options = parser.parse_args()
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    about, entries, missing = machine.describe(), [], {}
+    versions = ", ".join(f"{name} {each or 'missing'}" for name, each in about["packages"].items())
+    print(f"{about['processor']}, {about['cores']} cores (load {about['load']}), Python {about['python']}; {versions}")
+    for part in options.parts or PARTS:
+        found, lacking = PARTS[part](options)
+        entries += found
+        missing |= lacking
+    for name, reason in missing.items():
+        print(f"\nmissing: {name}: {reason}")
+    if options.json is not None:
+        report = {"machine": about, "rounds": options.rounds, "missing": missing, "entries": entries}
+        options.json.write_text(json.dumps(machine.plain(report), indent=1) + "\n")

@@ -1,0 +1,138 @@
+"""The benchmarks compare equal things: their robots, their references and their own small tools. Nothing is timed."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench import accuracy, canadarm, derivation, exudyn_arm, kronbot_side, precision, puma, puma_model, scaling
+from bench.chains import Chain
+from bench.fixed_step import FixedStep
+from bench.timing import Times, quartiles
+from casadi import SX, vertcat
+
+COUNT = 5
+
+
+@pytest.fixture(scope="module")
+def arm():
+    robot = puma_model.robot()
+    return puma_model.numeric(robot), kronbot_side.Side(kronbot_side.traces(robot), compiled=False)
+
+
+def answer(side, task, states):
+    run, result = side.batch(task, states)
+    run()
+    return result()
+
+
+def test_pinocchio_gets_the_same_puma(arm):
+    """Forward and inverse dynamics by its batches, derivatives and kinematics by its calls."""
+    pytest.importorskip("pinocchio")
+    from bench import pinocchio_side
+
+    numbers, ours = arm
+    theirs = pinocchio_side.InPython(numbers)
+    given = puma.states(6, COUNT)
+    for task in ("forward dynamics", "inverse dynamics"):
+        states = puma.rows(task, given, COUNT)
+        assert puma.difference(answer(theirs, task, states), answer(ours, task, states)) <= puma.EQUAL
+    for task in ("forward dynamics derivatives", "linearization", "Jacobian", "Hessian"):
+        states = puma.rows(task, given, 1)
+        found = theirs.single(task, states)()
+        if task in ("forward dynamics derivatives", "linearization"):
+            # Its symmetric matrix may be filled in its upper half only.
+            found = np.array([*found[:2], np.triu(found[2]) + np.triu(found[2], 1).T])
+        if task == "Hessian":
+            found = found.transpose(2, 1, 0)  # its tensors reach Python with their axes reversed
+        assert puma.difference(np.array(found)[None], answer(ours, task, states)) <= puma.EQUAL
+
+
+def test_forward_undoes_inverse_dynamics(arm):
+    _, ours = arm
+    given = puma.states(6, COUNT)
+    tau = answer(ours, "inverse dynamics", puma.rows("inverse dynamics", given, COUNT))
+    qdd = answer(ours, "forward dynamics", [given["q"], given["qd"], tau])
+    # Rounding times the condition of M (about 100).
+    assert puma.difference(qdd, given["qdd"]) < 1e-12
+
+
+def test_a_difference_is_seen_in_the_smallest_matrix():
+    """Differences are relative to each matrix, not to the largest of all."""
+    expected = np.ones((2, 3, 4, 4))
+    expected[:, 1] *= 1e-9
+    wrong = expected.copy()
+    wrong[1, 1, 2, 2] *= 1.5
+    assert puma.difference(wrong, expected) == pytest.approx(0.5)
+    assert puma.difference(expected[0, 0], expected[0, 0] + 1.0) == pytest.approx(0.5)
+
+
+def test_exudyn_gets_the_torques_of_the_robot_file():
+    """Its own rigid inverse dynamics of slender rods, against kronbot's."""
+    motion = canadarm.Choice("clamped-free", 2, "1", 1e-6).motion("off")
+    motion.times = motion.times[::20]
+    motion.states = [motion.start] * len(motion.times)
+    expected = motion.rows()["tau"][:, [joint.index for joint in motion.robot.joints]].T
+    found = exudyn_arm.torques(motion.times)
+    assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
+
+
+def test_the_reference_is_the_canadarm():
+    """A coarse model of the first second is as near to it as the table of the README says."""
+    choice = replace(canadarm.MODES[1], order="1")
+    motion = kronbot_side.motion(choice.robot(), 1e-6, 1e-8, duration=1.0, choice="off")
+    motion.run()
+    tips, angles = canadarm.histories(motion)
+    count = len(motion.times)
+    expected = [values[:, :count] for values in canadarm.truth()]
+    # Two shapes a link are off by 3 % of the largest deflection and 2e-3 rad in ten seconds.
+    assert 1e-4 < canadarm.error(tips, expected[0]) < 0.03
+    assert np.abs(angles - expected[1]).max() < 2e-3
+
+
+def test_exact_arithmetic_and_single_precision():
+    entry = accuracy.errors(Chain(links=2, modes=1), count=2)
+    assert entry["exact_difference"] < 1e-40  # sixty digits less the condition of M
+    for name in ("recursive", "composite"):
+        assert 0 < entry[f"double {name}"] < 1e-12 < 1e-7 < entry[f"single {name}"] < 1e-2
+
+
+def test_rounding_to_double_is_what_casadi_does():
+    robot = Chain(links=2, modes=1).robot()
+    trace = scaling.traces(robot)["recursive"]
+    states = accuracy.states(robot, 3)
+    rows = [*states, np.tile(trace.bound, (3, 1))]
+    # To the last bits: sines of NumPy and of the C library may differ by one.
+    np.testing.assert_allclose(
+        precision.rounded(trace.function, rows, np.float64), trace.rows(*states)["qdd"], rtol=1e-12
+    )
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
+@pytest.mark.parametrize(("kind", "least", "most"), [("double", 1e-9, 1e-8), ("single", 2e-8, 1e-5)])
+def test_fixed_steps_integrate_an_oscillator(kind, least, most, tmp_path, monkeypatch):
+    """x'' = -p x + sin t with p = 4, from (1, 0): x = cos 2t - sin(2t)/6 + sin(t)/3."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    t, x, p = SX.sym("t"), SX.sym("x", 2), SX.sym("p")
+    loop = FixedStep(t, x, vertcat(x[1], -p * x[0] + t.sin()), p, [4.0], kind)
+    states = loop.run([1.0, 0.0], 2.0, 0.01, 0.5)
+    times = 0.5 * np.arange(5)
+    exact = np.cos(2 * times) - np.sin(2 * times) / 6 + np.sin(times) / 3
+    # Its error is about (h omega)^4 omega t / 120 = 5e-9; single precision adds rounding (6e-8) of two hundred steps.
+    assert least < np.abs(states[:, 0] - exact).max() < most
+
+
+def test_sympy_derives_the_same_equations():
+    at, rates = np.array([0.3, -0.7]), np.array([0.5, 1.1])
+    own = derivation.question(2).at(at, rates)
+    M, h = derivation.numbers(*derivation.lagrange(2), at, rates)
+    np.testing.assert_allclose(M, own["M"].values, rtol=derivation.EQUAL)
+    np.testing.assert_allclose(h.ravel(), own["h"].values, rtol=derivation.EQUAL)
+
+
+def test_ratios_are_taken_round_by_round():
+    """A round in which everything is slow changes no ratio."""
+    slow, fast = Times((2.0, 20.0, 2.0, 2.0, 4.0)), Times((1.0, 10.0, 1.0, 1.0, 1.0))
+    assert slow.over(fast) == {"median": 2.0, "quartiles": [2.0, 2.0]}
+    assert (slow.best, slow.median) == (2.0, 2.0)
+    assert quartiles([3.0, 1.0, 2.0]) == [1.0, 3.0]

@@ -1,0 +1,84 @@
+"""Sizes: of files, of robots, of answers that grow with a power of them."""
+
+import json
+
+import pytest
+from fuzzing.texts import GOOD, HEAD, chain
+
+from kronbot.description import limits
+
+
+def test_too_many_links(refused):
+    """As many as the size allows."""
+    links = "".join(f"  - {{name: l{i}, joint: {{type: fixed}}, pose: {{}}}}\n" for i in range(5000))
+    assert len(f"{HEAD}links:\n{links}") < limits.TEXT_BYTES
+    refused(f"{HEAD}links:\n{links}", f"more than {limits.NODES} values")
+    refused(f"{HEAD}links:\n{'- {}' * 3}\n{'- 1' * 3}\n")
+    refused(f"{HEAD}links: [{'{},' * 10_000}]", f"at most {limits.LINKS}")
+    refused(f"{HEAD}links: [{'1,' * 10_000}]", f"at most {limits.LINKS}")
+    refused(chain(limits.LINKS + 1), f"at most {limits.LINKS}")
+
+
+def test_too_many_coordinates(refused):
+    """128 links with 64 modes in each direction; counts that no machine holds."""
+    refused(chain(limits.LINKS, "v: 64, w: 64, torsion: 64"), f"at most {limits.COORDINATES}")
+    for count in ("65", "1000000000", "9" * 30, "1" * 5000, "-1", "1e3", "1.0", "2/1", "'2'", "true", "0x40", "\u0662"):
+        refused(chain(1, f"v: {count}"), f"a plain integer from 0 to {limits.MODES}")
+
+
+def test_as_many_links_as_are_allowed(kron, tmp_path):
+    """An answer, not a stack overflow."""
+    (tmp_path / "r.yaml").write_text(chain(limits.LINKS))
+    answer = kron("jacobian", tmp_path / "r.yaml", "--format", "json")
+    assert answer.code == 0
+    assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.LINKS
+
+
+def test_powers_of_taylor(refused):
+    """n^k columns; and more terms than the option takes."""
+    refused(chain(12), "the limit is", command="taylor", options=["--terms", "12"], code=1)
+    for terms in ("30", "-1", "1e9", "9" * 300, "9" * 300 + "x", "pi"):
+        refused(GOOD, command="taylor", options=["--terms", terms], code=2)
+
+
+@pytest.mark.parametrize(
+    ("duration", "step"), [("1e3", "1e-300"), ("1e3", "1e-9"), ("1e3", "5e-324"), ("1e308", "1"), ("1e3", "1e-4")]
+)
+def test_rows_of_a_simulation(refused, duration, step):
+    """Refused before the run."""
+    refused(GOOD, command="simulate", options=["--duration", duration, "--step", step], code=2)
+
+
+def test_cases_of_a_sweep(refused):
+    """A range of too many angles, and ranges whose product is too many: 10^9 and 10^16 cases."""
+    three = chain(3)
+    refused(three, "is the limit", command="statics", options=["--angles", "q0=0:1:1e-9"], code=2)
+    ranges = [word for i in range(3) for word in ("--angles", f"q{i}=0:1:1e-3")]
+    refused(three, "is the limit", command="statics", options=ranges, code=2)
+    angles = ", ".join(f"q{i}: [{', '.join(map(str, range(60)))}]" for i in range(9))
+    refused(f"{chain(9)}statics: {{angles: {{{angles}}}}}\n", "is the limit", command="statics", code=2)
+
+
+def test_thousands_of_warnings(kron, tmp_path):
+    """The first, and how many more there are."""
+    (tmp_path / "r.yaml").write_text(f"{GOOD}statics: {{angles: {{q1: [{', '.join(['90'] * 5000)}]}}}}\n")
+    answer = kron("check", tmp_path / "r.yaml", "--format", "json")
+    assert answer.code == 0
+    warnings = [line for line in answer.err.splitlines() if ": warning: " in line]
+    assert len(warnings) == limits.MISTAKES + 1
+    assert warnings[-1].endswith(f": warning: and {5000 - limits.MISTAKES} more warnings")
+
+
+def test_tables_of_parameters(refused, kron, tmp_path):
+    """Long chains, circles and doubling definitions end; their values stay exact only as long as that is cheap."""
+    chained = "".join(f"  p{i}: p{i - 1} + 1\n" for i in range(1, 5000))
+    (tmp_path / "r.yaml").write_text(f"{GOOD}parameters:\n  p0: 1\n{chained}")
+    assert kron("check", tmp_path / "r.yaml").code == 0
+    doubled = "".join(f"  p{i}: p{i - 1}*p{i - 1}\n" for i in range(1, 4000))
+    refused(f"{GOOD}parameters:\n  p0: 3\n{doubled}", "too large")
+    (tmp_path / "r.yaml").write_text(f"{GOOD}parameters:\n  p0: 1/3\n{doubled}")
+    kron("check", tmp_path / "r.yaml")
+    circle = "".join(f"  p{i}: p{(i + 1) % 5000}\n" for i in range(5000))
+    refused(f"{GOOD}parameters:\n{circle}", "in a circle")
+    crossed = "".join(f"  p{i}: {'+'.join(f'p{j}' for j in range(max(0, i - 100), i)) or 1}\n" for i in range(500))
+    refused(f"{GOOD}parameters:\n{crossed}x: 1\n", "unknown key")

@@ -1,0 +1,82 @@
+"""The source never runs text, unpacks objects or starts programs, but where there is a reason."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import kronbot
+
+CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "S", "execfile", "literal_eval"}
+OF_OS = {"system", "popen", "startfile"}
+OF_YAML = {"parse", "CSafeLoader", "SafeLoader"}  # and events and errors: the parser only, nothing that makes objects
+LIBRARIES = {
+    "pickle", "marshal", "shelve", "dill", "joblib", "runpy", "code", "codeop", "importlib", "ctypes", "cffi",
+    "subprocess", "pty", "socket", "urllib", "http", "ftplib", "xmlrpc", "webbrowser", "multiprocessing", "xml",
+    "requests", "tarfile",
+}  # fmt: skip
+ALLOWED = {
+    ("cli/main.py", "importlib"): "imports the command of a name in a fixed list",
+    ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
+    ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
+    ("compute/native.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
+    ("description/elements.py", "xml.parsers"): "expat, the parser alone, without entities or external files",
+}
+
+
+def dangers(text):
+    """What in a source runs text, unpacks objects, starts programs or talks to other machines."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in CALLS:
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)) if (
+                (name in CALLS and (owner, name) != ("re", "compile"))
+                or (owner == "os" and (name in OF_OS or name.startswith(("exec", "spawn", "posix_spawn"))))
+                or (owner in ("np", "numpy") and name in ("load", "fromregex", "genfromtxt"))
+            ):
+                yield f"{owner}.{name}"
+            case ast.Attribute(value=ast.Name(id="yaml"), attr=name) if name not in OF_YAML and not name.endswith(
+                ("Event", "Error")
+            ):
+                yield f"yaml.{name}"
+            case ast.keyword(arg="shell" | "allow_pickle" as name, value=value) if ast.unparse(value) != "False":
+                yield name
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if alias.name.split(".")[0] in LIBRARIES)
+            case ast.ImportFrom(module=str(module), names=names):
+                if module.split(".")[0] in LIBRARIES:
+                    yield module
+                yield from (alias.name for alias in names if alias.name in CALLS or module == "yaml")
+
+
+def test_the_source_never_runs_text():
+    """No eval and its like, no unpickling, no shell, no loader of YAML but the strict one; exceptions have a reason."""
+    package = Path(kronbot.__file__).parent
+    sources = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    found = {(name, danger) for name, text in sources.items() for danger in dangers(text)}
+    assert found - set(ALLOWED) == set()
+
+
+DANGEROUS = [
+    "eval(x)", "exec(x)", "compile(x, '', 'eval')", "builtins.eval(x)", "__import__('os')", "sympy.sympify(x)",
+    "from sympy import sympify", "sympy.S(x)", "sympy.lambdify(x, y)",
+    "from sympy.parsing.sympy_parser import parse_expr", "import pickle", "import pickle as p",
+    "from pickle import loads", "import os, subprocess", "import xml.dom.minidom", "import importlib.util",
+    "yaml.load(x)", "yaml.load(x, Loader=yaml.FullLoader)", "yaml.unsafe_load(x)", "yaml.safe_load(x)",
+    "from yaml import load", "os.system(x)", "os.popen(x)", "os.execv(x, y)", "os.spawnlp(x)", "run(x, shell=True)",
+    "run(x, shell=y)", "f(x, allow_pickle=True)", "np.load(x)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DANGEROUS)
+def test_dangers_are_seen(text):
+    assert list(dangers(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["re.compile(x)", "yaml.parse(x)", "yaml.ScalarEvent", "f(x, allow_pickle=False)", "evaluate(x)", "os.open(x)"],
+)
+def test_the_rest_is_none(text):
+    assert not list(dangers(text))
