@@ -33,45 +33,61 @@ def evaluate(function: casadi.Function, points: Sequence[Array], constant: Array
     while it evaluates; Ctrl-C ends them all.
     """
     count = len(points[0])
+    points = [np.ascontiguousarray(rows) for rows in points]
+    chunk = min(CHUNK, count)
+    many = function.map(chunk)
     size = count * instructions(function)
     work = size * INTERPRETED
     if work > WORTH_LOOKING or policy.choice() == "on":
         from kronbot.compute.native import at_once  # here, since most questions do without
 
-        found = at_once(function, count // _cores(work, count))
+        # Whole chunks are compiled as such, so that their points are one loop in C.
+        found = at_once(many if count >= CHUNK else function, count // _cores(work, count))
         if found is not None:
-            function, work = found, size * NATIVE
+            many, work = found if count >= CHUNK else found.map(chunk), size * NATIVE
     cores = _cores(work, count)
     outputs = [_shared(count, size) if cores > 1 else np.empty((count, size)) for size in sizes]
-    bounds = np.linspace(0, count, cores + 1).astype(int).tolist()
+    bounds = [*(chunk * np.linspace(0, count // chunk, cores + 1).astype(int)[:-1]).tolist(), count]
 
     def fill(part: int) -> None:
-        _fill(function, points, constant, outputs, bounds[part], bounds[part + 1])
+        _fill(many, function, points, constant, outputs, range(bounds[part], bounds[part + 1], chunk))
 
     _share(fill, cores)
     return outputs
 
 
 def _fill(
-    function: casadi.Function, points: Sequence[Array], constant: Array, outputs: Sequence[Array], first: int, last: int
+    many: casadi.Function,
+    one: casadi.Function,
+    points: Sequence[Array],
+    constant: Array,
+    outputs: Sequence[Array],
+    chunks: range,
 ) -> None:
-    """Rows first to last of the outputs, through memory that both sides share: converting costs many evaluations."""
-    chunk = max(1, min(last - first, CHUNK))
+    """Rows of the outputs, in place: converting or copying would cost as much as evaluating.
+
+    ``many`` is the function for as many points as ``chunks`` has between its numbers, ``one`` that for a single one.
+    """
+    rest = (chunks.stop - chunks.start) % chunks.step
+    whole = range(chunks.start, chunks.stop - rest, chunks.step)
+    _fill_evenly(many, points, constant, outputs, whole)
+    if rest:
+        _fill_evenly(one.map(rest), points, constant, outputs, range(whole.stop, chunks.stop, rest))
+
+
+def _fill_evenly(
+    evaluated: casadi.Function, points: Sequence[Array], constant: Array, outputs: Sequence[Array], chunks: range
+) -> None:
     buffer: Any
-    buffer, evaluate_chunk = function.map(chunk).buffer()
-    taken = [np.zeros((chunk, rows.shape[1])) for rows in points] + [np.tile(constant, (chunk, 1))]
-    given = [np.zeros((chunk, rows.shape[1])) for rows in outputs]
-    for place, array in enumerate(taken):
-        buffer.set_arg(place, memoryview(array))  # type: ignore[arg-type]
-    for place, array in enumerate(given):
-        buffer.set_res(place, memoryview(array))  # type: ignore[arg-type]
-    for start in range(first, last, chunk):
-        size = min(chunk, last - start)
-        for array, rows in zip(taken, points, strict=False):
-            array[:size] = rows[start : start + size]
+    buffer, evaluate_chunk = evaluated.buffer()
+    constants = np.tile(constant, (chunks.step, 1))
+    buffer.set_arg(len(points), memoryview(constants))  # type: ignore[arg-type]
+    for row in chunks:
+        for place, rows in enumerate(points):
+            buffer.set_arg(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]
+        for place, rows in enumerate(outputs):
+            buffer.set_res(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]
         evaluate_chunk()
-        for rows, array in zip(outputs, given, strict=True):
-            rows[start : start + size] = array[:size]
 
 
 def _cores(work: float, count: int) -> int:

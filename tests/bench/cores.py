@@ -1,7 +1,7 @@
 """How well a batch uses the cores: its throughput against what plain processes reach side by side.
 
-Run by hand: python tests/bench/cores.py. Containers often give less than they show, so the processes are measured first;
-rounds alternate, and only ratios of one run mean something.
+Run by hand: python tests/bench/cores.py. Containers often give less than they show, so plain processes are measured
+beside it; rounds alternate, and only ratios of one run mean something.
 """
 
 import os

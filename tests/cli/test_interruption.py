@@ -1,6 +1,7 @@
 """Ctrl-C at any moment of any command: exit code 130, one line, no traceback."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,7 +38,10 @@ DEAF = """
 import os, sys, time
 import kronbot.cli.main
 from kronbot.__main__ import main
+from kronbot.compute import interruption
 from kronbot.compute.interruption import UNFINISHED, interruptions
+
+interruption.PATIENCE = {patience}
 
 def deaf(arguments):
     UNFINISHED.add(arguments[0])
@@ -88,11 +92,13 @@ def demand_interrupted(process, words="interrupted"):
     return out
 
 
-@pytest.mark.parametrize("number", [1, 5, 30, 100, 180, 260, 340])
+@pytest.mark.parametrize("number", [1, 5, 30, 100, 180, 260, 450])
 @pytest.mark.parametrize("command", [["simulate", "khang", "--solver", "dop853"], ["hessian", "khang", "--symbolic"]])
 def test_while_importing(command, number):
     """Some modules make an ImportError of it, or go on without what they were importing."""
-    assert demand_interrupted(started(READY.format(number=number), *command)) == b""
+    out = demand_interrupted(started(READY.format(number=number), *command))
+    # The integrator is imported when the simulation has begun, which shows what it has.
+    assert out == b"" or (command[0] == "simulate" and re.search(rb"complete +no\n", out))
 
 
 @pytest.mark.parametrize("command", LONG)
@@ -126,7 +132,7 @@ def test_while_it_writes():
 
 def test_when_nothing_else_helps(tmp_path):
     """What swallows every exception is ended, and its temporary files with it."""
-    process = started(DEAF.format(condition="True", answer="pass"), str(tmp_path / "half"))
+    process = started(DEAF.format(condition="True", answer="pass", patience=0.8), str(tmp_path / "half"))
     os.kill(process.pid, signal.SIGINT)
     demand_interrupted(process)
     assert list(tmp_path.iterdir()) == []
@@ -136,18 +142,25 @@ def test_in_a_destructor(tmp_path):
     """Python swallows the exception, and would print a traceback."""
     dying = 'type("Dying", (), {"__del__": lambda self: os.kill(os.getpid(), 2)})() and False'
     demand_interrupted(
-        started(DEAF.format(condition=f"not met and {dying} or True", answer="pass"), str(tmp_path / "x"))
+        started(DEAF.format(condition=f"not met and {dying} or True", answer="pass", patience=0.8), str(tmp_path / "x"))
     )
+
+
+def test_patience():
+    """Ends within a second, the rest of which is for the end itself."""
+    assert 0.5 <= interruption.PATIENCE <= 0.9
 
 
 def test_what_is_being_saved_is_waited_for(tmp_path):
     """Work that has asked for time gets it, until the next Ctrl-C."""
-    saving = f"met.take_time(); time.sleep({3 * interruption.PATIENCE}); os.write(2, b'Error: saved\\n')"
-    process = started(DEAF.format(condition="not met", answer=saving), str(tmp_path / "whole"))
+    saving = "met.take_time(); time.sleep(5); os.write(2, b'Error: saved\\n')"
+    process = started(DEAF.format(condition="not met", answer=saving, patience=2), str(tmp_path / "whole"))
     os.kill(process.pid, signal.SIGINT)
     demand_interrupted(process, "saved")
     assert list(tmp_path.iterdir()) == [tmp_path / "whole"]
-    process = started(DEAF.format(condition="True", answer="len(met) > 1 or met.take_time()"), str(tmp_path / "half"))
+    process = started(
+        DEAF.format(condition="True", answer="len(met) > 1 or met.take_time()", patience=2), str(tmp_path / "half")
+    )
     os.kill(process.pid, signal.SIGINT)
     time.sleep(0.2)
     os.kill(process.pid, signal.SIGINT)

@@ -106,7 +106,7 @@ def test_modes_at_rest_agree_with_check(capsys):
         (["modes", "khang", "--q", "arm.v1=0.1"], "joints only"),
         (["linearize", "stacker"], "--set"),
         (["linearize", "khang", "--equilibrium", "--tau", "1"], "--tau"),
-        (["taylor", "khang", "--q", "@x.csv"], "one point is wanted"),
+        (["taylor", "khang", "--q", "@x.csv"], "no such file"),
     ],
 )
 def test_wrong_questions(arguments, message, capsys):
