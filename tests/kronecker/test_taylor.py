@@ -292,11 +292,11 @@ def test_order_0_is_the_matrix_itself():
 
 
 def test_cost_grows_as_a_low_power_of_the_order(rng):
-    """A product of two series costs order^2 / 2 products at most; n^6 would be 5e5 columns for each of M."""
+    """A product of two series to order 6 costs 7 * 8 / 2 products at most; n^6 would be 5e5 columns for each of M."""
     function = mass_matrix("canadarm")(rng)
     once = instructions([casadi.cse(function.A)])
     counts = [instructions(directional(function.A, function.x, function.delta, k)) for k in (2, 4, 6)]
-    assert counts[2] < 6 * once
+    assert counts[2] < 28 * once
     assert counts[2] - counts[1] < 1.5 * (counts[1] - counts[0])
 
 

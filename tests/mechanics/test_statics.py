@@ -334,10 +334,10 @@ def test_a_load_past_what_the_order_can_bear_is_said_so():
         equilibria(beam("2", v=3), [({}, (-6.0, 0, 0), (0, 0, 0))])
 
 
-@pytest.mark.parametrize("name", ["canadarm", "spatial"])
-def test_the_exact_order_conserves_energy(name):
+@pytest.mark.parametrize(("name", "duration"), [("canadarm", 0.1), ("spatial", 0.02)])
+def test_the_exact_order_conserves_energy(name, duration):
     robot = build(description.load(description.read(name)), "exact")
-    answer = run(robot, duration=0.1, step=0.02, rtol=1e-9)
+    answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9)
     assert answer.error is None
     # What a tolerance of 1e-9 a step leaves over some hundred steps.
     assert answer.result.summary["energy_drift"] < 1e-6
