@@ -24,6 +24,13 @@ def check_target(output: str | None, overwrite: bool) -> None:
     check_place("-o", output, overwrite)
 
 
+def demand_other_file(output: str | None, robot: str) -> None:
+    """Raise UsageError where the answer would take the place of the robot file."""
+    with suppress(OSError, ValueError):
+        if output is not None and os.path.samefile(output, robot):
+            raise UsageError(f"-o {shown(output)}: that is the robot file itself")
+
+
 def check_place(option: str, name: str, overwrite: bool) -> None:
     """Raise UsageError where the file that an option names cannot be made, or is there and not to be replaced."""
     place = f"{option} {shown(name)}"

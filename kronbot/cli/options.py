@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kronbot.cli import completion
-from kronbot.cli.files import check_target
+from kronbot.cli.files import check_target, demand_other_file
 from kronbot.cli.messages import show_warnings
 from kronbot.compute import policy
 from kronbot.errors import Interrupted, KronbotError, UsageError
@@ -56,6 +56,7 @@ class Subject:
         """The robot; warnings about its file go to stderr."""
         from kronbot import description
 
+        demand_other_file(out.output, self.robot)
         described = description.load(description.read(self.robot), settings_of(self.settings))
         if not out.quiet:
             show_warnings(described.warnings)

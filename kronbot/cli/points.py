@@ -128,7 +128,7 @@ def _blocks(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[st
         raise UsageError(f"{where}: not UTF-8 text") from None
     except OSError as error:
         raise UsageError(f"{where}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, csv.Error) as error:
         raise UsageError(f"{where}: {error}") from None
 
 

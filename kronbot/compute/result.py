@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kronbot import __version__
 from kronbot.compute import views
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,8 +99,15 @@ class Result:
     language: str = ""
 
     def __post_init__(self) -> None:
+        """Make it read-only. Raises ComputationError where a number is not finite."""
         for column in self.series.values():
             column.flags.writeable = False
+        numbers = {name: array.values for name, array in self.arrays.items()} | dict(self.series)
+        numbers |= {name: np.asarray(value) for name, value in self.summary.items()}
+        for name, values in numbers.items():
+            if values.dtype.kind in "fc" and not np.isfinite(values).all():
+                why = "numbers of the robot or of the question are too large, too small or too far apart"
+                raise ComputationError(f"{name} is not finite: {why}")
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The values of an array, or a column of the series. Raises UsageError that lists them."""

@@ -46,6 +46,9 @@ EXACT_BITS: Final = 8192
 NAME_LENGTH: Final = 64
 """Longest name of a link, joint, gauge or parameter, characters."""
 
+TABLE_ROWS: Final = 100_000
+"""Most rows of a table of a motion or a torque: a spline through them takes two seconds."""
+
 SHAPE_ROWS: Final = 10_000
 """Most rows of a table of shapes."""
 

@@ -58,10 +58,13 @@ def read_table(folder: Path | None, file: str, rows: int) -> tuple[tuple[float, 
     first = next(lines)
     if first.holds_a_number:
         lines = chain([first], lines)
+    table = list(islice(lines, limits.TABLE_ROWS + 1))
+    if len(table) > limits.TABLE_ROWS:
+        raise DescriptionError([table[-1].mistake(f"more than {limits.TABLE_ROWS} rows of numbers")])
     mistakes: list[Mistake] = []
     times: list[float] = []
     values: list[float] = []
-    for line in lines:
+    for line in table:
         numbers = line.numbers(2, "two columns (time, value) are wanted here", mistakes)
         if numbers is None:
             continue

@@ -14,6 +14,7 @@ from kronbot.errors import UsageError
 from kronbot.kronecker.calculus import derivative_columns, kron_power
 from kronbot.mechanics.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.relative_motion import BodyMotion, RelativeMotion
+from kronbot.mechanics.size import demand_entries
 from kronbot.model.robot import Robot
 
 AXES = ("x", "y", "z")
@@ -55,6 +56,7 @@ def hessian(robot: Robot, seen: View, rates: bool) -> Question:
     In body axes also H_T_star = R^T H_T (58). With ``rates`` the accelerations a and alpha at rates qd and qdd in the
     axes asked for, a = J_T qdd + H (qd (x) qd), where H is H_T_star in body axes (59).
     """
+    demand_entries(f"the Hessian of {robot.n} coordinates", 3 * robot.n**2)
     symbols = _symbols(robot, ("q", "qd", "qdd") if rates else ("q",))
     motion, outer = _motions(robot, seen, symbols["q"])
     matrices = {"H_T": motion.H_T, "H_R": motion.H_R}
@@ -79,7 +81,7 @@ def dexterity(arrays: dict[str, Array]) -> dict[str, Scalar]:
     T, R = (np.asarray(arrays[name].values, dtype=float) for name in ("J_T", "J_R"))
     summary: dict[str, Scalar] = {}
     for suffix, matrix in (("", np.vstack([T, R])), (".T", T), (".R", R)):
-        if not matrix.size:
+        if not matrix.size or not np.isfinite(matrix).all():  # LAPACK would print about it; whoever reports J refuses it
             continue
         singular = np.linalg.svd(matrix, compute_uv=False)
         singular = np.where(singular > np.finfo(float).eps * max(matrix.shape) * singular[0], singular, 0.0)

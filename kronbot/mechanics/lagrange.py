@@ -17,6 +17,7 @@ from kronbot.compute.question import Quantity, Question
 from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
 from kronbot.mechanics.energy import gravity_energy
 from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.size import demand_entries
 from kronbot.model.robot import Robot
 
 
@@ -69,6 +70,7 @@ class Equations:
 
 def dynamics(robot: Robot, rates: bool) -> Question:
     """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel and tau of a motion qd, qdd."""
+    demand_entries(f"dM/dq of {robot.n} coordinates", robot.n**3)
     words = ("q", "qd", "qdd") if rates else ("q",)
     symbols = {word: SX.sym(word, robot.n) for word in words}
     terms = Equations(robot, symbols["q"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import numpy.typing as npt
@@ -47,13 +47,13 @@ class Sweep:
         """The sweep of the robot file; nothing of it where the file has none."""
         entry = robot.file.statics or schema.Statics()
 
-        def numbers(expressions: Sequence[Expression], place: str) -> list[float]:
-            return [robot.parameters.evaluate(robot.parameters.number(each), place) for each in expressions]
+        def numbers(expressions: Iterable[Expression], place: str) -> Array:
+            return robot.parameters.evaluate_all(robot.parameters.vector(tuple(expressions)), place)
 
         return Sweep(
-            {joint: numbers(values, f"statics.angles.{joint}") for joint, values in entry.angles.items()},
-            [numbers(force, "statics.forces") for force in entry.forces],
-            [numbers(moment, "statics.moments") for moment in entry.moments],
+            {joint: numbers(values, f"statics.angles.{joint}").tolist() for joint, values in entry.angles.items()},
+            numbers(chain(*entry.forces), "statics.forces").reshape(-1, 3).tolist(),
+            numbers(chain(*entry.moments), "statics.moments").reshape(-1, 3).tolist(),
         )
 
     def cases(self, robot: Robot, q: Array, torques: Mapping[int, float]) -> list[Case]:

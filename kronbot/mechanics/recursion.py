@@ -21,6 +21,7 @@ from casadi import SX, cross, dot
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.inertia import Inertia, Mount, Rigid, Section, carried, link_inertia, section
+from kronbot.mechanics.size import demand_tractable
 from kronbot.model.pose import Pose, symmetric
 from kronbot.model.robot import BASE, Link, Robot
 
@@ -69,6 +70,7 @@ def propagate(robot: Robot, q: SX, qd: SX) -> State:
 
     q and qd are n x 1; the modal entries of q must be symbols, joint entries may be any expression.
     """
+    demand_tractable(robot)
     states: dict[int, LinkState] = {}
     for i in robot.outward:
         link = robot.links[i]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.errors import ComputationError
+
 Array = npt.NDArray[np.float64]
 
 # Below this a rotation has no axis of its own: it is whole turns about the axis before it.
@@ -27,7 +29,11 @@ def along(R: Array) -> Array:
 
     vectors = np.empty((len(R), 3))
     before = np.zeros(3)
-    for k, principal in enumerate(Rotation.from_matrix(R).as_rotvec()):
+    try:
+        principals = Rotation.from_matrix(R).as_rotvec()
+    except ValueError:  # rounding has left no rotation of them
+        raise ComputationError("deflections are so large that numbers overflow") from None
+    for k, principal in enumerate(principals):
         size = np.linalg.norm(principal)
         axis = principal / size if size > AXIS else before / (np.linalg.norm(before) or 1.0)
         branches = [principal + 2 * np.pi * turn * axis for turn in TURNS]

@@ -28,6 +28,8 @@ Array = npt.NDArray[np.float64]
 PURPOSE = "simulate"
 ROWS = 200
 ROW_LIMIT = 1_000_000
+# Numbers of the answer, 8 bytes each and several times that while they are written.
+NUMBER_LIMIT = 50_000_000
 # CVODES takes shorter times for rounding.
 SHORTEST_STEP = 1e-8
 # Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
@@ -187,6 +189,11 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
     if duration / step > ROW_LIMIT:
         raise UsageError(
             f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
+        )
+    if 2 * robot.n * duration / step > NUMBER_LIMIT:
+        raise UsageError(
+            f"{duration / step:.3g} rows of {2 * robot.n} coordinates and rates are too many; "
+            f"{NUMBER_LIMIT // (2 * robot.n)} rows are the limit: take a longer step"
         )
     return duration, step
 

@@ -6,7 +6,7 @@ import casadi
 import numpy as np
 
 from kronbot.compute.result import Array, Result, Scalar
-from kronbot.errors import UsageError
+from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.energy import total_mass
 from kronbot.mechanics.modal import natural_frequencies
 from kronbot.model.robot import Robot
@@ -46,7 +46,7 @@ def survey(robot: Robot) -> Result:
 def _frequencies(robot: Robot) -> dict[str, Array]:
     try:
         locked, free = natural_frequencies(robot)
-    except (UsageError, np.linalg.LinAlgError):  # free parameters, or joints that move no mass
+    except (UsageError, ComputationError, np.linalg.LinAlgError):  # free, too large, or M is singular
         return {}
     named = {"frequency_locked": locked, "frequency_free": free}
     return {

@@ -82,8 +82,14 @@ class Parameters:
 
     def evaluate(self, expression: SX, wanted_for: str) -> float:
         """A traced number (1 x 1) as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
-        self.require(self.free_in(expression), wanted_for)
-        return float(casadi.Function("number", [self.symbols()], [expression])(self.bound()))
+        return float(self.evaluate_all(expression, wanted_for)[0])
+
+    def evaluate_all(self, column: SX, wanted_for: str) -> np.ndarray:
+        """The same for a column of them (k x 1), as (k,)."""
+        dense = casadi.densify(SX(column))
+        self.require(self.free_in(dense), wanted_for)
+        numbers = casadi.Function("numbers", [self.symbols()], [dense])
+        return np.asarray(numbers(self.bound())).ravel()
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""

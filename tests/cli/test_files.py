@@ -74,6 +74,16 @@ def test_a_file_that_is_there(tmp_path):
     check_target(None, False)
 
 
+def test_the_robot_file_is_not_replaced(tmp_path, monkeypatch, capsys):
+    """YAML may stand in a .json file; not even with --overwrite, by another path."""
+    path = tmp_path / "r.json"
+    path.write_text(text := ROBOT + f"links: [{LINK}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", str(path), "-o", "./r.json", "--overwrite"]) == 2
+    assert "that is the robot file itself" in capsys.readouterr().err
+    assert path.read_text() == text
+
+
 def test_a_read_only_folder(tmp_path, monkeypatch):
     """Refused before the work; the option is named."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere

@@ -5,6 +5,7 @@ import json
 import pytest
 from fuzzing.texts import GOOD, HEAD, chain
 
+from kronbot.cli import main
 from kronbot.description import limits
 
 
@@ -82,3 +83,11 @@ def test_tables_of_parameters(refused, kron, tmp_path):
     refused(f"{GOOD}parameters:\n{circle}", "in a circle")
     crossed = "".join(f"  p{i}: {'+'.join(f'p{j}' for j in range(max(0, i - 100), i)) or 1}\n" for i in range(500))
     refused(f"{GOOD}parameters:\n{crossed}x: 1\n", "unknown key")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), MemoryError("std::bad_alloc")])
+def test_memory_that_is_not_there(error, monkeypatch, capsys):
+    """One line that says so."""
+    monkeypatch.setattr(main.kronbot, "invoke", lambda context: (_ for _ in ()).throw(error))
+    assert main.run(["check", "khang"]) == 1
+    assert capsys.readouterr().err == "Error: this takes more memory than there is: ask for less at a time\n"
