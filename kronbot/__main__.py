@@ -40,10 +40,13 @@ def _mend_streams() -> None:
         except OSError:
             # A closed one would be the next file that is opened, and what is printed would go there.
             os.open(os.devnull, os.O_RDWR)
+    # What native libraries print, of numbers that overflow for example, is no part of the answer.
+    number = os.dup(1)
+    os.dup2(2, 1)
     # Unbuffered (PYTHONUNBUFFERED), a stream drops without a word what a full disk does not take; a strict one fails
     # at names in other alphabets.
     encoding = sys.stdout.encoding if sys.stdout else "utf-8"
-    sys.stdout = os.fdopen(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+    sys.stdout = os.fdopen(number, "w", encoding=encoding, errors="backslashreplace", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 
 

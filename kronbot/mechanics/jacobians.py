@@ -81,7 +81,8 @@ def dexterity(arrays: dict[str, Array]) -> dict[str, Scalar]:
     T, R = (np.asarray(arrays[name].values, dtype=float) for name in ("J_T", "J_R"))
     summary: dict[str, Scalar] = {}
     for suffix, matrix in (("", np.vstack([T, R])), (".T", T), (".R", R)):
-        if not matrix.size or not np.isfinite(matrix).all():  # LAPACK would print about it; whoever reports J refuses it
+        # LAPACK would print about numbers that are not finite; the report refuses them.
+        if not matrix.size or not np.isfinite(matrix).all():
             continue
         singular = np.linalg.svd(matrix, compute_uv=False)
         singular = np.where(singular > np.finfo(float).eps * max(matrix.shape) * singular[0], singular, 0.0)

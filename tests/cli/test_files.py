@@ -192,6 +192,15 @@ def test_a_closed_stream_is_not_replaced_by_a_file(tmp_path):
     assert json.loads(path.read_text())["robot"] == "canadarm"
 
 
+def test_what_native_code_prints(tmp_path):
+    """LAPACK complains on stdout where numbers overflow; that is not where an answer stands."""
+    link = "joint: {type: revolute, name: q%d}, dh: {a: 1e308, d: 0, alpha: 0, theta: 0}"
+    path = tmp_path / "r.yaml"
+    path.write_text(ROBOT + "links:\n" + "".join(f"  - {{name: l{i}, {link % i}}}\n" for i in range(2)))
+    done = shell(f"$K jacobian {path}")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
 def test_standard_input_that_is_not_there():
     """Says so, and does not wait."""
     done = shell("$K check - <&-")

@@ -25,7 +25,7 @@ class Witness:
     def find_spec(self, name, path=None, target=None):
         Witness.seen += name.startswith("kronbot.cli") or Witness.seen > 0
         if Witness.seen == 1:
-            os.write(1, b".")
+            os.write(sys.stdout.fileno(), b".")
         if Witness.seen == {number}:
             os.kill(os.getpid(), 2)
 
@@ -47,7 +47,7 @@ def deaf(arguments):
     UNFINISHED.add(arguments[0])
     open(arguments[0], "w").close()
     with interruptions() as met:
-        os.write(1, b".")
+        os.write(sys.stdout.fileno(), b".")
         while {condition}:
             try:
                 time.sleep(10)

@@ -80,11 +80,15 @@ def test_interruption_leaves_no_process(robot, monkeypatch, eager):
             raise KeyboardInterrupt
         time.sleep(60)
 
+    children, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[-1])
     monkeypatch.setattr(batch, "_fill", stop)
     with pytest.raises(KeyboardInterrupt):
         robot.jacobian(rows(100))
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert len(children) == 4
+    for child in children:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
 
 
 def test_nothing_in_nothing_out(robot):
