@@ -47,9 +47,11 @@ def deaf(arguments):
     UNFINISHED.add(arguments[0])
     open(arguments[0], "w").close()
     with interruptions() as met:
-        os.write(sys.stdout.fileno(), b".")
+        ready = False
         while {condition}:
             try:
+                # Ready within the try: a Ctrl-C that comes before it would be heard.
+                ready = ready or os.write(sys.stdout.fileno(), b".")
                 time.sleep(10)
             except KeyboardInterrupt:
                 {answer}
