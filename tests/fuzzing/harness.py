@@ -103,7 +103,7 @@ def refusal_faults(answer, lines, arguments, content):
     # What a simulation or a sweep has when it stops is an answer.
     if answer.out and not (arguments[0] in ("simulate", "statics") and answer.code == 1):
         found.append("something on stdout with an error")
-    mistakes = [line for line in lines if ": warning: " not in line]
+    mistakes = [line for line in lines if not re.match(r"(.*: )?warning: ", line)]
     if not mistakes:
         found.append("an error without a message")
     longest = max(map(len, lines), default=0)
