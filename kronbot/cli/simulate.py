@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--solver",
-    type=click.Choice(["cvodes", "dop853", "radau"]),
+    type=click.Choice(["cvodes", "rodas", "dop853", "radau"]),
     default="cvodes",
     show_default=True,
     help="Integrator.",

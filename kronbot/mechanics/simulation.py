@@ -21,6 +21,7 @@ from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_ene
 from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
 from kronbot.mechanics.kinematics import endpoint
 from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -69,6 +70,10 @@ class Equations:
     tau: SX
     free: list[int]
 
+    def ode(self, parameters: Parameters) -> Ode:
+        """What an integrator takes."""
+        return Ode(self.t, self.x, self.rate, len(self.free), parameters, self.drives.longest_step)
+
 
 def equations(robot: Robot, algorithm: str) -> Equations:
     """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
@@ -115,9 +120,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     report = _report(robot, system)
 
     times = grid(run.duration, run.step)
-    solver = integrator(
-        run.solver, Ode(system.t, system.x, system.rate, parameters, system.drives.longest_step), run.tolerances
-    )
+    solver = integrator(run.solver, system.ode(parameters), run.tolerances)
     states = [_initial_state(robot, system, run)]
     _demand_regular(robot, system, states[0])
     solver.met = met

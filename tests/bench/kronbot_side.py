@@ -13,7 +13,7 @@ from casadi import SX
 from kronbot.compute import native, policy
 from kronbot.compute.trace import Trace
 from kronbot.mechanics import jacobians, simulation
-from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
+from kronbot.mechanics.integrators import Tolerances, integrator, stretches
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
 
@@ -207,7 +207,7 @@ class Motion:
         self.report = simulation._report(robot, self.system)
         self.times = simulation.grid(run.duration, run.step)
         self.start = simulation._initial_state(robot, self.system, run)
-        ode = Ode(self.system.t, self.system.x, self.system.rate, robot.parameters, self.system.drives.longest_step)
+        ode = self.system.ode(robot.parameters)
         with policy.native(choice):
             self.solver = integrator(run.solver, ode, run.tolerances)
         self.states = []

@@ -46,7 +46,7 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
         assert summary[f"peak_deviation.{joint}"] == pytest.approx(peak, rel=0.015)
 
 
-@pytest.mark.parametrize("solver", ["dop853", "radau"])
+@pytest.mark.parametrize("solver", ["rodas", "dop853", "radau"])
 def test_other_integrators_agree_with_cvodes(solver):
     """Half a second of the arm: all integrators converge to the same motion."""
     robot = kronbot.load("canadarm", order="1")

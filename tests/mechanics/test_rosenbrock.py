@@ -1,0 +1,186 @@
+"""RODAS: its coefficients by the order conditions, its step by closed forms, its runs by those of other integrators."""
+
+import casadi
+import numpy as np
+import pytest
+from casadi import SX
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from random_robots import robots
+from robots_in_tests import columns, model, run
+
+import kronbot
+from kronbot.compute import policy
+from kronbot.description import shipped_robots
+from kronbot.errors import ComputationError
+from kronbot.mechanics import rosenbrock
+from kronbot.mechanics.integrators import STEP_LIMIT, Ode, Rodas, Tolerances
+from kronbot.model.parameters import Parameters
+
+NOTHING = Parameters({}, {})
+
+
+def matrix(rows):
+    """Rows of a strictly lower triangular matrix."""
+    filled = np.zeros((rosenbrock.STAGES, rosenbrock.STAGES))
+    for row, values in enumerate(rows):
+        filled[row, : len(values)] = values
+    return filled
+
+
+def method():
+    """Coefficients as Hairer and Wanner derive them, before the transformation: alpha_ij, gamma_ij, b_i and those of
+    the error estimate's method."""
+    gammas = np.linalg.inv(np.eye(rosenbrock.STAGES) / rosenbrock.GAMMA - matrix(rosenbrock.C))
+    weights = np.array([*rosenbrock.A[4], 1.0, 1.0])
+    return matrix(rosenbrock.A) @ gammas, gammas, weights @ gammas, (weights - np.eye(6)[5]) @ gammas
+
+
+def conditions(b, alpha, beta):
+    """What is left of the order conditions, by rooted trees (Hairer and Wanner, table IV.7.1): order by order."""
+    a, c = alpha.sum(axis=1), beta.sum(axis=1)
+    return [
+        [b.sum() - 1],
+        [b @ c - 1 / 2],
+        [b @ a**2 - 1 / 3, b @ beta @ c - 1 / 6],
+        [b @ a**3 - 1 / 4, b @ (a * (alpha @ c)) - 1 / 8, b @ beta @ a**2 - 1 / 12, b @ beta @ beta @ c - 1 / 24],
+    ]
+
+
+def test_the_coefficients_meet_the_order_conditions():
+    """Order 4, of the error estimate 3 and no more; they are given to 16 digits and as large as 34."""
+    alpha, gammas, b, estimate = method()
+    assert np.abs(np.concatenate(conditions(b, alpha, alpha + gammas))).max() < 1e-13
+    *lower, highest = conditions(estimate, alpha, alpha + gammas)
+    assert np.abs(np.concatenate(lower)).max() < 1e-13
+    assert np.abs(highest).max() > 1e-3
+    assert np.allclose(alpha.sum(axis=1), rosenbrock.ALPHAS, atol=1e-13)
+    assert np.allclose(gammas.sum(axis=1), rosenbrock.GAMMAS, atol=1e-13)
+
+
+def test_it_is_l_stable():
+    """R(z) = 1 + z b (I - z beta)^-1 1: nowhere above 1 on the imaginary axis, and nothing left of what is infinitely
+    stiff."""
+    alpha, gammas, b, _ = method()
+    ones = np.ones(rosenbrock.STAGES)
+
+    def left(z):
+        return abs(1 + z * b @ np.linalg.solve(np.eye(rosenbrock.STAGES) - z * (alpha + gammas), ones))
+
+    assert max(left(1j * y) for y in np.geomspace(1e-3, 1e6, 500)) <= 1 + 1e-14
+    assert left(-1e9) < 1e-8
+
+
+def taken(t, x, rate, coordinates, state, h, start=0.3):
+    """A step of length h, and its error estimate."""
+    end, error = rosenbrock.step(t, x, rate, coordinates, NOTHING)(start, state, h, [], [1.0, 1.0])
+    return np.asarray(end)[:, 0], float(error)
+
+
+def test_a_step_is_of_order_4_and_its_error_of_order_3():
+    """A driven pendulum with friction, whose work is kept as an account: halved steps leave a 32nd and a 16th."""
+    t, x = SX.sym("t"), SX.sym("x", 5)
+    acceleration = casadi.vertcat(
+        casadi.sin(3 * t) - casadi.sin(x[0]) - 0.3 * x[2] * x[3], x[0] * x[3] - casadi.tanh(x[1]) + t**2
+    )
+    rate = casadi.vertcat(x[2], x[3], acceleration, x[2] * casadi.sin(3 * t) + x[0])
+    start = np.array([0.4, -0.2, 1.0, 0.5, 0.1])
+    exact = casadi.integrator(
+        "exact", "cvodes", {"t": t, "x": x, "ode": rate}, 0.3, [0.35, 0.4, 0.5], {"reltol": 1e-13, "abstol": 1e-15}
+    )
+    truth = np.asarray(exact(x0=start)["xf"]).T
+    found = [taken(t, x, rate, 2, start, h) for h in (0.05, 0.1, 0.2)]
+    errors = [np.abs(end - wanted).max() for (end, _), wanted in zip(found, truth, strict=True)]
+    assert 20 < errors[1] / errors[0] < 40
+    assert 20 < errors[2] / errors[1] < 40
+    assert 11 < found[1][1] / found[0][1] < 21
+    assert 11 < found[2][1] / found[1][1] < 21
+
+
+def test_the_linear_equations_are_those_of_the_whole_state():
+    """One step of a linear system by dense algebra on [q, qd, account], against the step that eliminates."""
+    rng = np.random.default_rng(5)
+    n, h = 3, 0.4
+    whole = np.zeros((2 * n + 2, 2 * n + 2))
+    whole[:n, n : 2 * n] = np.eye(n)
+    whole[n:, : 2 * n] = rng.standard_normal((n + 2, 2 * n))
+    start = rng.standard_normal(2 * n + 2)
+    system, increments = np.eye(2 * n + 2) / (h * rosenbrock.GAMMA) - whole, []
+    for a, c in zip(rosenbrock.A, rosenbrock.C, strict=True):
+        at = start + sum((w * u for w, u in zip(a, increments, strict=True)), np.zeros(2 * n + 2))
+        right = whole @ at + sum((w / h * u for w, u in zip(c, increments, strict=True)), np.zeros(2 * n + 2))
+        increments.append(np.linalg.solve(system, right))
+    wanted = start + sum(w * u for w, u in zip((*rosenbrock.A[5], 1.0), increments, strict=True))
+    x = SX.sym("x", 2 * n + 2)
+    end, error = taken(SX.sym("t"), x, SX(whole) @ x, n, start, h)
+    assert np.abs(end - wanted).max() < 1e-12
+    scale = 1 + np.maximum(np.abs(start), np.abs(wanted))
+    assert error == pytest.approx(np.sqrt(np.mean((increments[-1] / scale) ** 2)), rel=1e-9)
+
+
+@settings(max_examples=10)
+@given(robots(), st.sampled_from(["1", "2"]))
+def test_random_robots_move_as_by_cvodes(robot, order):
+    """Trees of rigid and flexible links that fall and swing, with damping; errors of a run are some 100 of a step."""
+    moving = model(robot, order)
+    answers = [run(moving, duration=0.01, step=0.005, rtol=rtol, solver=name) for name, rtol in RUNS]
+    assume(all(answer.error is None for answer in answers))
+    q = [columns(each.result.series, *moving.coordinates, "energy.dissipated") for each in answers]
+    assert np.abs(q[0] - q[1]).max() < 1e-5 * np.abs(q[0]).max() + 1e-7
+
+
+RUNS = (("cvodes", 1e-10), ("rodas", 1e-7))
+
+
+def test_fast_vibrations_do_not_bound_its_steps():
+    """The canadarm: a hundredth of the steps of an explicit method, at an error that nobody sees."""
+    robot = kronbot.load("canadarm")
+    quick = robot.simulate(solver="rodas", rtol=1e-3, atol=1e-3)
+    fine = robot.simulate(rtol=1e-8)
+    tips = [columns(each, "tip.upper.y", "tip.forearm.y", "tip.wrist.y") for each in (quick, fine)]
+    assert np.abs(tips[0] - tips[1]).max() < 5e-3 * np.abs(tips[1]).max()
+    assert quick.summary["steps"] < fine.summary["steps"] / 50
+
+
+def test_stiff_beams_cost_no_more():
+    """Overdamped modes, where an explicit method takes 1e6 steps."""
+    text = shipped_robots()["canadarm"].read_text()
+    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 50}"))
+    quick = stiff.simulate(1.0, 0.05, solver="rodas", rtol=1e-5, atol=1e-7)
+    exact = stiff.simulate(1.0, 0.05, rtol=1e-9)
+    assert quick.summary["steps"] < 1000
+    assert np.abs(columns(quick, *stiff.coordinates) - columns(exact, *stiff.coordinates)).max() < 1e-4
+
+
+def test_native_code_steps_to_the_same_bits():
+    """Of the same run, by the same steps."""
+    robot = kronbot.load("khang")
+    answers = []
+    for choice in ("on", "off"):
+        with policy.native(choice):
+            answers.append(robot.simulate(0.5, 0.1, solver="rodas", rtol=1e-5).to_dict())
+    assert answers[0] == answers[1]
+
+
+def ode(rate, x, longest=None):
+    """Of one coordinate."""
+    return Ode(SX.sym("t"), x, rate, 1, NOTHING, longest)
+
+
+def test_it_gives_up_where_the_motion_ends():
+    """qdd = qd^2 runs away at t = 1: told, not searched for ever."""
+    x = SX.sym("x", 2)
+    solver = Rodas(ode(casadi.vertcat(x[1], x[1] ** 2), x), Tolerances(1e-6, 1e-8))
+    with pytest.raises(ComputationError, match=r"RODAS gave up at t = (1|0\.99)"):
+        solver.advance(np.linspace(0.0, 2.0, 5), np.array([0.0, 1.0]))
+    assert solver.steps < STEP_LIMIT / 10
+
+
+def test_steps_are_no_longer_than_the_table_allows():
+    """A bound, and a grid that is met to the last digit."""
+    x = SX.sym("x", 2)
+    solver = Rodas(ode(casadi.vertcat(x[1], -x[0]), x, longest=0.01), Tolerances(1e-2, 1e-2))
+    states = solver.advance(np.array([0.0, 0.1, 1.0]), np.array([1.0, 0.0]))
+    assert solver.steps == 100
+    assert np.abs(states[:, 0] - np.cos([0.1, 1.0])).max() < 1e-9
+    assert solver.evaluations == 600
