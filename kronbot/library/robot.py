@@ -316,8 +316,8 @@ class Robot(robot.Robot):
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
 
         ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``algorithm`` is
-        recursive or composite, ``solver`` cvodes, rodas, dop853 or radau. Raises ComputationError where the run stops early,
-        Interrupted at Ctrl-C, both with the rows so far as ``partial``.
+        recursive or composite, ``solver`` cvodes, rodas, dop853 or radau. Raises ComputationError where the run stops
+        early, Interrupted at Ctrl-C, both with the rows so far as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="1").simulate(duration=0.1, step=0.05)

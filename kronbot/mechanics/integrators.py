@@ -10,7 +10,7 @@ import itertools
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
@@ -44,7 +44,8 @@ STEP_LIMIT = 200_000
 class Ode:
     """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration.
 
-    x begins with so many ``coordinates``, whose rates are the next so many. ``longest_step`` (s) bounds the steps where the rate has features that a longer one would miss.
+    x begins with so many ``coordinates``, whose rates are the next so many. ``longest_step`` (s) bounds the steps where
+    the rate has features that a longer one would miss.
     """
 
     t: SX
@@ -193,52 +194,64 @@ class Rodas(Integrator):
 
     def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
         self.step = rosenbrock.step(ode.t, ode.x, ode.rate, ode.coordinates, ode.parameters)
-        self.longest = np.inf if ode.longest_step is None else ode.longest_step
-        self.bound = np.asarray(ode.parameters.bound(), dtype=float)
-        self.tolerances = np.array([tolerances.rtol, tolerances.atol])
-        self.length = np.inf  # of the next step (s), as the last one suggests
+        self.longest = math.inf if ode.longest_step is None else ode.longest_step
+        self.length = math.inf  # of the next step (s), as the last one suggests
+        # A call by value would take as long as the step: its function reads and writes memory of fixed places.
+        self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
+        self.end, self.error = np.zeros_like(self.here), np.zeros(1)
+        self.given = np.asarray(ode.parameters.bound(), dtype=float), np.array([tolerances.rtol, tolerances.atol])
+        self.attempts: dict[bool, tuple[Any, Callable[[], None]]] = {}
         super().__init__({self.step: 1 / rosenbrock.STAGES})
 
     def integrate(self, times: Array, x: Array) -> Array:
-        """Steps whose function reads and writes memory of fixed places: a call by value would take as long as it."""
-        buffer: Any
-        buffer, attempt = (self.native.function() or self.step).buffer()
-        t, h, end, error = np.zeros(1), np.zeros(1), np.zeros_like(x), np.zeros(1)
-        here, states = x.copy(), np.empty((len(times) - 1, len(x)))
-        for place, given in enumerate((t, here, h, self.bound, self.tolerances)):
-            buffer.set_arg(place, memoryview(given))  # type: ignore[arg-type]
-        for place, found in enumerate((end, error)):
-            buffer.set_res(place, memoryview(found))  # type: ignore[arg-type]
+        """Steps of the traced function, as long as the estimated errors allow."""
+        attempt = self._attempt()
+        states = np.empty((len(times) - 1, len(x)))
+        self.here[:] = x
         last = self.steps + STEP_LIMIT
-        for row, (first, goal) in enumerate(itertools.pairwise(times.tolist())):
-            t[0] = first
-            largest = self.MOST
-            while t[0] < goal:
-                left = goal - float(t[0])
+        largest = self.MOST
+        for row, (t, goal) in enumerate(itertools.pairwise(times.tolist())):
+            while t < goal:
                 # As many even steps as it takes, up to rounding.
-                count = max(1, math.ceil(left / min(self.length, self.longest) * (1 - 1e-9)))
-                h[0] = left / count
+                count = max(1, math.ceil((goal - t) / min(self.length, self.longest) * (1 - 1e-9)))
+                h = (goal - t) / count
+                self.t[0], self.h[0] = t, h
                 attempt()
+                error = self.error.item()
                 self.steps += 1
-                self.evaluations += rosenbrock.STAGES
-                good = float(error[0]) <= 1.0
-                if not good and (t[0] + h[0] * self.LEAST == t[0] or self.steps > last):
-                    raise ComputationError(f"RODAS gave up at t = {t[0]:g} s")
-                factor = self._factor(float(error[0]))
-                # What has just failed is not made longer again at once.
-                self.length = float(h[0]) * min(largest, factor)
-                largest = self.MOST if good else 1.0
-                if good:
-                    t[0] = goal if count == 1 else t[0] + h[0]
-                    here[:] = end
-            states[row] = here
+                if error <= 1.0:
+                    t = goal if count == 1 else t + h
+                    self.here[:] = self.end
+                    self.length = h * min(largest, self._factor(error))
+                    largest = self.MOST
+                    continue
+                if t + h * self.LEAST == t or self.steps > last:
+                    raise ComputationError(f"RODAS gave up at t = {t:g} s")
+                self.length = h * min(1.0, self._factor(error))
+                largest = 1.0  # what has just failed is not made longer again at once
+            states[row] = self.here
+        self.evaluations = rosenbrock.STAGES * self.steps
         return states
+
+    def _attempt(self) -> Callable[[], None]:
+        """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error``."""
+        native = self.native.function()
+        if (native is not None) not in self.attempts:
+            buffer: Any
+            buffer, attempt = (native or self.step).buffer()
+            for place, given in enumerate((self.t, self.here, self.h, *self.given)):
+                buffer.set_arg(place, memoryview(given))  # type: ignore[arg-type]
+            for place, found in enumerate((self.end, self.error)):
+                buffer.set_res(place, memoryview(found))  # type: ignore[arg-type]
+            self.attempts[native is not None] = buffer, attempt
+        return self.attempts[native is not None][1]
 
     def _factor(self, error: float) -> float:
         """How many times as long the next step may be; an error that is no number demands the least."""
         if not math.isfinite(error):
             return self.LEAST
-        return min(self.MOST, max(self.LEAST, self.SAFETY * max(error, 1e-12) ** (-1 / (rosenbrock.ORDER + 1))))
+        factor = self.SAFETY * math.pow(max(error, 1e-12), -1 / (rosenbrock.ORDER + 1))
+        return min(self.MOST, max(self.LEAST, factor))
 
 
 class Scipy(Integrator):

@@ -50,38 +50,48 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, parameters: Parameters) -> ca
     symbols = parameters.symbols()
     jacobian = casadi.jacobian(rate, x)
     q, qd, accounts = slice(0, coordinates), slice(coordinates, 2 * coordinates), slice(2 * coordinates, None)
-    parts = [rate, casadi.jacobian(rate, t), *(jacobian[row, column] for row in (qd, accounts) for column in (q, qd))]
-    linear = casadi.Function("linear", [t, x, symbols], casadi.cse([casadi.densify(part) for part in parts]))
-    rates = casadi.Function("rates", [t, x, symbols], [casadi.densify(rate)])
+    blocks = [jacobian[row, column] for row in (qd, accounts) for column in (q, qd)]
+    parts = [casadi.densify(part) for part in (rate, casadi.jacobian(rate, t), *blocks)]
+    linear = casadi.Function("linear", [t, x, symbols], casadi.cse(parts))
+    rates = casadi.Function("rates", [t, x, symbols], parts[:1])
+    solve = _solution(x.numel(), coordinates)
 
     start, here = MX.sym("t"), MX.sym("x", x.numel())
     h, bound, tolerances = MX.sym("h"), MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
-    f, by_t, by_q, by_qd, accounts_by_q, accounts_by_qd = linear(start, here, bound)
+    f, by_t, by_q, by_qd, *others = linear(start, here, bound)
     length = h * GAMMA
     matrix = MX.eye(coordinates) / length - by_qd - length * by_q
     inverse = casadi.solve(matrix, MX.eye(coordinates), "qr")
-
-    def solved(right: MX) -> MX:
-        """The increments of a stage."""
-        of_qd = inverse @ (right[qd] + length * (by_q @ right[q]))
-        of_q = length * (right[q] + of_qd)
-        of_accounts = length * (right[accounts] + accounts_by_q @ of_q + accounts_by_qd @ of_qd)
-        return casadi.vertcat(of_q, of_qd, of_accounts)
-
     increments: list[MX] = []
     for stage in range(STAGES):
         if stage:
             f = rates(start + ALPHAS[stage] * h, _sum(here, A[stage], increments), bound)
-        right = _sum(f, [weight / h for weight in C[stage]], increments) + GAMMAS[stage] * h * by_t
-        increments.append(solved(right))
+        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], [increment / h for increment in increments])
+        increments.append(solve(length, inverse, by_q, *others, right))
     end = _sum(here, (*_LAST, 1.0, 1.0), increments)
     scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(here), casadi.fabs(end))
     error = casadi.norm_2(increments[-1] / scale) / x.numel() ** 0.5
     return casadi.Function("step", [start, here, h, bound, tolerances], [end, error])
 
 
-def _sum(first: MX, weights: tuple[float, ...] | list[MX], increments: list[MX]) -> MX:
-    total = first
+def _solution(size: int, coordinates: int) -> casadi.Function:
+    """(h GAMMA, inverse of the matrix, A, the accounts' Jacobians by q and by qd, right side) -> increments of a stage.
+
+    Number by number: products of small matrices take several times as long.
+    """
+    length, right = SX.sym("length"), SX.sym("right", size)
+    inverse, by_q = (SX.sym(name, coordinates, coordinates) for name in ("inverse", "by_q"))
+    of_q_in, of_qd_in = (SX.sym(name, size - 2 * coordinates, coordinates) for name in ("of_q", "of_qd"))
+    of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, 2 * coordinates, size])
+    qd = inverse @ (of_second + length * (by_q @ of_first))
+    q = length * (of_first + qd)
+    accounts = length * (of_accounts + of_q_in @ q + of_qd_in @ qd)
+    return casadi.Function(
+        "solve", [length, inverse, by_q, of_q_in, of_qd_in, right], [casadi.vertcat(q, qd, accounts)]
+    )
+
+
+def _sum(first: MX, weights: tuple[float, ...], increments: list[MX]) -> MX:
     for weight, increment in zip(weights, increments, strict=True):
-        total = total + weight * increment
-    return total
+        first = first + weight * increment
+    return first

@@ -31,7 +31,9 @@ def slider(tmp_path, drive, name="q1", **tables):
     return kronbot.load(str(file))
 
 
-@pytest.mark.parametrize(("solver", "width"), [("cvodes", 0.001), ("cvodes", 0.1), ("rodas", 0.01), ("dop853", 0.1), ("radau", 0.2)])
+@pytest.mark.parametrize(
+    ("solver", "width"), [("cvodes", 0.001), ("cvodes", 0.1), ("rodas", 0.01), ("dop853", 0.1), ("radau", 0.2)]
+)
 def test_a_short_pulse_of_a_table_is_not_stepped_over(solver, width, tmp_path):
     """Momentum gained is the area of the trapezoid, however long the steps of the integrator would like to be."""
     pulse = [
