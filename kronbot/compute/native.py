@@ -31,6 +31,7 @@ from kronbot import __version__
 from kronbot.compute import policy
 from kronbot.compute.cache import Cache, folder
 from kronbot.compute.cost import INTERPRETED, NATIVE, instructions
+from kronbot.compute.kernel import Kernel
 
 LOG = logging.getLogger("kronbot")
 
@@ -67,6 +68,14 @@ class _Compiler:
     identity: str
 
 
+@dataclass(frozen=True)
+class Code:
+    """Native code of a function, as CasADi calls it, and the library that it is in."""
+
+    function: casadi.Function
+    library: Path
+
+
 def compiled(function: casadi.Function, *companions: casadi.Function) -> casadi.Function | None:
     """A traced function as native code, from the cache or compiled now; None where that is not possible.
 
@@ -75,8 +84,7 @@ def compiled(function: casadi.Function, *companions: casadi.Function) -> casadi.
     the ``companions``, which go into the same library, where CasADi finds them by name: ``jac_f`` with the signature of
     ``f.jacobian()`` for a function ``f``; ``daeF`` and ``jacF`` for the ``dae`` of an integrator.
     """
-    with Compilation(TIMEOUT, function, *companions) as compilation:
-        return compilation.function()
+    return _function(_compiled(function, *companions))
 
 
 def cached(function: casadi.Function, *companions: casadi.Function) -> casadi.Function | None:
@@ -84,13 +92,26 @@ def cached(function: casadi.Function, *companions: casadi.Function) -> casadi.Fu
 
     Costs about 1 us an instruction, most of it for the text of the function that the key is made from.
     """
-    functions = (function, *companions)
+    return _function(_cached(function, *companions))
+
+
+def _function(code: Code | None) -> casadi.Function | None:
+    return None if code is None else code.function
+
+
+def _compiled(*functions: casadi.Function) -> Code | None:
+    with Compilation(TIMEOUT, *functions) as compilation:
+        return compilation.code()
+
+
+def _cached(*functions: casadi.Function) -> Code | None:
+    name = functions[0].name()
     try:
         cache = Cache(folder())
         cache.demand_private()
-        return _load(cache, _key(functions, _compiler()), function.name())
+        return _load(cache, _key(functions, _compiler()), name)
     except Exception as error:  # as in Compilation
-        LOG.debug("no native code for %s in the cache: %s", function.name(), error)
+        LOG.debug("no native code for %s in the cache: %s", name, error)
         return None
 
 
@@ -148,13 +169,13 @@ def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> str:
     return digest.hexdigest()
 
 
-def _load(cache: Cache, key: str, name: str) -> casadi.Function | None:
+def _load(cache: Cache, key: str, name: str) -> Code | None:
     """The function of that name in the library of a key, None where there is none that loads."""
     library = cache.find(key)
     if library is None:
         return None
     try:
-        return casadi.external(name, str(library))
+        return Code(casadi.external(name, str(library)), library)
     except RuntimeError as error:  # evicted a moment ago, or made on another system that shares the folder
         LOG.debug("compiled function does not load: %s", error)
         return None
@@ -170,8 +191,8 @@ class Compilation:
     def __init__(self, patience: float, *functions: casadi.Function) -> None:
         self._name = functions[0].name()
         self._held = ExitStack()
-        self._found: casadi.Function | None = None
-        self._finish: Callable[[], casadi.Function] | None = None
+        self._found: Code | None = None
+        self._finish: Callable[[], Code] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._begin(patience, functions)
@@ -189,11 +210,11 @@ class Compilation:
 
     @property
     def ready(self) -> bool:
-        """True where :meth:`function` does not wait."""
+        """True where :meth:`code` does not wait."""
         return self._process is None or self._process.poll() is not None
 
-    def function(self) -> casadi.Function | None:
-        """The first function as native code, None where that is not possible. Waits for the compiler."""
+    def code(self) -> Code | None:
+        """That of the first function, None where that is not possible. Waits for the compiler."""
         if self._finish is not None:
             try:
                 self._found = self._finish()
@@ -249,7 +270,7 @@ class Compilation:
             )
         self._finish = partial(self._load_built, cache, key, place, command)
 
-    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> casadi.Function:
+    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code:
         assert self._process is not None
         status = self._process.wait(TIMEOUT)
         if status != 0:
@@ -257,23 +278,26 @@ class Compilation:
             raise _Unavailable(f"{shlex.join(command)} ended with {status}: {said.strip()[:500]}")
         library = cache.store(key, place / "traced.so")
         # Loaded first: it stays usable whatever happens to its file.
-        function = casadi.external(self._name, str(library))
+        code = Code(casadi.external(self._name, str(library)), library)
         cache.evict()
-        return function
+        return code
 
     def _give_up(self, error: Exception) -> None:
         LOG.debug("no native code for %s: %s", self._name, error)
         self.cancel()
 
 
-def at_once(function: casadi.Function, evaluations: int) -> casadi.Function | None:
+def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
     """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret."""
-    match policy.choice():
-        case "on":
-            return compiled(function)
-        case "off":
-            return None
-    return compiled(function) if pays(function, evaluations) else cached(function)
+    choice = policy.choice()
+    if choice == "off":
+        return None
+    code = _compiled(function) if choice == "on" or pays(function, evaluations) else _cached(function)
+    try:
+        return None if code is None else Kernel(function.name(), code.library)
+    except OSError as error:  # evicted a moment ago
+        LOG.debug("no native code for %s: %s", function.name(), error)
+        return None
 
 
 class Native:
@@ -303,7 +327,7 @@ class Native:
     def function(self) -> casadi.Function | None:
         """The first function as native code, None where the interpreted one is to be used."""
         if self._compilation is not None and self._compilation.ready:
-            self._found = self._found or self._compilation.function()
+            self._found = self._found or _function(self._compilation.code())
         return self._found
 
     def close(self) -> None:

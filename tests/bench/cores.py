@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import kronbot
-from kronbot.compute import batch
+from kronbot.compute import sharing
 from kronbot.compute.policy import native
 
 STATES, ROUNDS = 100_000, 7
@@ -21,9 +21,9 @@ ALONE = """
 import sys, time
 import numpy as np
 import kronbot
-from kronbot.compute import batch
+from kronbot.compute import sharing
 from kronbot.compute.policy import native
-batch.WORTH_SHARING = float("inf")
+sharing.THREAD = float("inf")
 robot = kronbot.load("puma560")
 rows = np.random.default_rng(0).uniform(-2, 2, (int(sys.argv[1]), 6))
 with native("on"):
@@ -46,7 +46,7 @@ def main():
     robot = kronbot.load("puma560")
     rows = np.random.default_rng(0).uniform(-2, 2, (STATES, 6))
     shares, speedups = [], []
-    worth = batch.WORTH_SHARING
+    worth = sharing.THREAD
     with native("on"):
         robot.hessian(rows)
         for _ in range(ROUNDS):
@@ -60,11 +60,11 @@ def main():
             start = time.perf_counter()
             robot.hessian(rows)
             shared = time.perf_counter() - start
-            batch.WORTH_SHARING = float("inf")
+            sharing.THREAD = float("inf")
             start = time.perf_counter()
             robot.hessian(rows)
             alone = time.perf_counter() - start
-            batch.WORTH_SHARING = worth
+            sharing.THREAD = worth
             shares.append(side_by_side / shared)
             speedups.append((alone / side_by_side, alone / shared))
     for each in plain:

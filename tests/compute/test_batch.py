@@ -1,9 +1,11 @@
 """Many points at once: the same bytes however the work is shared, and nothing left behind."""
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import casadi
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.compute import batch, native
+from kronbot.compute import batch, native, sharing
 from kronbot.compute.policy import native as using
 from kronbot.errors import UsageError
 
@@ -26,8 +28,9 @@ def robot():
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Processes and compilers are worth the smallest work."""
-    monkeypatch.setattr(batch, "WORTH_SHARING", 1e-9)
+    """Processes and threads are worth the smallest work."""
+    monkeypatch.setattr(sharing, "PROCESS", 1e-9)
+    monkeypatch.setattr(sharing, "THREAD", 1e-9)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 4})
 
 
@@ -40,7 +43,7 @@ def rows(count):
 def test_sharing_changes_nothing(robot, monkeypatch, eager, count):
     """Row by row the bytes of single points, whichever process did them."""
     shared = robot.jacobian(rows(count))["J_T"]
-    monkeypatch.setattr(batch, "WORTH_SHARING", 1e9)
+    monkeypatch.setattr(sharing, "PROCESS", 1e9)
     alone = robot.jacobian(rows(count))["J_T"]
     assert shared.tobytes() == alone.tobytes()
     assert np.array_equal(shared[-1], robot.jacobian(rows(count)[-1])["J_T"])
@@ -89,6 +92,61 @@ def test_interruption_leaves_no_process(robot, monkeypatch, eager):
     for child in children:
         with pytest.raises(ChildProcessError):
             os.waitpid(child, os.WNOHANG)
+
+
+@compiler
+@pytest.mark.parametrize("count", [1, 7, 511, 512, 513, 1024, 30_001])
+def test_threads_change_nothing(robot, eager, count):
+    """Native code by five threads in turn; the bytes of interpretation."""
+    answers = []
+    for choice in ("on", "off"):
+        with using(choice):
+            answers.append(robot.jacobian(rows(count))["J_T"].tobytes())
+    assert answers[0] == answers[1]
+
+
+@compiler
+def test_threads_really_share(robot, monkeypatch, eager):
+    """Five of them, of which this is one, and none left afterwards."""
+    begun, start = [], threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: begun.append(self) or start(self))
+    with using("on"):
+        robot.jacobian(rows(100_000))
+    assert len(begun) == 4
+    assert not any(thread.is_alive() for thread in begun)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
+def test_what_stops_one_thread_stops_all(stop):
+    """No part is begun after it, and whoever asked is told."""
+    done = []
+
+    def fill(part):
+        time.sleep(0.01)
+        done.append(part)
+        if len(done) == 3:
+            raise stop
+
+    with pytest.raises(stop):
+        sharing.by_threads(fill, 1000, 4)
+    assert 3 <= len(done) <= 6
+
+
+def test_every_part_is_done_once():
+    """By one thread or more than there are parts."""
+    for workers in (1, 3, 20):
+        done = []
+        sharing.by_threads(done.append, 10, workers)
+        assert sorted(done) == list(range(10))
+
+
+@compiler
+def test_a_library_that_has_gone_is_done_without(robot, monkeypatch):
+    """Evicted between finding and loading it."""
+    monkeypatch.setattr(native, "Kernel", lambda name, library: ctypes.CDLL("/nowhere/gone.so"))
+    with using("on"):
+        found = robot.jacobian(rows(600))["J_T"]
+    assert np.array_equal(found, robot.jacobian(rows(600))["J_T"])
 
 
 def test_nothing_in_nothing_out(robot):
