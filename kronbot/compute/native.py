@@ -164,9 +164,18 @@ def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> str:
     )
     digest = hashlib.sha256(repr(about).encode())
     for each in functions:
-        text = each.serialize().encode()
+        text = _text(each).encode()
         digest.update(b"%d:" % len(text) + text)
     return digest.hexdigest()
+
+
+def _text(function: casadi.Function) -> str:
+    """What tells a function from every other; of a map what it maps and its shapes, since its own text is as long as
+    there are points."""
+    if function.is_a("Map"):
+        (mapped,) = function.find_functions(0)
+        return f"{function} {mapped.serialize()}"
+    return str(function.serialize())
 
 
 def _load(cache: Cache, key: str, name: str) -> Code | None:

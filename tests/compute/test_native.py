@@ -225,6 +225,14 @@ def test_compiled_once(kept, monkeypatch):
     assert native.cached(sample(), sample().jacobian()) is None
 
 
+def test_maps_are_told_apart(kept):
+    """By what they map and how many times, whatever they are called."""
+    assert native.compiled(sample().map(4)) is not None
+    assert native.cached(sample().map(4)) is not None
+    for other in (sample(), sample().map(5), sample(factor=3.0).map(4), sample().map(4).map(4), sample().map(16)):
+        assert native.cached(other) is None
+
+
 def test_derivatives_made_meanwhile_leave_no_trace():
     """The key of a function is that of its expressions, whatever has been done with it."""
     function = sample()
