@@ -33,6 +33,10 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
+# PyYAML's words for a line that is no key.
+NO_COLON = "could not find expected ':'"
+
+
 @dataclass
 class _Open:
     """A collection whose end has not come; ``key`` is the mapping key that waits for its value."""
@@ -63,11 +67,15 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     if len(source.text) > limits.TEXT_BYTES:
         composer.give_up((1, 1), f"longer than {limits.TEXT_BYTES // 1024} kB")
     demand_text(source.name, source.text)
+    if source.text.lstrip().startswith("<"):
+        composer.give_up((1, 1), "this is XML, not YAML; kronbot convert makes a robot file from a URDF")
     try:
         for event in _events(source.text):
             composer.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if NO_COLON in (error.problem or ""):
+            mark = error.context_mark  # where the key begins
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         composer.refuse(place, _syntax_message(error, source.text))
     except yaml.YAMLError as error:
@@ -96,9 +104,12 @@ def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
         return f"this is not YAML: {quote(character)} cannot begin a value (put the text in quotes)"
     if "quoted scalar" in context and "end of stream" in problem:
         return f"this is not YAML: the quotes{began} are never closed"
+    if NO_COLON in problem:
+        return "this is not YAML: ':' is missing after this key (text of several lines needs quotes)"
     if "mapping values are not allowed" in problem:
         return (
-            "this is not YAML: a ':' is out of place (text with ': ' needs quotes, keys of a mapping one indentation)"
+            "this is not YAML: a ':' is out of place (missing on the line before? text with ': ' needs quotes, keys of a "
+            "mapping one indentation)"
         )
     return f"this is not YAML: {problem}" + (f", {context}{began}" if "parsing" in context else "")
 

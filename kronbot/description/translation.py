@@ -98,9 +98,9 @@ def _wrong_value(fault: Mapping[str, Any], path: Path, report: Report) -> None:
         case "too_long":
             _wrong_length(fault["loc"], report)
         case "dataclass_type" | "dict_type" | "model_attributes_type":
-            report.value(path, f"a mapping is wanted here, not {found}")
+            report.value(path, f"a mapping{_of_keys(fault['loc'])} is wanted here, not {found}")
         case "tuple_type":
-            report.value(path, f"a list is wanted here, not {found}")
+            report.value(path, f"a list{_of_values(fault['loc'])} is wanted here, not {found}")
         case "literal_error":
             _wrong_word(path, re.findall("'([^']*)'", context["expected"]), report)
         case "union_tag_invalid":
@@ -111,6 +111,24 @@ def _wrong_value(fault: Mapping[str, Any], path: Path, report: Report) -> None:
             _wrong_word((*path, "type"), (), report)
         case _:
             report.value(path, str(fault["msg"]))
+
+
+def _of_keys(location: Location) -> str:
+    """Which keys the mapping at a place has; of the whole file they would be too many."""
+    if not location:
+        return ""
+    _, options = _follow(location)
+    keys = [
+        key for option in options if _is_mapping(option) and get_origin(option) is not dict for key in _fields(option)
+    ]
+    return f" with keys {listing(keys)}" if keys else ""
+
+
+def _of_values(location: Location) -> str:
+    """How many values the list at a place has, where that is fixed."""
+    _, (wanted, *_) = _follow(location)
+    arguments = get_args(wanted)
+    return "" if Ellipsis in arguments or not arguments else f" of {len(arguments)} values"
 
 
 def _fault(fault: ValueError, path: Path, report: Report) -> None:

@@ -158,7 +158,7 @@ EXPECTED = [
     "13:33: ''' is not allowed in an expression",
     "13:60: division by zero in '1/0'",
     "14:19: 'mass' must be at least 0, it is -1.0",
-    "14:28: a list is wanted here, not '3'",
+    "14:28: a list of 3 values is wanted here, not '3'",
     "14:31: unknown key 'inertal'; did you mean 'inertia'?",
     "16:35: the name 'q2' is given to two joints, first on line 12",
     "16:48: unknown name 'yes'",
@@ -206,6 +206,14 @@ def test_thousands_of_mistakes_end_with_their_number():
 RULES = {
     "no link": (HEAD + "links: []\n", ["5:8: a robot has at least one link"]),
     "not a mapping": ("- 1\n", ["1:1: a mapping is wanted here, not a list"]),
+    "a number for a list": (
+        robot().replace("gravity: [0, 0, 0]", "gravity: 9.81"),
+        ["4:10: a list of 3 values is wanted here, not '9.81'"],
+    ),
+    "a number for a mapping": (
+        robot().replace("dh: {a: 1, d: 0, alpha: 0, theta: 0}", "dh: 1"),
+        ["8:9: a mapping with keys a, d, alpha, theta is wanted here, not '1'"],
+    ),
     "empty mapping": (
         "{}\n",
         ["1:1: missing keys 'kronbot', 'name', 'convention', 'gravity', 'links'"],

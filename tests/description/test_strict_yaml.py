@@ -207,3 +207,18 @@ def test_thousands_of_mistakes_are_counted():
         compose(source("".join(f"{i}: 1\n" for i in range(3000))))
     assert len(caught.value.mistakes) == limits.MISTAKES + 1
     assert caught.value.mistakes[-1].message == "and 2900 more mistakes"
+
+
+def test_a_key_without_its_colon_is_where_it_is(loader):
+    """Not where the parser gave up, a line later; keys that are no text, and several in a row."""
+    missing = "this is not YAML: ':' is missing after this key (text of several lines needs quotes)"
+    assert lines("kronbot: 1\nname arm\nconvention: standard\n") == [f"f.yaml:2:1: {missing}"]
+    (line,) = lines("links:\n  - name a\n    joint: 1\n")
+    assert line.startswith("f.yaml:3:10: this is not YAML: a ':' is out of place (missing on the line before?")
+    assert lines("a:\n  b 1\n  c: 2\n") == [f"f.yaml:2:3: {missing}"]
+
+
+def test_xml_is_told_from_yaml(loader):
+    """Who gives a URDF learns what to do with it."""
+    (line,) = lines('\n<?xml version="1.0"?>\n<robot name="a"/>\n')
+    assert line == "f.yaml:1:1: this is XML, not YAML; kronbot convert makes a robot file from a URDF"
