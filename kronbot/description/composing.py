@@ -108,8 +108,8 @@ def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
         return "this is not YAML: ':' is missing after this key (text of several lines needs quotes)"
     if "mapping values are not allowed" in problem:
         return (
-            "this is not YAML: a ':' is out of place (missing on the line before? text with ': ' needs quotes, keys of a "
-            "mapping one indentation)"
+            "this is not YAML: a ':' is out of place (missing on the line before? text with ': ' needs quotes, "
+            "keys of a mapping one indentation)"
         )
     return f"this is not YAML: {problem}" + (f", {context}{began}" if "parsing" in context else "")
 

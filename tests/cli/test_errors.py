@@ -53,7 +53,7 @@ def test_every_mistake_is_a_block(tmp_path, capsys):
         "arm.yaml:9:19: 'mass' must be at least 0, it is -1.0",
         "  9 |     rigid: {mass: -1, com: 3}",
         "    |                   ^",
-        "arm.yaml:9:28: a list is wanted here, not '3'",
+        "arm.yaml:9:28: a list of 3 values is wanted here, not '3'",
         "  9 |     rigid: {mass: -1, com: 3}",
         "    |                            ^",
     ]

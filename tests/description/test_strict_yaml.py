@@ -215,7 +215,7 @@ def test_a_key_without_its_colon_is_where_it_is(loader):
     assert lines("kronbot: 1\nname arm\nconvention: standard\n") == [f"f.yaml:2:1: {missing}"]
     (line,) = lines("links:\n  - name a\n    joint: 1\n")
     assert line.startswith("f.yaml:3:10: this is not YAML: a ':' is out of place (missing on the line before?")
-    assert lines("a:\n  b 1\n  c: 2\n") == [f"f.yaml:2:3: {missing}"]
+    assert lines("a:\n  b: 1\nc\nd: 2\n") == [f"f.yaml:3:1: {missing}"]
 
 
 def test_xml_is_told_from_yaml(loader):
