@@ -36,6 +36,7 @@ LOSS = 0.5
 # Evaluations that tell which family of CVODES suits a robot.
 TRIAL = 1000
 EVALUATIONS_PER_JACOBIAN = 15
+WHY = "the motion runs away there, or the tolerances are too tight"
 # A stretch that needs more steps than this has met a singularity or an instability, not mere stiffness.
 STEP_LIMIT = 200_000
 
@@ -158,7 +159,7 @@ class Cvodes(Integrator):
                 continue
             self.costs[family] += self.evaluations - before
         if not found:
-            raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s")
+            raise ComputationError(f"CVODES gave up between t = {times[0]:g} s and {times[-1]:g} s: {WHY}")
         finite = {family: states for family, states in found.items() if np.isfinite(states).all()} or found
         best = min(finite, key=lambda family: self.costs[family])
         if len(finite) < len(self.costs) or self.costs[best] > TRIAL:
@@ -226,7 +227,7 @@ class Rodas(Integrator):
                     largest = self.MOST
                     continue
                 if t + h * self.LEAST == t or self.steps > last:
-                    raise ComputationError(f"RODAS gave up at t = {t:g} s")
+                    raise ComputationError(f"RODAS gave up at t = {t:g} s: {WHY}")
                 self.length = h * min(1.0, self._factor(error))
                 largest = 1.0  # what has just failed is not made longer again at once
             states[row] = self.here
@@ -292,7 +293,7 @@ class Scipy(Integrator):
         )
         self.evaluations += int(solution.nfev)
         if not solution.success:
-            raise ComputationError(f"{self.method} gave up between t = {times[0]:g} s and {times[-1]:g} s")
+            raise ComputationError(f"{self.method} gave up between t = {times[0]:g} s and {times[-1]:g} s: {WHY}")
         return np.asarray(solution.y.T)
 
 
