@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.buffered import Buffered
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import PURPOSE, matrix_units, model_in_words, rigid_forces
-from kronbot.mechanics.modal import state_matrix
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.simulation import grid
 from kronbot.model.robot import Robot
@@ -136,10 +136,18 @@ def _multipliers(robot: Robot, trace: Trace, period: float, locked: frozenset[in
     if not size:
         return np.zeros(0, dtype=complex)
 
+    at = Buffered(trace.function)
+    at.arguments[1][:] = trace.bound
+    count, places = len(free), np.array(free)[:, None] + robot.n * np.array(free)
+
     def rate(t: float, x: Array) -> Array:
-        values = trace(t)
-        M, D, K = (values[name].reshape(robot.n, robot.n)[np.ix_(free, free)] for name in "MDK")
-        return np.asarray(state_matrix(M, D, K) @ x.reshape(size, size)).ravel()
+        """By A = [0, 1; -M^-1 K, -M^-1 D]; tens of thousands of calls are of small matrices."""
+        at.arguments[0][0] = t
+        at()
+        M, D, K = (values[places] for values in at.results[:3])
+        state = x.reshape(size, size)
+        forces = K @ state[:count] + D @ state[count:]
+        return np.concatenate([state[count:], -np.linalg.solve(M, forces)]).ravel()
 
     solution = solve_ivp(rate, (0.0, period), np.eye(size).ravel(), method="DOP853", rtol=RTOL, atol=ATOL)
     multipliers = np.linalg.eigvals(solution.y[:, -1].reshape(size, size)).astype(complex)

@@ -10,17 +10,17 @@ import itertools
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
 
 import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.buffered import Buffered
 from kronbot.compute.cost import INTERPRETED, instructions
 from kronbot.compute.native import Native
 from kronbot.errors import ComputationError
@@ -197,11 +197,11 @@ class Rodas(Integrator):
         self.step = rosenbrock.step(ode.t, ode.x, ode.rate, ode.coordinates, ode.parameters)
         self.longest = math.inf if ode.longest_step is None else ode.longest_step
         self.length = math.inf  # of the next step (s), as the last one suggests
-        # A call by value would take as long as the step: its function reads and writes memory of fixed places.
+        # A call by value would take as long as the step.
         self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
         self.end, self.error = np.zeros_like(self.here), np.zeros(1)
         self.given = np.asarray(ode.parameters.bound(), dtype=float), np.array([tolerances.rtol, tolerances.atol])
-        self.attempts: dict[bool, tuple[Any, Callable[[], None]]] = {}
+        self.attempts: dict[bool, Buffered] = {}
         super().__init__({self.step: 1 / rosenbrock.STAGES})
 
     def integrate(self, times: Array, x: Array) -> Array:
@@ -234,18 +234,13 @@ class Rodas(Integrator):
         self.evaluations = rosenbrock.STAGES * self.steps
         return states
 
-    def _attempt(self) -> Callable[[], None]:
+    def _attempt(self) -> Buffered:
         """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error``."""
         native = self.native.function()
         if (native is not None) not in self.attempts:
-            buffer: Any
-            buffer, attempt = (native or self.step).buffer()
-            for place, given in enumerate((self.t, self.here, self.h, *self.given)):
-                buffer.set_arg(place, memoryview(given))  # type: ignore[arg-type]
-            for place, found in enumerate((self.end, self.error)):
-                buffer.set_res(place, memoryview(found))  # type: ignore[arg-type]
-            self.attempts[native is not None] = buffer, attempt
-        return self.attempts[native is not None][1]
+            arguments, results = (self.t, self.here, self.h, *self.given), (self.end, self.error)
+            self.attempts[native is not None] = Buffered(native or self.step, arguments, results)
+        return self.attempts[native is not None]
 
     def _factor(self, error: float) -> float:
         """How many times as long the next step may be; an error that is no number demands the least."""

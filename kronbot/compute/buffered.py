@@ -1,0 +1,36 @@
+"""A function on memory that is laid out once: for one call after the other, where a call by value would cost more than
+what it evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class Buffered:
+    """Calling it reads the ``arguments`` and writes the ``results``, both as dense column-major arrays of one axis.
+
+    ``arguments`` and ``results`` are kept and may serve several functions; by default they are new.
+    """
+
+    def __init__(
+        self, function: casadi.Function, arguments: Sequence[Array] = (), results: Sequence[Array] = ()
+    ) -> None:
+        self.arguments = arguments or [np.zeros(function.numel_in(i)) for i in range(function.n_in())]
+        self.results = results or [np.zeros(function.numel_out(i)) for i in range(function.n_out())]
+        self._buffer: Any
+        self._buffer, self._call = function.buffer()
+        for place, values in enumerate(self.arguments):
+            self._buffer.set_arg(place, memoryview(values))  # type: ignore[arg-type]
+        for place, values in enumerate(self.results):
+            self._buffer.set_res(place, memoryview(values))  # type: ignore[arg-type]
+
+    def __call__(self) -> None:
+        """Evaluate."""
+        self._call()
