@@ -101,13 +101,17 @@ def linearize(
 
     from kronbot.cli.plots.linear_model import draw
     from kronbot.cli.points import of_joints, vector
+    from kronbot.cli.progress import progress_bar
     from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
     held = options.names_of(lock, tuple(joint.name for joint in robot.joints), "--lock")
     if along:
         moving = robot.with_motion(motion) if motion else robot
         lock_or_none = held if lock else None
-        result = moving.linearize_along(lock=lock_or_none, duration=duration, step=step, period=period)
+        with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
+            result = moving.linearize_along(
+                lock=lock_or_none, duration=duration, step=step, period=period, progress=progress
+            )
         if plot is not None:
             draw(plot, moving, result, names)
         out.render(result)

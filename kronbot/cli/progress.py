@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 PATIENCE = 1.0
+# Time (s) between two pictures of the bar: drawing takes longer than much of the work that tells its share.
+PAUSE = 0.05
 
 
 @contextmanager
@@ -19,12 +21,17 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    started = time.monotonic()
+    started = shown = time.monotonic()
     bar = Progress(console=Console(stderr=True), transient=True)
     task = bar.add_task(title, total=1.0)
 
     def show(share: float) -> None:
-        if time.monotonic() - started > PATIENCE and not bar.live.is_started:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown < PAUSE:
+            return
+        shown = now
+        if now - started > PATIENCE and not bar.live.is_started:
             bar.start()
         bar.update(task, completed=share)
 

@@ -236,6 +236,7 @@ class Robot(robot.Robot):
         duration: float | None = None,
         step: float | None = None,
         period: float | None = None,
+        progress: Progress = unheeded,
     ) -> Result:
         """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
 
@@ -245,7 +246,7 @@ class Robot(robot.Robot):
         from kronbot.mechanics import floquet
 
         locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
-        return floquet.linearize_along(self, locked, duration, step, period)
+        return floquet.linearize_along(self, locked, duration, step, period, progress)
 
     def modes(self, q: Values | None = None, qd: Values | None = None, *, convergence: int | None = None) -> Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import casadi
@@ -35,13 +36,18 @@ LONGEST_CYCLE = 1000
 
 
 def linearize_along(
-    robot: Robot, locked: frozenset[int] | None, duration: float | None, step: float | None, period: float | None
+    robot: Robot,
+    locked: frozenset[int] | None,
+    duration: float | None,
+    step: float | None,
+    period: float | None,
+    progress: Callable[[float], None],
 ) -> Result:
     """M_L, D_L, K_L, h_L along the file's motion (s, on a grid), and Floquet multipliers where they are periodic.
 
     ``locked`` joints follow the motion exactly and are left out; None leaves all coordinates in the matrices, and locks
-    the moving joints for the multipliers. Raises UsageError without a motion, without a duration, for a period that is
-    none; ComputationError where M is singular.
+    the moving joints for the multipliers. ``progress`` is told the share of the period that is done. Raises UsageError
+    without a motion, without a duration, for a period that is none; ComputationError where M is singular.
     """
     if not robot.motions:
         raise UsageError("--motion: the file has no motion: {JOINT: {...}}")
@@ -66,7 +72,7 @@ def linearize_along(
         moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
         held = moving if locked is None else locked
         summary["period"] = found
-        multipliers = _multipliers(robot, trace, found, held)
+        multipliers = _multipliers(robot, trace, found, held, progress)
         arrays["multipliers"] = Named(multipliers, [str(i + 1) for i in range(len(multipliers))], "1")
         summary |= _verdict(robot, multipliers, _cyclic(robot, rows, held), held)
     return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary)
@@ -127,7 +133,9 @@ def _repeats(trace: Trace, period: float) -> bool:
     )
 
 
-def _multipliers(robot: Robot, trace: Trace, period: float, locked: frozenset[int]) -> npt.NDArray[np.complex128]:
+def _multipliers(
+    robot: Robot, trace: Trace, period: float, locked: frozenset[int], progress: Callable[[float], None]
+) -> npt.NDArray[np.complex128]:
     """Eigenvalues of the monodromy matrix of x' = A(t) x, largest first."""
     from scipy.integrate import solve_ivp
 
@@ -142,6 +150,7 @@ def _multipliers(robot: Robot, trace: Trace, period: float, locked: frozenset[in
 
     def rate(t: float, x: Array) -> Array:
         """By A = [0, 1; -M^-1 K, -M^-1 D]; tens of thousands of calls are of small matrices."""
+        progress(t / period)
         at.arguments[0][0] = t
         at()
         M, D, K = (values[places] for values in at.results[:3])

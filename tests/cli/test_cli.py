@@ -257,3 +257,21 @@ def test_progress_is_silent_in_a_pipe(monkeypatch):
     with progress_bar("work", quiet=False) as progress:
         progress(0.5)
     assert stream.getvalue() == ""
+
+
+def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
+    """Not for what is done soon, and not each time it is told."""
+    from kronbot.cli import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for patience, pause, drawn in ((0.0, 0.0, True), (1e9, 0.0, False), (0.0, 1e9, False)):
+        monkeypatch.setattr(progress, "PATIENCE", patience)
+        monkeypatch.setattr(progress, "PAUSE", pause)
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with progress.progress_bar("work", quiet=False) as show:
+            for share in (0.1, 0.5, 0.9):
+                show(share)
+        assert ("work" in sys.stderr.getvalue()) == drawn

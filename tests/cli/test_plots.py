@@ -147,7 +147,7 @@ def test_every_picture_of_every_robot(name, picture):
 @pytest.mark.parametrize(("name", "order"), [("torso", "0"), ("spin-up", "2"), ("spatial", "1"), ("puma560", "2")])
 def test_pictures_along_a_motion(name, order, picture):
     robot = shipped(name, order)
-    result = floquet.linearize_along(robot, None, None if name == "torso" else 2.0, None, None)
+    result = floquet.linearize_along(robot, None, None if name == "torso" else 2.0, None, None, lambda share: None)
     figure = picture(linear_model.draw, robot, result)
     demand_sound(figure)
     assert ("Floquet multipliers" in " ".join(panels(figure))) == (name == "torso")
@@ -349,7 +349,7 @@ def test_the_pair_that_is_drawn(picture):
             linear_model.draw("x.png", robot, result, pair)
     silent = linear(robot, inputs=())
     assert not any("magnitude" in title for title in panels(picture(linear_model.draw, robot, silent)))
-    along = floquet.linearize_along(shipped("spin-up"), None, 2.0, None, None)
+    along = floquet.linearize_along(shipped("spin-up"), None, 2.0, None, None, lambda share: None)
     with pytest.raises(UsageError, match="leave out --motion"):
         linear_model.draw("x.png", shipped("spin-up"), along, ("q1", "torque.q1"))
     robot = shipped("khang")
@@ -360,7 +360,7 @@ def test_the_pair_that_is_drawn(picture):
 def test_stiffness_and_frequencies_along_a_motion(picture):
     """A beam that is spun up stiffens; frequencies are those of M_L and K_L at the instant."""
     robot = shipped("spin-up")
-    result = floquet.linearize_along(robot, None, 20.0, 1.0, None)
+    result = floquet.linearize_along(robot, None, 20.0, 1.0, None, lambda share: None)
     figure = picture(linear_model.draw, robot, result)
     M, K = result.arrays["M_L"].values, result.arrays["K_L"].values
     change = line(starting(figure, "K_L(i,i) of modes"), "beam.v1")

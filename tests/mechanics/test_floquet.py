@@ -44,7 +44,7 @@ def pendulum(amplitude, frequency, *, side=-1, body=RIGID, damping=0):
 def along(text, order=2, lock=None):
     robot = model(text, str(order))
     locked = None if lock is None else frozenset(joint.index for joint in robot.joints if joint.name in lock)
-    return linearize_along(robot, locked, None, None, None)
+    return linearize_along(robot, locked, None, None, None, lambda share: None)
 
 
 def multipliers(result):
@@ -319,9 +319,10 @@ def test_the_matrices_follow_the_motion():
 def test_a_wrong_period_is_refused_and_a_multiple_is_taken():
     """Over two periods the multipliers are the squares; over two thirds of one the matrices do not repeat."""
     robot = model(pendulum(0.03, 9.0))
-    period = 2 * np.pi / 9
-    once = linearize_along(robot, None, None, None, None)
-    twice = linearize_along(robot, None, None, None, 2 * period)
+    period, shares = 2 * np.pi / 9, []
+    once = linearize_along(robot, None, None, None, None, shares.append)
+    twice = linearize_along(robot, None, None, None, 2 * period, shares.append)
     assert apart(multipliers(twice), multipliers(once) ** 2) < 1e-8
+    assert (min(shares), max(shares)) == (0.0, pytest.approx(1.0))
     with pytest.raises(UsageError, match="do not repeat"):
-        linearize_along(robot, None, None, None, period / 1.5)
+        linearize_along(robot, None, None, None, period / 1.5, shares.append)
