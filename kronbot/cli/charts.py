@@ -54,7 +54,7 @@ def chart(result: Result, width: int, ascii_only: bool) -> list[str]:
     for name, values in chosen.columns.items():
         upper, lower = curve(chosen.over, values, signs, ascii_only)
         least, most = ends[name]
-        unit = f"  [{unit}]" if (unit := _unit(name)) else ""
+        unit = f"  [{unit}]" if (unit := result.units.get(name)) else ""
         lines += [f"{name:{left}}  {upper}  max {most:.4g}", f"{unit:{left}}  {lower}  min {least:.4g}"]
     return lines
 
@@ -157,8 +157,3 @@ def _change(values: np.ndarray) -> float:
     """The largest value less the smallest, halved so that it is a number; 0 where it is rounding."""
     change = float(values.max() / 2 - values.min() / 2)
     return change if change > ROUNDING * max(1.0, float(np.abs(values).max())) else 0.0
-
-
-def _unit(name: str) -> str:
-    """Unit of a column where its name tells it; that of a joint depends on its kind."""
-    return "m" if name.startswith("tip.") else ""

@@ -177,8 +177,10 @@ def _tex_name(name: str) -> str:
 
 
 def as_npz(result: Result, array: str | None) -> bytes:
-    """NumPy archive: columns of the series and arrays by name, the summary as JSON text in ``summary.json``."""
+    """NumPy archive: columns of the series and arrays by name; ``summary.json`` and ``units.json`` hold JSON text."""
     entries = _named(result, array) | {"summary.json": np.array(json.dumps(_summary(result)))}
+    if result.units:
+        entries["units.json"] = np.array(json.dumps(dict(result.units)))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, values in entries.items():
@@ -194,15 +196,15 @@ def _plain_type(values: np.ndarray) -> str | None:
 
 
 def as_mat(result: Result, array: str | None) -> bytes:
-    """MATLAB 5 file: structs ``series``, ``arrays``, ``summary``, ``at``, ``names`` (rows and columns as cells).
+    """MATLAB 5 file: structs ``series``, ``units``, ``arrays``, ``summary``, ``at``, ``names``.
 
-    A, B, C, D of a state space stand at the top as well.
+    Names of rows and columns are cells. A, B, C, D of a state space stand at the top as well.
     Dots and other signs in names become underscores.
     """
     from scipy.io import savemat
 
     arrays = {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
-    groups = {"series": result.series, "arrays": arrays, "summary": _summary(result)}
+    groups = {"series": result.series, "units": result.units, "arrays": arrays, "summary": _summary(result)}
     content: dict[str, object] = {"robot": result.robot, "order": result.order}
     content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
     if result.at:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ Scalar = float | int | str | bool
 Units = str | Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Array:
     """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
 
@@ -36,7 +37,7 @@ class Array:
     axis: tuple[str, Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
-        self.values.flags.writeable = False
+        object.__setattr__(self, "values", _read_only(self.values))
 
     @property
     def symbolic(self) -> bool:
@@ -78,13 +79,15 @@ class Array:
         return head | {"values": plain(self.values)}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """The answer of one command.
 
-    ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values,
-    ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or python),
-    ``warnings`` what the robot file should be looked at for.
+    ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values and
+    ``units`` to its unit, ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or
+    python), ``warnings`` what the robot file should be looked at for. Nothing in it can be changed.
+
+    ``name in answer``, ``list(answer)`` and ``answer[name]`` are about arrays and columns of the series.
     """
 
     command: str
@@ -97,17 +100,34 @@ class Result:
     warnings: Sequence[str] = ()
     source: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
-        for column in self.series.values():
-            column.flags.writeable = False
+        frozen: dict[str, Mapping[str, Any]] = {
+            "at": {name: MappingProxyType(dict(point)) for name, point in self.at.items()},
+            "series": {name: _read_only(column) for name, column in self.series.items()},
+        }
+        for name in ("at", "arrays", "series", "summary", "source", "units"):
+            object.__setattr__(self, name, MappingProxyType(frozen.get(name) or dict(getattr(self, name))))
         numbers = {name: array.values for name, array in self.arrays.items()} | dict(self.series)
         numbers |= {name: np.asarray(value) for name, value in self.summary.items()}
         for name, values in numbers.items():
             if values.dtype.kind in "fc" and not np.isfinite(values).all():
                 why = "numbers of the robot or of the question are too large, too small or too far apart"
                 raise ComputationError(f"{name} is not finite: {why}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, which takes no read-only mappings."""
+        held = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        held["at"] = {name: dict(point) for name, point in self.at.items()}
+        return _again, ({name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()},)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arrays or name in self.series
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.arrays, *self.series))
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The values of an array, or a column of the series. Raises UsageError that lists them."""
@@ -129,7 +149,7 @@ class Result:
             raise UsageError(
                 f"this answer has no series; its arrays, {', '.join(self.arrays)}, have views of their own"
             )
-        return views.table(self.series)
+        return views.table(self.series, self.units)
 
     def to_xarray(self) -> xr.Dataset:
         """Arrays and series as a Dataset: dimensions NAME.row and NAME.column, ``t`` or ``row`` for the series.
@@ -140,7 +160,7 @@ class Result:
             name: views.data_array(array.dimensions(f"{name}.row", f"{name}.column"), array.values, array.units)
             for name, array in self.arrays.items()
         }
-        return views.dataset(arrays, self.series, {"robot": self.robot, "order": self.order})
+        return views.dataset(arrays, self.series, self.units, {"robot": self.robot, "order": self.order})
 
     def to_dict(self) -> dict[str, object]:
         """The JSON contract of design section 7; keys without content are left out."""
@@ -148,11 +168,25 @@ class Result:
             "at": {name: {key: plain(value) for key, value in point.items()} for name, point in self.at.items()},
             "arrays": {name: array.to_dict() for name, array in self.arrays.items()},
             "series": {name: plain(column) for name, column in self.series.items()},
+            "units": dict(self.units),
             "summary": {name: plain(value) for name, value in self.summary.items()},
             "warnings": list(self.warnings),
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+def _read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that cannot be made writeable, since what owns the memory is read-only."""
+    owner = values
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    owner.flags.writeable = values.flags.writeable = False
+    return values.view()
+
+
+def _again(held: dict[str, Any]) -> Result:
+    return Result(**held)
 
 
 def joined(blocks: Iterable[Result]) -> Result:

@@ -25,18 +25,24 @@ def data_array(labels: Labels, values: npt.NDArray[Any], units: object) -> xr.Da
 
 
 def dataset(
-    arrays: Mapping[str, xr.DataArray], series: Mapping[str, npt.NDArray[Any]], about: Mapping[str, str]
+    arrays: Mapping[str, xr.DataArray],
+    series: Mapping[str, npt.NDArray[Any]],
+    units: Mapping[str, str],
+    about: Mapping[str, str],
 ) -> xr.Dataset:
     """Labelled arrays and equally long columns together; the columns over ``t`` where they have one."""
     along = "t" if "t" in series else "row"
-    columns = {name: (along, values) for name, values in series.items()}
+    columns = {
+        name: (along, values, {"units": units[name]} if name in units else {}) for name, values in series.items()
+    }
     whole: xr.Dataset = _library("xarray").Dataset({**arrays, **columns}, attrs=dict(about))
     return whole
 
 
-def table(series: Mapping[str, npt.NDArray[Any]]) -> pd.DataFrame:
-    """Equally long columns."""
+def table(series: Mapping[str, npt.NDArray[Any]], units: Mapping[str, str]) -> pd.DataFrame:
+    """Equally long columns; their units are in ``attrs``."""
     whole: pd.DataFrame = _library("pandas").DataFrame(dict(series))
+    whole.attrs["units"] = dict(units)
     return whole
 
 

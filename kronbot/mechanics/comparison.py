@@ -49,24 +49,20 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
         ]
     ).transpose(2, 0, 1)
     cases = [float(case) for case in range(1, common + 1)]
-    units = {"rows": [unit(name) for name in compared], "columns": ["1"] * len(DIFFERENCES)}
+    units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(DIFFERENCES)}
     difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in DIFFERENCES], ("case", cases))
     for (a, b), values in zip(DIFFERENCES, np.abs(stack).max(axis=0).T, strict=True):
         for name, largest in zip(compared, values, strict=True):
             if name.startswith(("torque.", "curvature.")):
                 summary[f"largest_difference.{name}[{a}-{b}]"] = float(largest)
-    return Outcome(Result("statics", fullest.robot, "all", {}, {"difference": difference}, series, summary), error)
-
-
-def unit(column: str) -> str:
-    """Unit of a column of statics by its name; SI where it depends on the joint."""
-    head, _, tail = column.rpartition(".")
-    if head.startswith(("curvature", "twist")) or column.startswith(("curvature", "twist")):
-        return "1/m"
-    if column.startswith("tip."):
-        return "rad" if tail.startswith("r") else "m"
-    if head in ("endpoint", "displacement", "displacement_hub"):
-        return "m"
-    if head == "reaction":
-        return "N" if tail.startswith("f") else "N m"
-    return {"force": "N", "moment": "N m", "energy": "J"}.get(head, "SI")
+    answer = Result(
+        "statics",
+        fullest.robot,
+        "all",
+        {},
+        {"difference": difference},
+        series,
+        summary,
+        units={"order": "1"} | dict(fullest.units),
+    )
+    return Outcome(answer, error)

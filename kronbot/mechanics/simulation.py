@@ -16,6 +16,7 @@ from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
+from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
@@ -168,7 +169,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary), error)
+    units = units_of(robot, series)
+    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary, units=units), error)
 
 
 def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:

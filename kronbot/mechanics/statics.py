@@ -16,6 +16,7 @@ from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions import Expression
 from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
 from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.load_cases import Case
@@ -177,7 +178,8 @@ def _statics(
         start = {"q": dict(zip(solved.coordinates, q[0].tolist(), strict=True))}
     elif not linear:
         summary |= _unstable(equilibria, done, states)
-    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary), error)
+    units = units_of(robot, series)
+    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary, units=units), error)
 
 
 def at_orders(

@@ -17,7 +17,8 @@ T = np.linspace(0, 1, 21)
 def run(columns):
     """An answer of simulate with these columns; those with a torque are joints."""
     joints = {name.partition("torque.")[2]: 0.0 for name in columns if name.startswith("torque.")}
-    return Result("simulate", "arm", "2", at={"q": joints}, series={"t": T, **columns})
+    units = {name: "m" for name in columns if name.startswith("tip.")}
+    return Result("simulate", "arm", "2", at={"q": joints}, series={"t": T, **columns}, units=units)
 
 
 RUN = run({"q1": T**2, "torque.q1": T, "tip.arm.x": 0 * T, "tip.arm.y": 0.1 * np.sin(2 * np.pi * T)})

@@ -3,6 +3,7 @@
 import dataclasses
 import doctest
 import json
+import pickle
 import subprocess
 import sys
 
@@ -182,6 +183,38 @@ def test_formulas(arm):
     assert "def " in answer.source["M"]
     with pytest.raises(UsageError, match="no formulas"):
         arm.at_order("exact").symbolic().jacobian()
+
+
+def test_nothing_in_an_answer_can_be_changed(arm):
+    """Neither mappings nor numbers, by whatever name; answers compare by identity and can be put into sets."""
+    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05)
+    for mapping in (answer.summary, answer.at, answer.at["q"], answer.arrays, run.series, run.units):
+        with pytest.raises(TypeError):
+            mapping["x"] = 1
+    for values in (answer["J_T"], answer.arrays["J_T"].values, run["t"], run.series["t"]):
+        with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+            values.setflags(write=True)
+        with pytest.raises(ValueError, match="read-only"):
+            values[...] = 0
+    assert answer != arm.jacobian(q=[0.1, 0.2])
+    assert len({answer, run, answer}) == 2
+
+
+def test_an_answer_is_a_collection_of_names(arm):
+    """Arrays, then columns."""
+    assert "J_T" in arm.jacobian()
+    assert "K_T" not in arm.jacobian()
+    assert list(arm.jacobian()) == ["J_T", "J_R"]
+    assert list(arm.simulate(0.1, 0.05))[0] == "t"
+
+
+def test_answers_can_be_pickled(arm):
+    """For processes; they come back read-only."""
+    for answer in (arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05), arm.symbolic().jacobian()):
+        again = pickle.loads(pickle.dumps(answer))
+        assert again.to_dict() == answer.to_dict()
+        with pytest.raises(TypeError):
+            again.summary["x"] = 1
 
 
 def test_answers_are_frozen_and_tell_what_they_hold(arm):

@@ -1,0 +1,65 @@
+"""Units of columns: the table of README's words by joints and shapes, and the same answer in other units."""
+
+import numpy as np
+import pytest
+
+import kronbot
+
+TEXT = """
+kronbot: 1
+name: crane
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: mast
+    joint: {type: revolute, name: slew}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 2, EI: {z: 4e3}, modes: {v: 2}, shape: polynomial}
+  - name: cart
+    joint: {type: prismatic, name: slide}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+statics: {gauges: [{link: mast, x: 0.5, name: g}], calibration: {slew: 0}}
+simulate: {duration: 0.02, step: 0.01, drive: {slew: {torque: 1}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def crane():
+    return kronbot.loads(TEXT)
+
+
+def test_simulation(crane):
+    units = crane.simulate().units
+    expected = {"t": "s", "slew": "rad", "slew_dot": "rad/s", "torque.slew": "N m", "endpoint.x": "m"}
+    expected |= {"slide": "m", "slide_dot": "m/s", "torque.slide": "N", "tip.mast.y": "m", "energy.work": "J"}
+    expected |= {"mast.v1": "m^-1", "mast.v1_dot": "m^-1/s", "mast.v2": "m^-2"}
+    assert {name: units[name] for name in expected} == expected
+
+
+def test_statics(crane):
+    units = crane.statics().units
+    expected = {"angle.slew": "rad", "angle.slide": "m", "force.x": "N", "moment.z": "N m", "torque.slide": "N"}
+    expected |= {"curvature.g": "1/m", "twist_relative.g": "1/m", "tip.mast.x": "m", "tip.mast.rz": "rad"}
+    expected |= {"reaction.fx": "N", "reaction.mz": "N m", "displacement_hub.y": "m", "energy.elastic": "J"}
+    assert {name: units[name] for name in expected} == expected
+
+
+def test_every_column_has_one(crane):
+    """Of all questions that answer with series of numbers, at every order and by both solvers."""
+    answers = [
+        crane.simulate(),
+        crane.statics(solver="linear"),
+        crane.statics(),
+        kronbot.load("torso").simulate(0.02, 0.01),
+    ]
+    for answer in [*answers, kronbot.load("piedboeuf").statics()]:
+        assert list(answer.units) == list(answer.series)
+        assert answer.to_dict()["units"] == dict(answer.units)
+
+
+def test_views_tell_them(crane):
+    answer = crane.simulate()
+    assert answer.to_pandas().attrs["units"]["slew"] == "rad"
+    assert answer.to_xarray()["torque.slide"].attrs["units"] == "N"
+    assert np.array_equal(answer.to_xarray()["t"].values, answer["t"])
