@@ -9,23 +9,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
+# Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
     from kronbot.description import Source
     from kronbot.library.robot import Robot
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "load", "loads"]
 
-_NOTHING: Mapping[str, str | float] = MappingProxyType({})
-
 
 def load(
-    robot: str | PathLike[str], *, order: str | int = "2", parameters: Mapping[str, str | float] = _NOTHING
+    robot: str | PathLike[str], *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None
 ) -> Robot:
     """A robot from its file: a path, or the name of a shipped robot.
 
@@ -38,17 +36,22 @@ def load(
     return _built(description.read(str(robot)), str(order), parameters)
 
 
-def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] = _NOTHING) -> Robot:
+def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None) -> Robot:
     """A robot from the text of a robot file; one that names further files (tables) has to be a file itself."""
     from kronbot.description import Source
 
     return _built(Source("<text>", text, None), str(order), parameters)
 
 
-def _built(source: Source, order: str, parameters: Mapping[str, str | float]) -> Robot:
+def _built(source: Source, order: str, parameters: Mapping[str, str | float] | None) -> Robot:
     from kronbot import description
+    from kronbot.errors import UsageError
     from kronbot.library.robot import Robot
     from kronbot.model.build import build
 
-    texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in parameters.items()}
+    texts = {}
+    for name, value in (parameters or {}).items():
+        if not isinstance(value, str | int | float):
+            raise UsageError(f"parameter {name}: {value!r} is neither a number nor an expression")
+        texts[name] = value if isinstance(value, str) else repr(float(value))
     return Robot.of(build(description.load(source, texts), order))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
+# Nothing more: until these are there, Python answers a Ctrl-C with a traceback.
 import os
 import signal
 import sys
-from contextlib import suppress
-from typing import NoReturn
 
-from kronbot.compute.interruption import CODE, leave, leave_in_time
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
+    signal.signal(signal.SIGINT, _leave_at_once)
+    from kronbot.compute.interruption import CODE, leave, leave_in_time
+
     signal.signal(signal.SIGINT, leave)
     _mend_streams()
     leave_in_time()
@@ -24,12 +27,21 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # a second one, while the first was being told
         leave()
     if code != CODE:
+        import atexit
+        from contextlib import suppress
+
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):
                 stream.flush()
     # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
     os._exit(code)
+
+
+def _leave_at_once(*_: object) -> NoReturn:
+    """Before anything is there that could be left behind."""
+    os.write(2, b"Error: interrupted\n")
+    os._exit(130)
 
 
 def _mend_streams() -> None:

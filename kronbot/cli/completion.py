@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class, shell_complete, split_arg_string
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    get_completion_class,
+    shell_complete,
+    split_arg_string,
+)
 
 if TYPE_CHECKING:
     from kronbot.description.schema import RobotFile
@@ -49,7 +57,7 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the cursor, and the one that it ends."""
-        line = os.environ["COMP_LINE"]
+        line = os.environ.get("COMP_LINE", "")
         words = split_arg_string(line)[1:]
         word = words.pop() if words and not line[-1:].isspace() else ""
         self.incomplete = word.partition("=")[2] if word.startswith("-") else word
@@ -63,9 +71,23 @@ class Bash(BashComplete):
 
 
 def answer(command: click.Command, instruction: str) -> int:
-    """Print what the environment variable ``_KRONBOT_COMPLETE`` asks for; the exit code."""
+    """Print what the environment variable ``_KRONBOT_COMPLETE`` asks for; the exit code.
+
+    Whoever presses a key wants no messages; whoever asks for a script is told why there is none.
+    """
     add_completion_class(Bash)
-    return shell_complete(command, {}, "kronbot", VARIABLE, instruction)
+    shell, _, wanted = instruction.partition("_")
+    if get_completion_class(shell) is None or wanted not in ("source", "complete"):
+        click.echo(f"Error: {VARIABLE}={instruction}: take bash_source, zsh_source or fish_source", err=True)
+        return 2
+    try:
+        code = shell_complete(command, {}, "kronbot", VARIABLE, instruction)
+        sys.stdout.flush()
+    except (OSError, LookupError, ValueError) as error:  # nobody to write to; variables that the shell should have set
+        if wanted == "source":
+            click.echo(f"Error: cannot write the script: {error}", err=True)
+        return 1
+    return code
 
 
 def _safely(offer: Completer) -> Completer:

@@ -40,12 +40,14 @@ def natural_frequencies(robot: Robot) -> tuple[Array, Array]:
     coordinates without inertia (torsion without polar inertia) are infinite and left out. Raises UsageError where a
     parameter has no value, numpy.linalg.LinAlgError where free joints move no mass.
     """
-    M, K = mass_and_stiffness(robot)
     f = list(robot.flexible)
     r = [joint.index for joint in robot.joints]
+    if not f:  # nothing swings; M of a long chain would take seconds
+        return np.zeros(0), np.zeros(len(r))
+    M, K = mass_and_stiffness(robot)
     M_f, K_f = M[np.ix_(f, f)], K[np.ix_(f, f)]
     reduced = M_f
-    if r and f:
+    if r:
         M_rf = M[np.ix_(r, f)]
         reduced = M_f - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
     return _frequencies(M_f, K_f), np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])

@@ -190,7 +190,35 @@ def test_scripts_for_shells(capsys):
     for shell in ("bash", "zsh", "fish"):
         assert completion.answer(kronbot, f"{shell}_source") == 0
         assert "_KRONBOT_COMPLETE" in capsys.readouterr().out
-    assert completion.answer(kronbot, "tcsh_source") == 1
+    for unknown in ("tcsh_source", "bash_nothing", "bash", ""):
+        assert completion.answer(kronbot, unknown) == 2
+        assert "bash_source, zsh_source or fish_source" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variables", [{}, {"COMP_WORDS": "kronbot ja"}, {"COMP_WORDS": "kronbot", "COMP_CWORD": "x"}])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_variables_that_the_shell_should_have_set(shell, variables, monkeypatch, capsys):
+    """A key that is pressed prints no traceback."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert completion.answer(kronbot, f"{shell}_complete") in (0, 1)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
+def test_a_script_that_cannot_be_written():
+    """One line, and a code that tells."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kronbot"],
+            env=os.environ | {"_KRONBOT_COMPLETE": "zsh_source"},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("Error: cannot write the script")
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="no bash")
