@@ -9,9 +9,7 @@ import click
 from kronbot.cli import options
 from kronbot.cli.options import Output, Subject
 from kronbot.description import limits
-
-# The size of the example of Table 1, where only one of the two ranges is given.
-LINKS, MODES = range(8, 9), range(2, 3)
+from kronbot.errors import UsageError
 
 
 class Range(click.ParamType[range]):
@@ -60,11 +58,11 @@ def complexity(subject: Subject, of: str, links: range | None, modes: range | No
     robot = subject.load(out)
 
     from kronbot.cli.progress import progress_bar
-    from kronbot.mechanics.complexity import FUNCTIONS, Chains
-    from kronbot.mechanics.complexity import complexity as counted
+    from kronbot.mechanics.complexity import FUNCTIONS
 
     functions = options.names_of(of, tuple(FUNCTIONS), "--of")
-    chains = None if links is None and modes is None else Chains(links or LINKS, modes or MODES)
+    if not functions:
+        raise UsageError(f"--of names nothing to count; there are {', '.join(FUNCTIONS)}")
     with progress_bar("counting", out.quiet) as progress:
-        result = counted(robot, functions, chains, progress)
+        result = robot.complexity(*functions, links=links, modes=modes, progress=progress)
     out.render(result)

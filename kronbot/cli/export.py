@@ -13,12 +13,14 @@ import click
 from kronbot.cli import options
 from kronbot.cli.files import check_place, shown, write_atomically
 from kronbot.cli.options import Output, Subject
+from kronbot.compute.naming import C_PREFIX
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Result
     from kronbot.compute.routine import Package, Routine
+    from kronbot.library.exporting import Export
 
 SUFFIXES = (".c", ".py", ".casadi")
 CURES = {
@@ -49,7 +51,7 @@ class Target:
             raise UsageError(
                 f"-o {shown(str(self.path))}: C code names this file: letters, digits, _ . + - and blanks are allowed"
             )
-        if self.prefix is not None and not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", self.prefix, re.ASCII):
+        if self.prefix is not None and not C_PREFIX.fullmatch(self.prefix):
             raise UsageError(f"--prefix {quote(self.prefix)} is no C name: ASCII letters, digits, single underscores")
 
     def files(self, names: tuple[str, ...]) -> list[Path]:
@@ -63,9 +65,9 @@ class Target:
             check_place("-o", str(path), self.overwrite)
         return paths
 
-    def contents(self, package: Package) -> list[bytes]:
+    def contents(self, exported: Export) -> list[bytes]:
         """What the files hold, in their order."""
-        return WRITERS[self.path.suffix](package, self)
+        return WRITERS[self.path.suffix](exported, self)
 
 
 @click.command(short_help="Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.")
@@ -147,42 +149,37 @@ def export(
     out = Output(style, None, None, overwrite, quiet)
     model = subject.load(out)
 
-    from kronbot.mechanics import exported
+    from kronbot.mechanics.exported import FUNCTIONS
 
-    names = options.names_of(of, tuple(exported.FUNCTIONS), "--of")
+    names = options.names_of(of, tuple(FUNCTIONS), "--of")
     if not names:
-        raise UsageError(f"--of {of!r} names no function; there are {', '.join(exported.FUNCTIONS)}")
+        raise UsageError(f"--of {of!r} names no function; there are {', '.join(FUNCTIONS)}")
     names = tuple(dict.fromkeys(names))
     paths = target.files(names)
-    package = exported.package(model, names, exported.Choice(algorithm, frame, axes))
-    for path, content in zip(paths, target.contents(package), strict=True):
+    exported = model.export(*names, algorithm=algorithm, frame=frame, axes=axes)
+    for path, content in zip(paths, target.contents(exported), strict=True):
         write_atomically(path, content)
         if not quiet:
             click.echo(f"wrote {path}", err=True)
-    out.render(_listing(package, paths))
+    out.render(_listing(exported.package, paths))
 
 
-def _c(package: Package, target: Target) -> list[bytes]:
-    from kronbot.compute import c_code
-
-    prefix = c_code.prefix_of(package.robot) if target.prefix is None else target.prefix
-    style = c_code.Style(prefix, target.path.with_suffix(".h").name, target.real)
-    return [c_code.source(package, style).encode(), c_code.header(package, style).encode()]
+def _c(exported: Export, target: Target) -> list[bytes]:
+    texts = exported.c(target.path.with_suffix(".h").name, prefix=target.prefix, real=target.real)
+    return [text.encode() for text in texts]
 
 
-def _python(package: Package, target: Target) -> list[bytes]:
-    from kronbot.compute import python_code
-
-    return [python_code.module(package).encode()]
+def _python(exported: Export, target: Target) -> list[bytes]:
+    return [exported.python().encode()]
 
 
-def _casadi(package: Package, target: Target) -> list[bytes]:
+def _casadi(exported: Export, target: Target) -> list[bytes]:
     from kronbot.compute.routine import saved
 
-    return [saved(routine) for routine in package.routines]
+    return [saved(routine) for routine in exported.package.routines]
 
 
-WRITERS: dict[str, Callable[[Package, Target], list[bytes]]] = {".c": _c, ".py": _python, ".casadi": _casadi}
+WRITERS: dict[str, Callable[[Export, Target], list[bytes]]] = {".c": _c, ".py": _python, ".casadi": _casadi}
 
 
 def _listing(package: Package, paths: list[Path]) -> Result:

@@ -6,6 +6,8 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+# What names in C may begin with: single underscores, since others are the compiler's.
+C_PREFIX = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*", re.ASCII)
 _MODAL = re.compile(
     r"(?P<link>[^.]+)\.(?:(?P<direction>[^.]+)\.)?(?P<datum>[^.(]+)(?:\((?P<planes>\w),(?P<other>\w)\))?"
 )

@@ -5,38 +5,24 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kronbot import description
-from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.errors import UsageError
-from kronbot.library.answering import complete, nothing, numbers
+from kronbot.library.answering import Progress, chosen, complete, unheeded
+from kronbot.library.pointwise import Pointwise
 from kronbot.library.values import Scalar, Values, by_place, joint_values, number, places_of, point, vector
 from kronbot.model import build, robot
 
 if TYPE_CHECKING:
+    from kronbot.library.exporting import Export
     from kronbot.library.statics import Vectors
-    from kronbot.library.symbolic import Symbolic
-
-Progress = Callable[[float], None]
 
 
-def unheeded(share: float) -> None:
-    """Progress that nobody watches."""
-
-
-def chosen(value: str, known: Sequence[str], word: str) -> str:
-    """The value again. Raises UsageError where it is none of those there are."""
-    if value not in known:
-        raise UsageError(f"{word} {value!r}: there are {', '.join(known)}")
-    return value
-
-
-class Robot(robot.Robot):
+class Robot(Pointwise):
     """The model of one robot at one kinematic order, and the questions that it answers.
 
     Made by :func:`kronbot.load`. Coordinates ``q``, rates ``qd`` and accelerations ``qdd`` are given by name
@@ -65,126 +51,6 @@ class Robot(robot.Robot):
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
-    @cached_property
-    def _asked(self) -> dict[Hashable, Question]:
-        """Questions that were traced: the second answer takes microseconds."""
-        return {}
-
-    def _once(self, which: Hashable, make: Callable[[], Question]) -> Question:
-        if which not in self._asked:
-            self._asked[which] = make()
-        return self._asked[which]
-
-    def symbolic(
-        self, style: str = "text", *, short: bool = False, shared: bool = False, seconds: float = 20.0
-    ) -> Symbolic:
-        """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
-
-        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` bounds the simplification.
-
-        >>> import kronbot
-        >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
-        [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
-        """
-        # Here, since SymPy takes half a second to import.
-        from kronbot.compute.formulas import Writing
-        from kronbot.library.symbolic import Symbolic
-
-        return Symbolic(self, Writing(chosen(style, ("text", "latex", "python"), "style"), short, shared, seconds))
-
-    def check(self) -> Result:
-        """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
-
-        >>> import kronbot
-        >>> kronbot.load("canadarm").check().summary["coordinates"]
-        9
-        """
-        from kronbot.mechanics import survey
-
-        return survey.survey(self)
-
-    def jacobian(
-        self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
-    ) -> Result:
-        """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
-
-        ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
-        or ``body``. Singular values, manipulability and condition number stand in the summary.
-
-        >>> import kronbot
-        >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
-        >>> answer["J_T"].shape
-        (3, 3)
-        """
-        from kronbot.mechanics import jacobians
-
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        rates = qd is not None
-        asked = self._once(("jacobian", frame, axes, rates), lambda: jacobians.jacobian(self, seen, rates))
-        return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
-
-    def hessian(
-        self,
-        q: Values | None = None,
-        qd: Values | None = None,
-        qdd: Values | None = None,
-        *,
-        frame: str = "endpoint",
-        axes: str = "base",
-    ) -> Result:
-        """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
-
-        >>> import kronbot
-        >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
-        >>> answer.arrays["H_T"].columns[:2]
-        ['q1|q1', 'q1|q2']
-        """
-        from kronbot.mechanics import jacobians
-
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        rates = qd is not None or qdd is not None
-        asked = self._once(("hessian", frame, axes, rates), lambda: jacobians.hessian(self, seen, rates))
-        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
-
-    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
-        """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
-
-        With rates or accelerations also C, C_christoffel and the forces tau; at a point or at rows.
-
-        >>> import kronbot
-        >>> answer = kronbot.load("puma560").dynamics(q=[0, "pi/4", 0, 0, 0, 0], qd={"q1": 1})
-        >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
-        True
-        """
-        from kronbot.mechanics import lagrange
-
-        rates = qd is not None or qdd is not None
-        asked = self._once(("dynamics", rates), lambda: lagrange.dynamics(self, rates))
-        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
-
-    def taylor(
-        self,
-        of: str = "M",
-        terms: int = 2,
-        q: Values | None = None,
-        delta: Values | None = None,
-        *,
-        frame: str = "endpoint",
-        axes: str = "base",
-    ) -> Result:
-        """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
-
-        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
-        """
-        from kronbot.mechanics import expansions, jacobians
-
-        chosen(of, expansions.QUANTITIES, "of")
-        if not 0 <= terms <= expansions.MOST_TERMS:
-            raise UsageError(f"terms must be 0 to {expansions.MOST_TERMS}, not {terms}")
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        change = None if delta is None else point(self, delta, "delta")
-        return expansions.taylor(self, of, seen, terms, point(self, q, "q"), change)
-
     def linearize(
         self,
         q: Values | None = None,
@@ -194,7 +60,7 @@ class Robot(robot.Robot):
         tau: Values | None = None,
         force: Sequence[Scalar] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
-        lock: Sequence[str] = (),
+        lock: Sequence[str] | str = (),
         inputs: Sequence[str] = ("torques", "force"),
         outputs: Sequence[str] = ("joints", "endpoint"),
     ) -> Result:
@@ -202,9 +68,9 @@ class Robot(robot.Robot):
 
         ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
         endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
-        ``lock`` follow the basic motion exactly. State space A, B, C, D from ``inputs`` (torques, force) to ``outputs``
-        (joints, endpoint, gauges), frequencies, damping, shapes, and a verdict in the summary. Raises ComputationError
-        where M is singular or no equilibrium is found.
+        ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from ``inputs``
+        (torques, force) to ``outputs`` (joints, endpoint, gauges), frequencies, damping, shapes, and a verdict in the
+        summary. Raises ComputationError where M is singular or no equilibrium is found.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})
@@ -232,7 +98,7 @@ class Robot(robot.Robot):
     def linearize_along(
         self,
         *,
-        lock: Sequence[str] | None = None,
+        lock: Sequence[str] | str | None = None,
         duration: float | None = None,
         step: float | None = None,
         period: float | None = None,
@@ -347,3 +213,41 @@ class Robot(robot.Robot):
             qd=by_place(self, qd, "qd"),
         )
         return complete(simulation.simulate(self, run, progress))
+
+    def export(
+        self, *functions: str, algorithm: str = "recursive", frame: str = "endpoint", axes: str = "base"
+    ) -> Export:
+        """Functions of the robot free of kronbot, as C, as a Python module or for CasADi; without names all there are.
+
+        >>> import kronbot
+        >>> source, header = kronbot.load("khang").export("inverse_dynamics").c()
+        >>> "khang_inverse_dynamics" in header
+        True
+        """
+        from kronbot.library.exporting import Export
+        from kronbot.mechanics import exported
+        from kronbot.mechanics.recursion import ALGORITHMS
+
+        names = [chosen(each, tuple(exported.FUNCTIONS), "function") for each in functions]
+        choice = exported.Choice(
+            chosen(algorithm, tuple(ALGORITHMS), "algorithm"), frame, chosen(axes, ("base", "body"), "axes")
+        )
+        return Export(exported.package(self, tuple(dict.fromkeys(names)) or tuple(exported.FUNCTIONS), choice))
+
+    def complexity(
+        self,
+        *functions: str,
+        links: Sequence[int] | None = None,
+        modes: Sequence[int] | None = None,
+        progress: Progress = unheeded,
+    ) -> Result:
+        """Multiplications, divisions, additions and functions that one evaluation takes, as in Mohan-Saha's Table 1.
+
+        ``functions`` are some of forward_recursive, forward_composite, inverse, inertia, jacobian. With ``links`` or
+        ``modes`` also for chains of so many links with so many modes a direction, as series.
+        """
+        from kronbot.mechanics import complexity
+
+        names = [chosen(each, tuple(complexity.FUNCTIONS), "function") for each in functions]
+        chains = None if links is None and modes is None else complexity.Chains.of(links, modes)
+        return complexity.complexity(self, names or tuple(complexity.FUNCTIONS), chains, progress)

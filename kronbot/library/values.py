@@ -162,9 +162,14 @@ def _place(robot: Robot, name: str, word: str) -> int:
     return robot.coordinates.index(name)
 
 
-def places_of(robot: Robot, joints: Iterable[str], word: str) -> list[int]:
-    """Places of joints in the coordinates, by their names. Raises UsageError that lists those there are."""
+def places_of(robot: Robot, joints: Iterable[str] | str, word: str) -> list[int]:
+    """Places of joints in the coordinates, by their names: a list, "q1,q2", or "all".
+
+    Raises UsageError that lists those there are.
+    """
     known = {joint.name: joint.index for joint in robot.joints}
+    if isinstance(joints, str):
+        joints = known if joints.strip() == "all" else [name.strip() for name in joints.split(",")]
     for name in joints:
         if name not in known:
             hint = did_you_mean(name, known) or f"; joints are {', '.join(known) or 'none'}"

@@ -169,6 +169,11 @@ class Chains:
     links: Sequence[int]
     modes: Sequence[int]
 
+    @staticmethod
+    def of(links: Sequence[int] | None, modes: Sequence[int] | None) -> Chains:
+        """Where only one is given the other is that of the example of Table 1: 8 links, 2 modes."""
+        return Chains(range(8, 9) if links is None else links, range(2, 3) if modes is None else modes)
+
 
 def complexity(
     robot: Robot, functions: Sequence[str], chains: Chains | None, progress: Callable[[float], None]

@@ -254,3 +254,48 @@ def test_views_need_their_library(arm, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match="pip install pandas"):
         arm.simulate().to_pandas()
+
+
+def test_joints_to_lock_in_words(arm):
+    """As on the command line."""
+    every = [joint.name for joint in arm.joints]
+    for lock in ("all", ",".join(every), " , ".join(every), every):
+        assert arm.linearize(lock=lock)["M_L"].shape == (arm.n - len(every),) * 2
+    with pytest.raises(UsageError, match="no joint 'q1x'"):
+        arm.linearize(lock="q1x")
+
+
+def test_export(arm, tmp_path):
+    """The same functions in three languages, equal to the method's answer."""
+    exported = arm.export("mass_matrix", "pose")
+    assert exported.functions == ("mass_matrix", "pose")
+    q = np.linspace(0.1, 0.2, arm.n)
+    M = arm.dynamics(q=q)["M"]
+    module = {}
+    exec(compile(exported.python(), "arm", "exec"), module)
+    assert np.allclose(module["mass_matrix"](q.tolist()), M, rtol=1e-13)
+    function = exported.casadi()["mass_matrix"]
+    assert function.name() == "mass_matrix"
+    source, header = exported.c("arm.h", prefix="my_arm", real="float")
+    assert '#include "arm.h"' in source
+    assert "my_arm_mass_matrix(const float" in header
+    assert set(arm.export().functions) > {"forward_dynamics", "jacobian"}
+    for wrong in (lambda: arm.export("nothing"), lambda: exported.c(prefix="1"), lambda: exported.c(real="long")):
+        with pytest.raises(UsageError):
+            wrong()
+
+
+def test_complexity(arm):
+    """As the command counts them."""
+    answer = arm.complexity("inverse", links=[2, 3])
+    assert answer.arrays["operations"].rows == ["inverse"]
+    assert answer["links"].tolist() == [2, 3]
+    assert answer["modes"].tolist() == [2, 2]
+    with pytest.raises(UsageError, match="function"):
+        arm.complexity("everything")
+
+
+def test_parameters_that_are_none(tmp_path):
+    """Neither numbers nor text: told, by name."""
+    with pytest.raises(UsageError, match="parameter EI: None"):
+        kronbot.load("canadarm", parameters={"EI": None})

@@ -1,0 +1,45 @@
+"""Functions of a robot in other languages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+
+from kronbot.compute import c_code, python_code
+from kronbot.compute.naming import C_PREFIX
+from kronbot.compute.routine import Package
+from kronbot.errors import UsageError
+from kronbot.library.answering import chosen
+
+
+@dataclass(frozen=True)
+class Export:
+    """Functions that need no kronbot; parameters of the file are their last argument."""
+
+    package: Package
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(routine.name for routine in self.package.routines)
+
+    def c(self, header: str | None = None, *, prefix: str | None = None, real: str = "double") -> tuple[str, str]:
+        """C99 source and header, the latter to be saved as ``header`` (default: PREFIX.h).
+
+        ``prefix`` begins all names (default: made from the robot's name), ``real`` is double or float. Raises
+        UsageError where the prefix is no name of C.
+        """
+        begin = c_code.prefix_of(self.package.robot) if prefix is None else prefix
+        if not C_PREFIX.fullmatch(begin):
+            raise UsageError(f"prefix {begin!r} is no C name: ASCII letters, digits, single underscores")
+        style = c_code.Style(begin, header or f"{begin}.h", chosen(real, ("double", "float"), "real"))
+        return c_code.source(self.package, style), c_code.header(self.package, style)
+
+    def python(self) -> str:
+        """The text of a module that imports math alone."""
+        return python_code.module(self.package)
+
+    def casadi(self) -> dict[str, casadi.Function]:
+        """CasADi functions by name."""
+        return {routine.name: routine.function for routine in self.package.routines}

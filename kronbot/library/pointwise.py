@@ -1,0 +1,141 @@
+"""Questions about a robot at a point: kinematics, Hessians, dynamics, expansions; with numbers or as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kronbot.compute.question import Question
+from kronbot.compute.result import Result
+from kronbot.errors import UsageError
+from kronbot.library.answering import chosen, nothing, numbers
+from kronbot.library.values import Values, point
+from kronbot.model import robot
+
+if TYPE_CHECKING:
+    from kronbot.library.symbolic import Symbolic
+
+
+class Pointwise(robot.Robot):
+    """The model of a robot, and what it answers at one point or at rows of them."""
+
+    @cached_property
+    def _asked(self) -> dict[Hashable, Question]:
+        """Questions that were traced: the second answer takes microseconds."""
+        return {}
+
+    def _once(self, which: Hashable, make: Callable[[], Question]) -> Question:
+        if which not in self._asked:
+            self._asked[which] = make()
+        return self._asked[which]
+
+    def symbolic(
+        self, style: str = "text", *, short: bool = False, shared: bool = False, seconds: float = 20.0
+    ) -> Symbolic:
+        """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
+
+        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` bounds the simplification.
+
+        >>> import kronbot
+        >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
+        [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
+        """
+        # Here, since SymPy takes half a second to import.
+        from kronbot.compute.formulas import Writing
+        from kronbot.library.symbolic import Symbolic
+
+        return Symbolic(self, Writing(chosen(style, ("text", "latex", "python"), "style"), short, shared, seconds))
+
+    def check(self) -> Result:
+        """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
+
+        >>> import kronbot
+        >>> kronbot.load("canadarm").check().summary["coordinates"]
+        9
+        """
+        from kronbot.mechanics import survey
+
+        return survey.survey(self)
+
+    def jacobian(
+        self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
+    ) -> Result:
+        """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
+
+        ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
+        or ``body``. Singular values, manipulability and condition number stand in the summary.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
+        >>> answer["J_T"].shape
+        (3, 3)
+        """
+        from kronbot.mechanics import jacobians
+
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        rates = qd is not None
+        asked = self._once(("jacobian", frame, axes, rates), lambda: jacobians.jacobian(self, seen, rates))
+        return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
+
+    def hessian(
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        qdd: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
+        >>> answer.arrays["H_T"].columns[:2]
+        ['q1|q1', 'q1|q2']
+        """
+        from kronbot.mechanics import jacobians
+
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        rates = qd is not None or qdd is not None
+        asked = self._once(("hessian", frame, axes, rates), lambda: jacobians.hessian(self, seen, rates))
+        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
+        """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
+
+        With rates or accelerations also C, C_christoffel and the forces tau; at a point or at rows.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").dynamics(q=[0, "pi/4", 0, 0, 0, 0], qd={"q1": 1})
+        >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
+        True
+        """
+        from kronbot.mechanics import lagrange
+
+        rates = qd is not None or qdd is not None
+        asked = self._once(("dynamics", rates), lambda: lagrange.dynamics(self, rates))
+        return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    def taylor(
+        self,
+        of: str = "M",
+        terms: int = 2,
+        q: Values | None = None,
+        delta: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
+
+        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
+        """
+        from kronbot.mechanics import expansions, jacobians
+
+        chosen(of, expansions.QUANTITIES, "of")
+        if not 0 <= terms <= expansions.MOST_TERMS:
+            raise UsageError(f"terms must be 0 to {expansions.MOST_TERMS}, not {terms}")
+        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        change = None if delta is None else point(self, delta, "delta")
+        return expansions.taylor(self, of, seen, terms, point(self, q, "q"), change)
