@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from kronbot.description import Source
+    from kronbot.description.urdf_translation import Translation
     from kronbot.library.robot import Robot
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load", "loads"]
+__all__ = ["__version__", "convert", "load", "loads", "robots"]
 
 
 def load(
@@ -41,6 +42,30 @@ def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | f
     from kronbot.description import Source
 
     return _built(Source("<text>", text, None), str(order), parameters)
+
+
+def robots() -> tuple[str, ...]:
+    """Names of the shipped robots.
+
+    >>> "canadarm" in robots()
+    True
+    """
+    from kronbot import description
+
+    return tuple(description.shipped_robots())
+
+
+def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation:
+    """A robot file from a URDF: its ``text``, and ``notes`` of what is not carried.
+
+    ``tip`` is the link whose frame is the endpoint, by default the only or deepest leaf. Raises DescriptionError where
+    the file is no tree of revolute, continuous, prismatic and fixed joints.
+    """
+    from kronbot.description.elements import read_xml
+    from kronbot.description.urdf import URDF_BYTES, parse_urdf
+    from kronbot.description.urdf_translation import translate
+
+    return translate(parse_urdf(read_xml(str(urdf), URDF_BYTES)), tip)
 
 
 def _built(source: Source, order: str, parameters: Mapping[str, str | float] | None) -> Robot:

@@ -184,7 +184,8 @@ def _verdict(
         word = "unstable" if largest > 1 + TRUSTED else "asymptotically stable"
         word = "stable, undamped" if abs(largest - 1) <= TRUSTED else word
         summary["largest_multiplier"] = largest
-        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; about the periodic rigid motion)"
+        without = f"; without {len(left_out)} at 1" if left_out else ""
+        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; about the periodic rigid motion{without})"
     return summary
 
 

@@ -201,10 +201,12 @@ def verdict(robot: Robot, poles: npt.NDArray[np.complex128], about: str, locked:
         if growth < -GROWTH * size
         else "stable, undamped"
     )
-    summary: dict[str, Scalar] = {"free_coordinates": int(len(poles) - len(moving))}
+    still = len(poles) - len(moving)
+    summary: dict[str, Scalar] = {"free_coordinates": int(still)}
     if len(moving):
+        without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
         summary["largest_growth_rate"] = growth
-        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about})"
+        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about}{without})"
     return summary
 
 

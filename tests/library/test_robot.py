@@ -299,3 +299,14 @@ def test_parameters_that_are_none(tmp_path):
     """Neither numbers nor text: told, by name."""
     with pytest.raises(UsageError, match="parameter EI: None"):
         kronbot.load("canadarm", parameters={"EI": None})
+
+
+def test_a_urdf_becomes_a_robot(tmp_path):
+    """Its text is a robot file."""
+    mass = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="q" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a"/><link name="b">{mass}</link>{joint}</robot>')
+    translation = kronbot.convert(tmp_path / "r.urdf")
+    assert kronbot.loads(translation.text).dynamics()["M"].tolist() == [[1.0]]
+    with pytest.raises(UsageError):
+        kronbot.convert(tmp_path / "none.urdf")
