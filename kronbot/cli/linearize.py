@@ -100,7 +100,7 @@ def linearize(
     robot = subject.load(out)
 
     from kronbot.cli.plots.linear_model import draw
-    from kronbot.cli.points import of_joints, vector
+    from kronbot.cli.points import of_joints, values, vector
     from kronbot.cli.progress import progress_bar
     from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
@@ -118,6 +118,7 @@ def linearize(
         return
     numeric = partial(
         robot.linearize,
+        **{word: values(robot, text, f"--{word}") for word, text in at.items()},
         tau=of_joints(robot, tau, "--tau"),
         force=vector(force, "--force"),
         equilibrium=equilibrium,
@@ -125,7 +126,7 @@ def linearize(
         inputs=options.names_of(inputs, INPUTS, "--inputs"),
         outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
     )
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.linearize(held))
+    answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held))
     if plot is not None:
         answers = questions.drawn(answers, lambda result: draw(plot, robot, result, names))
     out.render_blocks(answers)

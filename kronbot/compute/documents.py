@@ -75,7 +75,8 @@ def shape(routine: Routine, output: str) -> str:
 
 def plain(text: str) -> str:
     """Text as it may stand in a comment of any language: signs that could end one are written as their numbers."""
-    return re.sub(r"[^A-Za-z0-9_ .,:;'()\[\]^=+-]", lambda match: f"<U+{ord(match[0]):04X}>", text)
+    signs = r"[^A-Za-z0-9_ .,:;'()\[\]^=+/-]|/(?![A-Za-z0-9(])"  # a slash stays within a unit, as in J/(m^-1)
+    return re.sub(signs, lambda match: f"<U+{ord(match[0]):04X}>", text)
 
 
 def _valued(name: str, value: float | None) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from kronbot.description import limits
 from kronbot.description.nodes import Place
-from kronbot.description.source import STANDARD_INPUT_NAME, Source, decode, read_bytes, read_standard_input
+from kronbot.description.source import STANDARD_INPUT_NAME, Source, decode, near_file, read_bytes, read_standard_input
 from kronbot.description.wording import did_you_mean, first_of, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 
@@ -47,7 +47,7 @@ def read_xml(argument: str, limit: int) -> Source:
     if argument == "-":
         name, content = STANDARD_INPUT_NAME, read_standard_input(limit, "a URDF file")
     elif not _exists(argument):
-        raise UsageError(f"no file {quote(argument)}")
+        raise UsageError(f"no file {quote(argument)}{near_file(argument, Path(), ('.urdf', '.xml'))}")
     else:
         name, content = argument, read_bytes(Path(argument), argument, limit)
     if not content.strip():
@@ -67,8 +67,9 @@ def _exists(argument: str) -> bool:
 def parse_xml(source: Source) -> Element:
     """The outermost element of a document.
 
-    Raises DescriptionError at the first place that is no XML, and at a document type (no entity is ever declared, hence
-    none expanded and no other file read), an element of xacro, too many elements, or too deep a nesting.
+    Raises DescriptionError at the first place that is no XML, and at a document type that says more than a name (so no
+    entity is ever declared, hence none expanded and no other file read), an element of xacro, too many elements, or
+    too deep a nesting.
     """
     parser = expat.ParserCreate()
     outside = Element("", {}, (1, 1))
@@ -95,8 +96,12 @@ def parse_xml(source: Source) -> Element:
         opened[-1].children.append(element)
         opened.append(element)
 
-    def doctype(*_: object) -> NoReturn:
-        give_up("a document type (DOCTYPE) is not allowed: entities are never expanded")
+    def doctype(_: str, system: str | None, public: str | None, declarations: int) -> None:
+        if system is not None or public is not None or declarations:
+            give_up(
+                "a document type (DOCTYPE) with declarations or another file is not allowed: entities are never "
+                "expanded; take it out"
+            )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: opened.pop()

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from kronbot.description import limits
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.wording import did_you_mean, named, quote
 from kronbot.errors import UsageError
 
 T = TypeVar("T")
@@ -206,7 +206,7 @@ def _check_tokens(text: str) -> None:
         if token is None:
             start = len(text) - len(text[position:].lstrip(" "))
             character = text[start]
-            raise ExpressionError(_HINTS.get(character, f"{quote(character)} is not allowed in an expression"), start)
+            raise ExpressionError(_HINTS.get(character, f"{named(character)} is not allowed in an expression"), start)
         if token["glued"]:
             wrong = quote(token["number"] + token["glued"])
             raise ExpressionError(

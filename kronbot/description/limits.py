@@ -44,7 +44,13 @@ EXACT_BITS: Final = 8192
 """Largest numerator or denominator kept exactly; beyond it arithmetic goes on in floating point."""
 
 NAME_LENGTH: Final = 64
-"""Longest name of a link, joint, gauge or parameter, characters."""
+"""Longest name of a robot, link, joint, gauge or parameter, characters."""
+
+TEXT_LENGTH: Final = 4000
+"""Longest free text (``description``, ``source``), characters."""
+
+FILES: Final = 300
+"""Most files of a folder among which one that is not there is looked for, to guess what was meant."""
 
 TABLE_ROWS: Final = 100_000
 """Most rows of a table of a motion or a torque: a spline through them takes two seconds."""

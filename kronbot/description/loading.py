@@ -23,6 +23,7 @@ from kronbot.description.quantities import check_quantities
 from kronbot.description.report import Report, View
 from kronbot.description.rules import check_rules
 from kronbot.description.schema import VALIDATOR, RobotFile
+from kronbot.description.slips import mend_slips
 from kronbot.description.source import Source
 from kronbot.description.translation import report_empty, report_faults
 from kronbot.description.wording import did_you_mean, listing, quote, quoting, with_lines
@@ -75,9 +76,12 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
     report = Report(source.name, root, mistakes)
     values = _values(root, report, overrides)
     robot, faults = VALIDATOR(plain(root), values)
+    while mend_slips(faults, report):
+        values = _values(report.root, report, overrides)
+        _, faults = VALIDATOR(plain(report.root), values)
     report_faults(faults, report)
-    report_empty(root, report)
-    view = View(report, values, (), root)
+    report_empty(report.root, report)
+    view = View(report, values, (), report.root)
     check_rules(view, source.folder)
     check_quantities(view)
     report.raise_mistakes()

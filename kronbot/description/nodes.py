@@ -70,6 +70,29 @@ def find(root: Node, path: Path) -> Node | None:
     return node
 
 
+def replaced(root: Node, path: Path, value: Node) -> Node:
+    """The tree with another value at ``path``, which is there."""
+    if not path:
+        return value
+    step, inner = path[0], child(root, path[0])
+    assert inner is not None, "the path ends in the tree"
+    changed = replaced(inner, path[1:], value)
+    if isinstance(root, Mapping):
+        key = root.entries[str(step)][0]
+        return Mapping({**root.entries, str(step): (key, changed)}, root.line, root.column)
+    assert isinstance(root, Sequence), "a scalar holds nothing"
+    items = (changed if i == step else item for i, item in enumerate(root.items))
+    return Sequence(tuple(items), root.line, root.column)
+
+
+def renamed(root: Node, path: Path, key: str) -> Node:
+    """The tree with another name for the last key of ``path``, at its place."""
+    holder = find(root, path[:-1])
+    assert isinstance(holder, Mapping), "the key is in the tree"
+    entries = {key if name == path[-1] else name: entry for name, entry in holder.entries.items()}
+    return replaced(root, path[:-1], Mapping(entries, holder.line, holder.column))
+
+
 def place_of_value(root: Node, path: Path) -> Place:
     """Line and column of the value at ``path``; where the path ends early, of the last node on it."""
     node = root
@@ -90,9 +113,11 @@ def place_of_key(root: Node, path: Path) -> Place:
     return place_of_value(root, path)
 
 
-def plain(node: Node) -> object:
-    """Dicts, lists and values, for a validator; numbers stay ``Number``."""
+def plain(node: Node | None) -> object:
+    """Dicts, lists and values, for a validator; numbers stay ``Number``, no node is None."""
     match node:
+        case None:
+            return None
         case Mapping(entries=entries):
             return {key: plain(value) for key, (_, value) in entries.items()}
         case Sequence(items=items):

@@ -20,12 +20,31 @@ from kronbot.description.nodes import (
     place_of_value,
 )
 from kronbot.description.nodes import Mapping as MappingNode
-from kronbot.description.wording import did_you_mean, first_of
+from kronbot.description.wording import did_you_mean, first_of, near, quote
 from kronbot.errors import DescriptionError, Mistake
 
 
+def called(path: Path) -> str:
+    """What a place is called: its key, or the key of its list with the number of the item."""
+    if not path:
+        return "the file"
+    last = path[-1]
+    if isinstance(last, str):
+        return quote(last)
+    holder = next((step for step in reversed(path) if isinstance(step, str)), "list")
+    return f"item {last + 1} of {quote(holder)}"
+
+
+def empty(path: Path) -> str:
+    """That nothing stands at a place where something must."""
+    return f"{called(path)} is empty: give it a value or take it out"
+
+
 class Report:
-    """Mistakes and warnings of one file. One path is reported once: the first message stands."""
+    """Mistakes and warnings of one file. One path is reported once: the first message stands.
+
+    ``root`` is the node tree, in which slips may be mended.
+    """
 
     def __init__(self, name: str, root: Node, mistakes: Iterable[Mistake] = ()) -> None:
         self.root = root
@@ -51,9 +70,22 @@ class Report:
         node = find(self.root, path)
         return path in self._paths or (isinstance(node, Scalar) and node.value is REFUSED)
 
+    def forget(self, path: Path) -> None:
+        """What is reported at ``path`` is mended: what else is wrong with it is another mistake."""
+        self._paths.discard(path)
+
+    @property
+    def full(self) -> bool:
+        """There are more mistakes than are shown: guesses cost too much to go on with them."""
+        return len(self._mistakes) >= limits.MISTAKES
+
     def guess(self, word: str, options: Iterable[str]) -> str:
-        """``did_you_mean``, which costs too much to go on with beyond the mistakes that are shown."""
-        return did_you_mean(word, options) if len(self._mistakes) < limits.MISTAKES else ""
+        """``did_you_mean``, for the mistakes that are shown."""
+        return "" if self.full else did_you_mean(word, options)
+
+    def near(self, word: str, options: Iterable[str]) -> list[str]:
+        """``near``, for the mistakes that are shown."""
+        return [] if self.full else near(word, options)
 
     def raise_mistakes(self) -> None:
         """Raise DescriptionError with the first mistakes in the order of the file, if there are any."""

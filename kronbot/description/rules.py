@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from kronbot.description import limits
 from kronbot.description.expressions import CONSTANTS, FUNCTIONS
 from kronbot.description.report import View
-from kronbot.description.wording import quote
+from kronbot.description.source import near_file
+from kronbot.description.wording import named, quote
 
 _LINK_WORDS = ("base", "endpoint")
 _JOINT_WORDS = ("t", "order")
@@ -56,7 +57,7 @@ def name_fault(name: str, reserved: Iterable[str]) -> str:
         return f"the name {quote(name)} must begin with a letter or _"
     wrong = next((c for c in name if not (c.isalpha() or c.isdecimal() or c in "_-")), None)
     if wrong is not None:
-        return f"the name {quote(name)} holds {quote(wrong)}: letters, digits, _ and - are allowed"
+        return f"the name {quote(name)} holds {named(wrong)}: letters, digits, _ and - are allowed"
     if unicodedata.normalize("NFC", name) != name:
         return f"the name {quote(name)} is not in Unicode normal form C"
     return ""
@@ -229,7 +230,20 @@ def _tables(root: View, folder: Path | None) -> None:
         if view.text is not None:
             fault = file_fault(view.text, folder)
             if fault:
-                view.refuse(fault)
+                view.refuse(fault if view.report.full else fault + _nearest_file(view.text, folder))
+
+
+def _nearest_file(name: str, folder: Path | None) -> str:
+    """A guess at which file of the folder is meant where there is none of that name."""
+    if folder is None:
+        return ""
+    try:
+        # Nobody is told what stands in folders elsewhere.
+        inside = (folder / name).parent.resolve().is_relative_to(folder.resolve())
+        wanted = inside and not os.path.lexists(folder / name)
+    except (OSError, ValueError, RuntimeError):
+        return ""
+    return near_file(name, folder, (PurePosixPath(name).suffix or ".csv",)) if wanted else ""
 
 
 def file_fault(name: str, folder: Path | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from kronbot.description import limits
 from kronbot.description.expressions import Expression, ExpressionError, Number, evaluate, parse
-from kronbot.description.wording import quote
+from kronbot.description.wording import is_shown, named, quote
 
 
 class Fault(ValueError):
@@ -72,6 +72,25 @@ def text(value: object, parameters: Mapping[str, float | None]) -> str:
     if not value.strip():
         raise Fault("text is wanted here, it is empty")
     return value
+
+
+def name(value: object, parameters: Mapping[str, float | None]) -> str:
+    """One line of text as long as a name. Raises Fault."""
+    return _bounded(text(value, parameters), limits.NAME_LENGTH, "", "one line of text")
+
+
+def prose(value: object, parameters: Mapping[str, float | None]) -> str:
+    """Text of one or several lines. Raises Fault."""
+    return _bounded(text(value, parameters), limits.TEXT_LENGTH, "\n\t", "text")
+
+
+def _bounded(words: str, longest: int, signs: str, what: str) -> str:
+    if len(words) > longest:
+        raise Fault(f"{what} of at most {longest} characters is wanted here, not of {len(words)}")
+    wrong = next((c for c in words if not (is_shown(c) or c in signs)), None)
+    if wrong is not None:
+        raise Fault(f"{what} is wanted here, without {named(wrong)}")
+    return words
 
 
 def count(value: object, parameters: Mapping[str, float | None]) -> int:

@@ -23,6 +23,8 @@ ZEROS: Final = (ZERO, ZERO, ZERO)
 Quantity = Annotated[Expression, Check(scalars.quantity)]
 Definition = Annotated[Expression, Check(scalars.expression)]
 Text = Annotated[str, Check(scalars.text)]
+Name = Annotated[str, Check(scalars.name)]
+Prose = Annotated[str, Check(scalars.prose)]
 Count = Annotated[int, Check(scalars.count)]
 Vector = tuple[Quantity, Quantity, Quantity]
 Angles = dict[str, tuple[Quantity, ...]]
@@ -300,12 +302,12 @@ class RobotFile:
     """A whole robot file."""
 
     kronbot: Annotated[int, Check(scalars.version), Field(description="version of the format: 1")]
-    name: Annotated[Text, Field(description="name of the robot")]
+    name: Annotated[Name, Field(description="name of the robot")]
     convention: Annotated[Literal["standard", "modified"], Field(description="Denavit-Hartenberg convention")]
     gravity: Annotated[Vector, Field(description="acceleration in the base frame, m/s^2")]
     links: Annotated[tuple[Link, ...], Field(description="links, in the order of the coordinates")]
-    description: Annotated[Text | None, Field(description="free text")] = None
-    source: Annotated[Text | None, Field(description="where the numbers come from")] = None
+    description: Annotated[Prose | None, Field(description="free text")] = None
+    source: Annotated[Prose | None, Field(description="where the numbers come from")] = None
     parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (
         field(default_factory=dict)
     )

@@ -6,12 +6,14 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePath
 
 from kronbot.description import limits
 from kronbot.description.shipped import shipped_robots
-from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.wording import QUOTED_LENGTH, did_you_mean, listing, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 
 STANDARD_INPUT_NAME = "<stdin>"
@@ -51,11 +53,30 @@ def read(argument: str) -> Source:
     robots = shipped_robots()
     shipped = robots.get(argument.removesuffix(".yaml"))
     if shipped is None:
-        hint = did_you_mean(argument.removesuffix(".yaml"), robots)
+        hint = near_file(argument, Path(), (".yaml", ".yml"), robots)
         known = f" (shipped robots: {listing(robots)})" if robots else ""
         raise UsageError(f"no file and no shipped robot {quote(argument)}{hint}{known}")
     content = read_bytes(shipped, shipped.name, limits.TEXT_BYTES)
     return Source(shipped.name, decode(shipped.name, content), shipped.parent)
+
+
+def near_file(name: str, folder: Path, suffixes: Iterable[str], others: Iterable[str] = ()) -> str:
+    """``did_you_mean`` for a path in ``folder`` that is not there: files beside it that end so, and ``others``."""
+    path = PurePath(name)
+    try:
+        with os.scandir(folder / path.parent) as entries:
+            beside = sorted(entry.name for entry in islice(entries, limits.FILES))
+    except (OSError, ValueError):  # no such folder, or not to be looked into; a name with NUL in it
+        beside = []
+    ends = tuple(suffix.casefold() for suffix in suffixes)
+    files = (PurePath(file) for file in beside if file != path.name)
+    known = {other: other for other in others}
+    for file in files:
+        if file.suffix.casefold() in ends:
+            whole = str(path.parent / file)
+            known[file.stem] = whole if len(whole) <= QUOTED_LENGTH else str(file)
+    hint = did_you_mean(path.stem, known, known.__getitem__)
+    return hint or did_you_mean(path.name, known, known.__getitem__)
 
 
 def read_bytes(path: Path, name: str, limit: int) -> bytes:

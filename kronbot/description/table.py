@@ -1,4 +1,7 @@
-"""Reading tables from CSV files: time and value of a motion or a torque, and shapes of a beam."""
+"""Reading tables from CSV files: time and value of a motion or a torque, and shapes of a beam.
+
+Messages name a file by its path from where the user stands, so that editors find it.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,10 @@ from kronbot.errors import DescriptionError, Mistake
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
+_CELL = re.compile(r'(?:^|(?<=,))(?:\s*"(?:[^"]|"")*"\s*(?=,|$)|[^,]*)')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?", re.ASCII)
 _COLUMN = re.compile(r"x|[vwt][1-9][0-9]?", re.ASCII)
 _COLUMNS = "x, v1, v2, ..., w1, w2, ..., t1, t2, ..."
 # Programs print places with seven digits; a table in other units, or of another beam, is off by more.
@@ -73,7 +80,7 @@ def read_table(folder: Path | None, file: str, rows: int) -> tuple[tuple[float, 
         times.append(numbers[0])
         values.append(numbers[1])
     if not mistakes:
-        mistakes += _too_few(times, rows, file)
+        mistakes += _too_few(times, rows, first)
     _raise(mistakes)
     return tuple(times), tuple(values)
 
@@ -95,7 +102,7 @@ def read_shapes(folder: Path | None, file: str, length: float, counts: Mapping[s
     wanted = f"{len(names)} columns are wanted here, as in the header"
     numbers = [row.numbers(len(names), wanted, mistakes) for row in rows]
     if not mistakes:
-        mistakes += _too_few(rows, _FEWEST_ROWS, file)
+        mistakes += _too_few(rows, _FEWEST_ROWS, header)
     _raise(mistakes)
     columns = dict(zip(names, zip(*filter(None, numbers), strict=True), strict=True))
     x = columns["x"]
@@ -117,19 +124,25 @@ class _Line:
     text: str
 
     @cached_property
+    def pieces(self) -> list[str]:
+        """What stands between the commas that part cells."""
+        return self.text.split(",") if '"' not in self.text else [piece[0] for piece in _CELL.finditer(self.text)]
+
+    @cached_property
     def cells(self) -> list[str]:
-        """What stands between the commas."""
-        return self.text.split(",")
+        """What the cells say: without space around them, and without quotes."""
+        bare = [piece.strip() for piece in self.pieces]
+        return [cell[1:-1].replace('""', '"').strip() if _QUOTED.fullmatch(cell) else cell for cell in bare]
 
     @cached_property
     def places(self) -> list[Place]:
         """Where the cells begin."""
-        starts = accumulate((len(cell) + 1 for cell in self.cells[:-1]), initial=1)
+        starts = accumulate((len(piece) + 1 for piece in self.pieces[:-1]), initial=1)
         return [(self.number, start) for start in starts]
 
     @property
     def holds_a_number(self) -> bool:
-        return any(_NUMBER.fullmatch(cell.strip()) for cell in self.cells)
+        return any(_NUMBER.fullmatch(cell) for cell in self.cells)
 
     def mistake(self, message: str, cell: int = 0) -> Mistake:
         """Something is wrong with the line, or with one of its cells."""
@@ -138,30 +151,56 @@ class _Line:
     def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
         """The ``count`` finite numbers of the line, or None and what is wrong."""
         if len(self.cells) != count:
-            mistakes.append(self.mistake(f"{wanted}, not {len(self.cells)}"))
+            self.demand_commas()
+            message = f"{wanted}, not {len(self.cells)}"
+            if len(self.cells) == 2 * count and all(map(_DECIMAL_COMMA.fullmatch, map(",".join, _pairs(self.cells)))):
+                cure = f"{message} (decimals have a point: {self.cells[0]}.{self.cells[1]})"
+                raise DescriptionError([self.mistake(cure)])
+            mistakes.append(self.mistake(message))
             return None
-        bare = [cell.strip() for cell in self.cells]
-        numbers = [float(text) if _NUMBER.fullmatch(text) else math.nan for text in bare]
+        numbers = [float(cell) if _NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
         wrong = [i for i, number in enumerate(numbers) if not math.isfinite(number)]
-        mistakes += [self.mistake(f"{quote(bare[i])} is not a finite number", i) for i in wrong]
+        if wrong:
+            self.demand_commas()
+        mistakes += [self.mistake(f"{quote(self.cells[i])} is not a finite number", i) for i in wrong]
         return None if wrong else numbers
+
+    def demand_commas(self) -> None:
+        """Raise DescriptionError where other signs part columns, or a comma stands for a decimal point.
+
+        That is one mistake of the whole file, and not told line by line.
+        """
+        for sign, name in _SEPARATORS.items():
+            parts = [part.strip(' "') for part in self.text.split(sign) if part.strip(' "')]
+            decimal = next(filter(_DECIMAL_COMMA.fullmatch, parts), "")
+            numbers = all(_NUMBER.fullmatch(part.replace(",", ".", 1)) for part in parts)
+            if len(parts) > 1 and ("," not in self.text or (decimal and numbers)):
+                cure = f", and decimals have a point: {decimal.replace(',', '.')}" if decimal else ""
+                raise DescriptionError([self.mistake(f"columns are separated by commas, not by {name}{cure}")])
+        for i in (i for i, cell in enumerate(self.cells) if _DECIMAL_COMMA.fullmatch(cell)):
+            raise DescriptionError([self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)])
+
+
+def _pairs(cells: list[str]) -> Iterator[tuple[str, str]]:
+    return zip(cells[::2], cells[1::2], strict=True)
 
 
 def _lines(folder: Path | None, file: str) -> Iterator[_Line]:
     """The lines of a file that are not blank, at least one."""
+    name = file if folder is None else str(folder / file)
     fault = file_fault(file, folder)
     if fault or folder is None:
-        raise DescriptionError([Mistake(1, 1, fault, file)])
-    content = read_bytes(folder / file, file, limits.TABLE_BYTES)
+        raise DescriptionError([Mistake(1, 1, fault, name)])
+    content = read_bytes(folder / file, name, limits.TABLE_BYTES)
     if not content.strip():
-        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", file)])
-    lines = enumerate(decode(file, content).splitlines(), start=1)
-    return (_Line(file, number, text) for number, text in lines if text.strip())
+        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", name)])
+    lines = enumerate(decode(name, content).splitlines(), start=1)
+    return (_Line(name, number, text) for number, text in lines if text.strip())
 
 
-def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
+def _too_few(rows: Sequence[object], least: int, first: _Line) -> list[Mistake]:
     few = len(rows) < least
-    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []
+    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", first.file)] if few else []
 
 
 def _raise(mistakes: list[Mistake]) -> None:
@@ -176,12 +215,15 @@ def _names(letter: str, count: int) -> list[str]:
 def _headers(header: _Line, counts: Mapping[str, int]) -> list[str]:
     """The names of all columns."""
     if header.holds_a_number:
+        header.demand_commas()
         raise DescriptionError([header.mistake(f"the first line must name the columns: {_COLUMNS}")])
     if len(header.cells) > limits.SHAPE_COLUMNS:
         excess = f"{len(header.cells)} columns, at most {limits.SHAPE_COLUMNS} are allowed"
         raise DescriptionError([header.mistake(excess)])
     used = [name for letter, count in counts.items() for name in _names(letter, count)]
-    names = [cell.strip() for cell in header.cells]
+    if not all(map(_COLUMN.fullmatch, header.cells)):
+        header.demand_commas()
+    names = header.cells
     missing = [name for name in ("x", *used) if name not in names]
     mistakes: list[Mistake] = []
     for i, name in enumerate(names):

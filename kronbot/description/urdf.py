@@ -10,6 +10,7 @@ from kronbot.description import limits
 from kronbot.description.elements import Element, Inspector, parse_xml
 from kronbot.description.nodes import Place
 from kronbot.description.source import Source
+from kronbot.description.urdf_words import ATTRIBUTES, MIMIC, NOT_READ, READ, Speller
 from kronbot.description.wording import listing, quote
 from kronbot.errors import DescriptionError, Mistake
 
@@ -19,8 +20,6 @@ URDF_BYTES: Final = 4 * 1024 * 1024
 Triple = tuple[float, ...]
 """Three numbers."""
 
-MIMIC: Final = "mimic is dropped: the joint moves freely"
-
 _KINDS: Final = ("revolute", "continuous", "prismatic", "fixed")
 _OTHER_KINDS: Final = ("floating", "planar")
 _TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -28,32 +27,6 @@ _ORIGIN: Final[Triple] = (0.0, 0.0, 0.0)
 _AXIS: Final[Triple] = (1.0, 0.0, 0.0)
 # CAD programs write negative moments of this size (kg m^2) for bodies that have none.
 _NO_MOMENT: Final = 1e-15
-
-# What stands in an element: children that are read, attributes that are read, and what the others are called.
-_CHILDREN: Final = {
-    "robot": ("link", "joint"),
-    "link": ("inertial",),
-    "inertial": ("origin", "mass", "inertia"),
-    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics"),
-}
-_ATTRIBUTES: Final = {
-    "link": ("name",),
-    "joint": ("name", "type"),
-    "origin": ("xyz", "rpy"),
-    "axis": ("xyz",),
-    "limit": ("lower", "upper", "effort", "velocity"),
-    "dynamics": ("damping", "friction"),
-}
-_NOT_READ: Final = {
-    ("robot", "transmission"): "transmissions",
-    ("robot", "gazebo"): "settings of Gazebo",
-    ("robot", "material"): "materials",
-    ("link", "visual"): "visuals",
-    ("link", "collision"): "collisions",
-    ("joint", "mimic"): MIMIC,
-    ("joint", "safety_controller"): "safety controllers",
-    ("joint", "calibration"): "calibrations",
-}
 
 
 @dataclass(frozen=True)
@@ -127,9 +100,11 @@ class _Reader(Inspector):
     def __init__(self, file: str) -> None:
         super().__init__(file)
         self._left_out: dict[str, list[str]] = {MIMIC: []}  # the first to be told: it changes how the robot moves
+        self._speller = Speller(self)
 
     def robot(self, root: Element) -> Urdf:
         """The whole robot. Raises DescriptionError with every mistake."""
+        root = self._speller.mended(root)
         name = self.text(root, "name")
         self._note_rest(root, name)
         elements = root.all("link")
@@ -288,12 +263,13 @@ class _Reader(Inspector):
     def _note_rest(self, element: Element, owner: str) -> None:
         """Note under the name of the link or joint what its element holds beyond what is read."""
         for child in element.children:
-            if child.name not in _CHILDREN.get(element.name, ()):
-                other = f"elements {quote(child.name)} of {quote(element.name)}"
-                kind = _NOT_READ.get((element.name, child.name), other)
+            if child.name not in READ.get(element.name, ()):
+                hint = self._speller.hint(child.name, element.name)
+                other = f"elements {quote(child.name)} of {quote(element.name)}{hint}"
+                kind = NOT_READ.get((element.name, child.name), other)
                 name = child.attributes.get("name", "") if element.name == "robot" else owner
                 self._left_out.setdefault(kind, []).append(name)
         for key in element.attributes:
-            if key not in _ATTRIBUTES.get(element.name, (key,)):
+            if key not in ATTRIBUTES.get(element.name, (key,)):
                 kind = f"attribute {quote(key)} of {quote(element.name)}"
                 self._left_out.setdefault(kind, []).append(owner)

@@ -29,8 +29,9 @@ from kronbot.description.rotations import (
     turn_to,
 )
 from kronbot.description.rules import name_fault
-from kronbot.description.urdf import MIMIC, Inertial, Joint, Urdf
-from kronbot.description.wording import did_you_mean, first_of, listing, quote
+from kronbot.description.urdf import Inertial, Joint, Urdf
+from kronbot.description.urdf_words import MIMIC
+from kronbot.description.wording import did_you_mean, first_of, is_shown, listing, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
 
 _WIDTH: Final = 120
@@ -85,7 +86,7 @@ class _Writer:
         self._turns = dict.fromkeys(urdf.links, IDENTITY) | {joint.child: turn_to(joint.axis) for joint in moving}
         self._links = _allowed_names("link", self._order, _LINK_WORDS, ("",))
         self._joints = _allowed_names("joint", [joint.name for joint in moving], _JOINT_WORDS, _JOINT_COLUMNS)
-        self._robot = urdf.name[: limits.NAME_LENGTH]
+        self._robot = _one_line(urdf.name)[: limits.NAME_LENGTH]
         self.notes = (f"endpoint: {quote(self._links[self._endpoint])}, {why}", *self._notes())
 
     def body(self) -> list[str]:
@@ -98,7 +99,7 @@ class _Writer:
         lines = [
             "kronbot: 1",
             f"name: {_yaml_text(self._robot)}",
-            f"source: {_yaml_text('converted from ' + PurePath(self._urdf.file).name)}",
+            f"source: {_yaml_text('converted from ' + _one_line(PurePath(self._urdf.file).name))}",
             "convention: standard",
             "gravity: [0, 0, -9.81]  # not in the URDF",
             "links:",
@@ -298,6 +299,11 @@ def _angle(value: float) -> str:
 def _number(value: float) -> str:
     """A number as short as it reads back the same; whole ones without a fraction."""
     return repr(int(value)) if value.is_integer() and abs(value) < 1e6 else repr(value)
+
+
+def _one_line(text: str) -> str:
+    """The text without what a name or a source may not hold."""
+    return "".join(character if is_shown(character) else "_" for character in text)
 
 
 def _yaml_text(text: str) -> str:

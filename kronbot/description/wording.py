@@ -2,31 +2,119 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Final
 
 from kronbot.description import limits
 from kronbot.errors import Mistake, Mistaken
 
-_QUOTED_LENGTH = 60
+QUOTED_LENGTH: Final = 60
+"""Longest text that is quoted whole, characters."""
+
 _GUESSED_LENGTH = 64
+_LIKENESS = 0.6
+
+# Letters, dashes and signs that look like ASCII and are not what compatibility (NFKD) makes ASCII of; and the Latin
+# letters with strokes, which do not decompose.
+_LOOK_ALIKES = str.maketrans(
+    # Cyrillic
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u043a\u0455\u0456\u0458\u0501\u04bb\u051b\u051d\u0475\u04cf\u043c\u0442"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u051a\u051c\u0474\u04c0"
+    # Greek
+    "\u03b1\u03b3\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03c9\u03b7\u03f2\u03f3"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f9\u037f"
+    # Latin letters and dashes
+    "\u0131\u0142\u00f8\u0111\u0251\u0261\u0269\u2010\u2012\u2013\u2014\u2212",
+    "aeopcyxksijdhqwvlmtABEKMHOPCTYXSIJQWVIayikvoptuxwncjABEZHIKMNOPTYXCJilodagi-----",
+)
 
 
 def quote(text: str) -> str:
     """``text`` in single quotes, clipped, control characters escaped (a file must not write to the terminal)."""
-    clipped = text if len(text) <= _QUOTED_LENGTH else text[: _QUOTED_LENGTH - 3] + "..."
+    clipped = text if len(text) <= QUOTED_LENGTH else text[: QUOTED_LENGTH - 3] + "..."
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in clipped) + "'"
 
 
-def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the option nearest to ``word``, or an empty string."""
+def is_shown(character: str) -> bool:
+    """Whether a character can stand in a line of text: it prints, is a space, or joins or parts letters as it must."""
+    # NBSP and the wide space of Chinese do not count as printable; ZWNJ and ZWJ are part of Persian and Indic words.
+    return character.isprintable() or character in "\xa0\u2007\u202f\u3000\u200c\u200d"
+
+
+def named(character: str) -> str:
+    """A character in quotes, and its name where one cannot be sure to see which it is."""
+    if character.isascii():
+        return quote(character)
+    return f"{quote(character)} ({_unicode_name(character)})"
+
+
+def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:
+    """``"; did you mean 'x'?"`` for the option nearest to ``word``, or an empty string.
+
+    What follows the word in a message. ``shown`` is how an option is written there.
+    """
+    found = near(word, options)
+    return meant(word, found[0], shown(found[0])) if found else ""
+
+
+def near(word: str, options: Iterable[str], likeness: float = _LIKENESS) -> list[str]:
+    """The option nearest to ``word`` and the next one, as far as they are alike.
+
+    One alone where it differs by nothing but case, accents, letters that look the same or signs that are not seen.
+    """
     if len(word) > _GUESSED_LENGTH:
+        return []
+    import difflib
+
+    plain, looks = _look(word), {_look(option): option for option in options}
+    if plain in looks:
+        return [looks[plain]]
+    return [looks[look] for look in difflib.get_close_matches(plain, looks, n=2, cutoff=likeness)]
+
+
+def meant(word: str, option: str, shown: str = "") -> str:
+    """``"; did you mean 'x'?"``, after the word in a message; before it what the eye does not see in the word."""
+    odd = _foreign(word, option)
+    hidden = _foreign(option, word) if not odd and _look(word) == _look(option) else ""
+    return (
+        (f": its {odd}" if odd else "")
+        + f"; did you mean {quote(shown or option)}"
+        + (f", whose {hidden}?" if hidden else "?")
+    )
+
+
+def _look(word: str) -> str:
+    """What a word looks like: in small ASCII letters as far as there are such, without what is not seen."""
+    if word.isascii():
+        return word.casefold()
+    import unicodedata
+
+    letters = unicodedata.normalize("NFKD", word).translate(_LOOK_ALIKES)
+    return "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")).strip().casefold()
+
+
+def _foreign(word: str, other: str) -> str:
+    """``2nd letter is CYRILLIC SMALL LETTER A``: the first letter beyond ASCII that the other word does not have."""
+    character = next((c for c in word if not c.isascii() and c not in other), None)
+    if character is None:
         return ""
-    by_case = {option.casefold(): option for option in options}
-    near = difflib.get_close_matches(word.casefold(), by_case, n=1)
-    return f"; did you mean {quote(by_case[near[0]])}?" if near else ""
+    places = [_ordinal(i) for i, c in enumerate(word, start=1) if c == character]
+    what, many = "letter" if character.isalpha() else "character", len(places) > 1
+    where = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+    return f"{where} {what}{'s are' if many else ' is'} {_unicode_name(character)}"
+
+
+def _ordinal(n: int) -> str:
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def _unicode_name(character: str) -> str:
+    import unicodedata
+
+    return unicodedata.name(character, f"U+{ord(character):04X}")
 
 
 def listing(options: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from kronbot.compute.result import Scalar
 from kronbot.errors import ComputationError
 from kronbot.mechanics.equilibrium import Lost, Path
 from kronbot.mechanics.load_cases import Case
-from kronbot.mechanics.statics import Equilibria
+from kronbot.mechanics.statics import Equilibria, beyond_small
 
 Array = npt.NDArray[np.float64]
 
@@ -28,8 +28,9 @@ NEVER = 1e-9
 def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scalar]:
     """The factor for a case: along the path of equilibria (``newton``), or of the straight beams (``linear``).
 
-    On the path it is known to a hundred millionth. Raises ComputationError where the robot buckles under its weight
-    before any load, or nothing loads it.
+    On the path it is known to a hundred millionth; that deflections there are beyond what the order is made for is
+    told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
+    buckles under its weight before any load, or nothing loads it.
     """
     modal = list(equilibria.robot.flexible)
     straight = equilibria.linear(case)
@@ -45,7 +46,14 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
         before = equilibria.path(case.wrench, modal, lambda share: share * multiplied(0.0)).follow(straight, 0.0, 1.0)
     except Lost:
         raise ComputationError("the robot buckles under its weight before any load is on it") from None
-    return _on_path(path, before)
+    lost = _on_path(path, before)
+    if isinstance(lost, float):
+        return {"buckling": f"none up to {lost:.3g} times the load"}
+    found: dict[str, Scalar] = {"buckling_factor": lost.share}
+    rows = equilibria.model.report().rows(lost.q[None], case.wrench[None], multiplied(lost.share)[None])
+    if equilibria.robot.order in ("1", "2") and beyond_small(equilibria.robot, rows).any():
+        found["buckling_beyond_small_deflections"] = True
+    return found
 
 
 def _multiplied(equilibria: Equilibria, case: Case, q: Array) -> Callable[[float], Array]:
@@ -75,8 +83,11 @@ def _of_pencil(path: Path, q: Array) -> float | None:
     return float(1 / real.max()) if real.size else None
 
 
-def _on_path(path: Path, q: Array) -> dict[str, Scalar]:
-    """Follow the equilibria from q at the multiple 0 to where the path ends: there the stiffness is singular."""
+def _on_path(path: Path, q: Array) -> Lost | float:
+    """Follow the equilibria from q at the multiple 0 to where the path ends: there the stiffness is singular.
+
+    The multiple that was reached where it does not end.
+    """
     reached = 0.0
     estimate = _of_pencil(path, q) or 1.0
     step = estimate / STEPS
@@ -84,6 +95,6 @@ def _on_path(path: Path, q: Array) -> dict[str, Scalar]:
         try:
             q = path.follow(q, reached, reached + step)
         except Lost as lost:
-            return {"buckling_factor": lost.share}
+            return lost
         reached, step = reached + step, GROWTH * step
-    return {"buckling": f"none up to {reached:.3g} times the load"}
+    return reached

@@ -19,6 +19,7 @@ from kronbot.errors import UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import PURPOSE, matrix_units, model_in_words, rigid_forces
 from kronbot.mechanics.recursion import demand_inertia
+from kronbot.mechanics.regularity import demand_regular
 from kronbot.mechanics.simulation import grid
 from kronbot.model.robot import Robot
 
@@ -144,6 +145,8 @@ def _multipliers(
     if not size:
         return np.zeros(0, dtype=complex)
 
+    start = trace(0.0)["M"].reshape(robot.n, robot.n)[np.ix_(free, free)]
+    demand_regular(start, [robot.coordinates[place] for place in free])
     at = Buffered(trace.function)
     at.arguments[1][:] = trace.bound
     count, places = len(free), np.array(free)[:, None] + robot.n * np.array(free)

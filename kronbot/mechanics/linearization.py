@@ -19,6 +19,7 @@ from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import modes
 from kronbot.mechanics.recursion import demand_inertia
+from kronbot.mechanics.regularity import demand_regular
 from kronbot.mechanics.state_space import INPUTS, OUTPUTS, ports, reachable, state_space
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -160,6 +161,7 @@ def _answers(
     P = values["P"].reshape(len(outputs), robot.n)[:, free]
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
+    demand_regular(M, names)
     space, found = state_space(M, D, K, E, P), modes(M, D, K)
     numbers = [str(i + 1) for i in range(len(found.poles))]
     units = matrix_units(robot, free)

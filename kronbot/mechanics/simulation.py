@@ -22,6 +22,7 @@ from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_ene
 from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
 from kronbot.mechanics.kinematics import endpoint
 from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.regularity import demand_regular
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
@@ -34,8 +35,6 @@ ROW_LIMIT = 1_000_000
 NUMBER_LIMIT = 50_000_000
 # CVODES takes shorter times for rounding.
 SHORTEST_STEP = 1e-8
-# Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
-SINGULAR = 1e-15
 
 
 @dataclass(frozen=True)
@@ -232,15 +231,8 @@ def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
     """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
     matrix = generalized_inertia_matrix(system.state)[system.free, system.free]
     trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"M": matrix}, PURPOSE)
-    M = trace(0.0, x)["M"].reshape(len(system.free), len(system.free))
-    if not M.size or not np.isfinite(M).all():
-        return
-    size = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    if values[0] <= SINGULAR or np.diag(M).min() <= 0:
-        weak = int(np.argmin(np.diag(M))) if np.diag(M).min() <= 0 else int(np.abs(vectors[:, 0]).argmax())
-        name = robot.coordinates[system.free[weak]]
-        raise ComputationError(f"the mass matrix is singular: {name} moves no inertia of its own; give its link mass")
+    count = len(system.free)
+    demand_regular(trace(0.0, x)["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
 
 
 def _report(robot: Robot, system: Equations) -> Trace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,17 +23,18 @@ from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.rotations import along, axial
 from kronbot.mechanics.static_model import PURPOSE, StaticModel
 from kronbot.model.build import build
-from kronbot.model.robot import Robot
+from kronbot.model.robot import Link, Robot
 
 Array = npt.NDArray[np.float64]
 
 SOLVERS = ("newton", "linear")
 FULL = np.ones(2)
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
-SOLVERS = ("newton", "linear")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 # Deflections beyond this share of a beam's length are outside of what orders 1 and 2 are made for, Piedboeuf A5.
 SMALL = 0.1
+# And so are turns (rad) of a tip, by bending (0.15 where it deflects by a tenth) or by torsion.
+TURN = 0.3
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _statics(
         state = bare.linear(still) if linear else bare.newton(still)
         at_rest = trace(state, np.zeros(6), FULL)
     series = _series(solved, statics, q, wrenches, rows, at_rest)
-    beyond = _beyond_small(solved, rows)
+    beyond = int(beyond_small(solved, rows).sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
     if robot.order in ("1", "2") and beyond:
         summary["cases_beyond_small_deflections"] = beyond
@@ -242,12 +243,9 @@ def _series(
             zero = at_rest[f"gauge {gauge.name}"]
             relative = {f"{word}_relative.{gauge.name}": values[:, i] - zero[i] for i, word in enumerate(words)}
             series |= dict(reversed(relative.items()))
-    for link in robot.links:
-        if link.beam is not None:
-            series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
-            turns = rows[f"turns {link.name}"].reshape(len(q), 3, -1, 3).transpose(0, 2, 1, 3)
-            vectors = axial(turns[:, -1]) if "quadratic" in rows else np.array([along(each)[-1] for each in turns])
-            series |= {f"tip.{link.name}.r{axis}": vectors[:, i] for i, axis in enumerate("xyz")}
+    for link, places, turns in _tips(robot, rows):
+        series |= {f"tip.{link.name}.{axis}": places[:, i] for i, axis in enumerate("xyz")}
+        series |= {f"tip.{link.name}.r{axis}": turns[:, i] for i, axis in enumerate("xyz")}
     for word in ("endpoint", "displacement", "displacement_hub"):
         series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
     series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
@@ -255,14 +253,24 @@ def _series(
     return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
 
 
-def _beyond_small(robot: Robot, rows: Mapping[str, Array]) -> int:
-    """Number of cases in which a beam deflects by more than a tenth of its length."""
-    beyond = np.zeros(len(rows["endpoint"]), dtype=bool)
+def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:
+    """Displacements and rotation vectors (cases, 3) of the tip of every beam, in its root frame."""
     for link in robot.links:
         if link.beam is not None:
-            length = robot.parameters.evaluate(link.beam.length, PURPOSE)
-            beyond |= np.linalg.norm(rows[f"tip {link.name}"], axis=1) > SMALL * length
-    return int(beyond.sum())
+            places = rows[f"tip {link.name}"]
+            turns = rows[f"turns {link.name}"].reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3)
+            vectors = axial(turns[:, -1]) if "quadratic" in rows else np.array([along(each)[-1] for each in turns])
+            yield link, places, vectors
+
+
+def beyond_small(robot: Robot, rows: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
+    """Cases (cases,) in which a tip goes further than orders 1 and 2 are made for: by SMALL lengths, or by TURN."""
+    beyond = np.zeros(len(rows["endpoint"]), dtype=bool)
+    for link, places, turns in _tips(robot, rows):
+        assert link.beam is not None
+        length = robot.parameters.evaluate(link.beam.length, PURPOSE)
+        beyond |= (np.linalg.norm(places, axis=1) > SMALL * length) | (np.linalg.norm(turns, axis=1) > TURN)
+    return beyond
 
 
 def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Array]) -> dict[str, Scalar]:

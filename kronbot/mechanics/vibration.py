@@ -17,6 +17,7 @@ from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import model_in_words
 from kronbot.mechanics.modal import Modes, modes
 from kronbot.mechanics.recursion import demand_inertia
+from kronbot.mechanics.regularity import demand_regular
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -66,6 +67,7 @@ def _modes(robot: Robot, q: Array, qd: Array, locked: frozenset[int]) -> Modes:
     values = trace(q, qd, np.zeros(robot.n))
     free = [place for place in range(robot.n) if place not in locked]
     M, D, K = (values[name].reshape(robot.n, robot.n)[np.ix_(free, free)] for name in "MDK")
+    demand_regular(M, [robot.coordinates[place] for place in free])
     return modes(M, D, K)
 
 

@@ -44,9 +44,6 @@ def test_every_mistake_is_a_block(tmp_path, capsys):
         "arm.yaml:3:13: 'convention' must be one of standard, modified; not 'standart'; did you mean 'standard'?",
         "  3 | convention: standart",
         "    |             ^",
-        "arm.yaml:8:9: missing key 'alpha' in 'dh'",
-        "  8 |     dh: {a: 1, d: 0, alfa: 0, theta: 0}",
-        "    |         ^",
         "arm.yaml:8:22: unknown key 'alfa'; did you mean 'alpha'?",
         "  8 |     dh: {a: 1, d: 0, alfa: 0, theta: 0}",
         "    |                      ^",
@@ -106,7 +103,7 @@ def test_standard_input(tmp_path):
     )
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
-        "<stdin>:9:13: unknown key 'maß'; did you mean 'mass'?",
+        "<stdin>:9:13: unknown key 'maß': its 3rd letter is LATIN SMALL LETTER SHARP S; did you mean 'mass'?",
         "  9 |     rigid: {maß: 1}",
         "    |             ^",
     ]
@@ -117,15 +114,15 @@ def test_a_motion_of_the_command_line(capsys):
     motion = "qa: {type: sinusoid, amplitud: 0.2, frequency: 5}\nqaa: {type: cycloidl}"
     assert run(["linearize", "khang", "--motion", motion]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        "motion:1:5: missing key 'amplitude' in 'qa'",
-        "  1 | qa: {type: sinusoid, amplitud: 0.2, frequency: 5}",
-        "    |     ^",
         "motion:1:22: unknown key 'amplitud'; did you mean 'amplitude'?",
         "  1 | qa: {type: sinusoid, amplitud: 0.2, frequency: 5}",
         "    |                      ^",
         "motion:2:1: unknown joint 'qaa'; did you mean 'qa'?",
         "  2 | qaa: {type: cycloidl}",
         "    | ^",
+        "motion:2:6: missing keys 'rate', 'half_period' in 'qaa'",
+        "  2 | qaa: {type: cycloidl}",
+        "    |      ^",
         "motion:2:13: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'cycloidl'; did you "
         "mean 'cycloidal'?",
         "  2 | qaa: {type: cycloidl}",
@@ -140,7 +137,7 @@ def test_tables(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("t,q\n0,0\n1,\tone\n2,2\n3,3\n4,4\n")
     text = ARM + "motion:\n  q1: {type: table, file: t.csv}\n"
     assert refused(tmp_path, capsys, text) == [
-        "t.csv:3:3: 'one' is not a finite number",
+        f"{tmp_path / 't.csv'}:3:3: 'one' is not a finite number",
         "  3 | 1,    one",
         "    |   ^",
     ]

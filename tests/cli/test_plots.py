@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from matplotlib.figure import Figure  # noqa: E402
 
 from kronbot import description  # noqa: E402
 from kronbot.cli.plots import arms, curves, jacobian, linear_model, modes, simulation, statics, style  # noqa: E402
+from kronbot.cli.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.cli.plots.curves import Curve  # noqa: E402
+from kronbot.cli.plots.frequency_response import Response  # noqa: E402
 from kronbot.compute.result import Array, Result  # noqa: E402
 from kronbot.errors import UsageError  # noqa: E402
 from kronbot.mechanics import floquet, jacobians, linearization, vibration  # noqa: E402
@@ -35,6 +38,26 @@ links:
   - {{name: {link}, joint: {{type: fixed}}, dh: {{a: 1.5, d: 0, alpha: 0, theta: 0}},
       flexible: {{mass: 1, EI: {{y: 20, z: 10}}, GJ: 5, polar_inertia: 0.01, modes: {{v: 1, w: 1, torsion: 1}}}}}}
 """
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {{l: {length}}}
+links:
+  - {{name: {name}a, joint: {{type: revolute, name: {name}1}}, dh: {{a: l, d: 0, alpha: 0, theta: 0}},
+      flexible: {{mass: 250*l, EI: {{z: 6e4*l**3}}, modes: {{v: 2}}, damping: {{ratio: 0.01}}}}}}
+  - {{name: {name}b, joint: {{type: revolute, name: {name}2}}, dh: {{a: l, d: 0, alpha: 0, theta: 0}},
+      flexible: {{mass: 250*l, EI: {{z: 6e4*l**3}}, modes: {{v: 2}}, damping: {{ratio: 0.01}}}}}}
+"""
+LIFT = """
+kronbot: 1
+name: lift
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - {name: car, joint: {type: prismatic, name: d}, dh: {a: 0, d: 0, alpha: 0, theta: 0}, rigid: {mass: 2}}
+"""
 
 
 @cache
@@ -46,6 +69,12 @@ def shipped(name, order="2"):
 def beam(name="beam", link="arm"):
     """A beam without a joint, along x."""
     return robots_in_tests.model(BEAM.format(name=name, link=link))
+
+
+@cache
+def arm(length, name):
+    """Two flexible links under gravity that bend alike at every length."""
+    return robots_in_tests.model(ARM.format(length=length, name=name))
 
 
 @cache
@@ -130,6 +159,54 @@ def demand_sound(figure):
             # Between the title and the axes, in nobody's way.
             assert legend.get_window_extent().y1 <= axis._left_title.get_window_extent().y0 + 1
             assert legend.get_window_extent().y0 >= axis.get_window_extent().y1 - 1
+        demand_readable_ticks(axis)
+    demand_on_paper(figure)
+
+
+def tick_boxes(each):
+    """Where the labels of the ticks in sight are, in their order."""
+    low, high = sorted(each.get_view_interval())
+    along = "xy".index(each.axis_name)
+    labels = [label for label in each.get_majorticklabels() if low <= label.get_position()[along] <= high]
+    return sorted((label.get_window_extent() for label in labels if label.get_text()), key=lambda box: box.min[along])
+
+
+def demand_readable_ticks(axis):
+    """Two points of type between labels beside each other, none over another, no factor in a corner."""
+    for before, after in pairwise(tick_boxes(axis.xaxis)):
+        assert after.x0 - before.x1 > 2 * axis.figure.dpi / 72, axis.get_title(loc="left")
+    for before, after in pairwise(tick_boxes(axis.yaxis)):
+        assert after.y0 > before.y1, axis.get_title(loc="left")
+    assert not axis.xaxis.get_offset_text().get_text() and not axis.yaxis.get_offset_text().get_text()
+
+
+def demand_on_paper(figure):
+    """No words beyond the edge, and no title over the panel to the right of its own."""
+    shown = [figure._suptitle, *figure.legends]
+    for axis in (axis for axis in figure.axes if axis.axison):
+        shown += [axis._left_title, axis.xaxis.label, axis.yaxis.label, *axis.texts]
+        # Hinted type is wider than to scale by a few pixels.
+        assert axis._left_title.get_window_extent().x1 <= axis.get_window_extent().x1 + 4, axis._left_title
+        boxes = [box for each in (axis.xaxis, axis.yaxis) for box in tick_boxes(each)]
+        assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    for part in shown:
+        box = part.get_window_extent()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, part
+
+
+def demand_clear_guides(axis):
+    """Labels of lines of equal damping are within the axes, and on no pole, line or other label."""
+    marks = np.vstack([each.get_xydata() for each in axis.lines if each.get_marker() in ("x", "o")])
+    half = 3 * axis.figure.dpi / 72  # of a mark of 6 points
+    taken = [mpl.transforms.Bbox([xy - half, xy + half]) for xy in axis.transData.transform(marks)]
+    lines = [axis.transData.transform_path(each.get_path()) for each in axis.lines if each.get_color() == style.GREY]
+    frame = axis.get_window_extent()
+    for label in axis.texts:
+        box = label.get_window_extent()
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1, label
+        assert not any(box.overlaps(other) for other in taken), label
+        assert not any(path.intersects_bbox(box, filled=False) for path in lines), label
+        taken.append(box)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -141,7 +218,9 @@ def test_every_picture_of_every_robot(name, picture):
         demand_sound(picture(simulation.draw, robot, moved(name, order="1")))
         demand_sound(picture(jacobian.draw, robot, *jacobian_at(robot, q)))
         demand_sound(picture(modes.draw, robot, vibration.vibration(robot, q, 0 * q, None)))
-        demand_sound(picture(linear_model.draw, robot, linear(robot, q)))
+        figure = picture(linear_model.draw, robot, linear(robot, q))
+        demand_sound(figure)
+        demand_clear_guides(starting(figure, "poles"))
 
 
 @pytest.mark.parametrize(("name", "order"), [("torso", "0"), ("spin-up", "2"), ("spatial", "1"), ("puma560", "2")])
@@ -280,6 +359,7 @@ def test_very_many_rows_are_thinned_to_what_paper_shows(picture):
     [
         (1.0, "rad", 180 / np.pi, "deg"), (1e-3, "rad", 1e3, "mrad"), (0.15, "m", 1e3, "mm"), (0.5, "m", 1, "m"),
         (7e4, "N m", 1e-3, "kN m"), (2e-7, "J", 1e9, "nJ"), (5.0, "1/m", 1, "1/m"), (0.0, "m", 1, "m"),
+        (7e9, "N m", 1e-9, "GN m"), (5e-12, "J", 1e12, "pJ"),
         (1e30, "J", 1, "J"),
     ],
 )  # fmt: skip
@@ -501,3 +581,174 @@ def test_statics_in_two_views_and_at_all_orders(picture):
     figure = picture(statics.draw, robot, {"2": every}, Outline.of(robot).at)
     demand_sound(figure)
     assert list(panels(figure)) == ["4 of 4 cases to scale, grey: undeformed"]
+
+
+# Links of mm and of half a kilometre; the widest of letters.
+SIZES = [(0.004, "q"), (400, "W" * 40 + "_"), (0.7, "shoulder_of_the_left_")]
+
+
+@pytest.mark.parametrize(("length", "name"), SIZES)
+def test_statics_of_robots_of_any_size(length, name, picture):
+    """Everything on paper: names, numbers, and what tells the curves apart."""
+    robot = arm(length, name)
+    weight = 250 * length
+    forces = [[0, 0, 0], [0, -weight, 0], [weight, -weight, 0]]
+    outcomes = sweep(robot, {f"{name}1": [0, 0.5, 1.0], f"{name}2": [0, np.pi / 6]}, forces, "2", "1", "0")
+    figure = picture(
+        statics.draw, robot, {order: each.result for order, each in outcomes.items()}, Outline.of(robot).at
+    )
+    demand_sound(figure)
+    (legend,) = figure.legends
+    words = [text.get_text() for text in legend.get_texts()]
+    assert len(words) == 6 and all(" deg," in each for each in words) and " = 30 deg," in words[-1]
+    deflection = starting(figure, "deflection")
+    peak = np.abs(outcomes["2"].result.series[f"tip.{name}b.y"]).max()
+    factor, unit = style.readable(peak, "m")
+    assert deflection.get_ylabel() == f"[{unit}]"
+    assert max(np.abs(each.get_ydata()).max() for each in deflection.lines) == pytest.approx(factor * peak)
+
+
+def test_a_legend_has_as_many_columns_as_fit(picture):
+    robot = shipped("piedboeuf")
+    (result,) = (each.result for each in sweep(robot, {"theta": [0, 1]}, [[0, -k, 0] for k in range(6)], "2").values())
+    figure = picture(statics.draw, robot, {"2": result}, Outline.of(robot).at)
+    demand_sound(figure)
+    (legend,) = figure.legends
+    assert legend._ncols == 6 and legend.get_texts()[1].get_text() == "force.y = -1 N"
+    # A seventh would be beyond the edge.
+    assert figure.bbox.width * 6 / 7 < legend.get_window_extent().width < figure.bbox.width
+    assert style.columns(["a" * 500], 500) == 1
+
+
+def test_long_labels_break_into_lines():
+    lines = style.wrapped(["word = 1"] * 30, 400).split("\n")
+    assert len(lines) > 2 and ", ".join(line.rstrip(",") for line in lines) == ", ".join(["word = 1"] * 30)
+    assert all(style.SAMPLE + style.ENTRY * style.width(line.rstrip(",")) <= 400 for line in lines)
+
+
+def test_many_loads(picture):
+    """Said how many are drawn; strokes that come again have other marks."""
+    robot = shipped("piedboeuf")
+    (result,) = (each.result for each in sweep(robot, {"theta": [0, 1]}, [[0, -k, 0] for k in range(14)], "2").values())
+    figure = picture(statics.draw, robot, {"2": result}, Outline.of(robot).at)
+    demand_sound(figure)
+    axis = panels(figure)["torque of theta, order 2, 12 of 14"]
+    assert len({(each.get_linestyle(), each.get_marker()) for each in axis.lines}) == statics.CURVES == 12
+
+
+def test_statics_of_a_sliding_joint(picture):
+    """A force, over mm where it slides little; level curves are on a scale that does not show their rounding."""
+    robot = robots_in_tests.model(LIFT)
+    (result,) = (each.result for each in sweep(robot, {"d": [0, 0.001, 0.002]}, [[0, 0, 0]], "2").values())
+    noisy = result.series["torque.d"] * (1 + 1e-14 * np.arange(3))
+    noisy_result = replace(result, series={**result.series, "torque.d": noisy})
+    figure = picture(statics.draw, robot, {"2": noisy_result}, Outline.of(robot).at)
+    demand_sound(figure)
+    axis = panels(figure)["force of d, order 2"]
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("d [mm]", "[N]")
+    assert np.diff(axis.get_ylim()) > 1
+
+
+@pytest.mark.parametrize(("length", "name"), SIZES)
+def test_models_of_robots_of_any_size(length, name, picture):
+    """Arms in mm where they are small; titles and ticks on paper."""
+    robot = arm(length, name)
+    q = np.zeros(robot.n)
+    unit = "mm" if length < 0.1 else "m"
+    for figure in (
+        picture(modes.draw, robot, vibration.vibration(robot, q, q, None)),
+        picture(jacobian.draw, robot, *jacobian_at(robot, q)),
+        picture(linear_model.draw, robot, linear(robot, q), (f"{name}2", f"torque.{name}1")),
+    ):
+        demand_sound(figure)
+        arm_view = figure.axes[-1]
+        assert (arm_view.get_xlabel(), arm_view.get_ylabel()) == (f"x [{unit}]", f"y [{unit}]")
+    ends = max(np.abs(each.get_xdata()).max() for each in arm_view.lines)
+    assert 1.9 * length < ends / (1000 if unit == "mm" else 1) < 2.3 * length
+
+
+@pytest.mark.parametrize(("start", "end"), [(1234.5, 1234.6), (0.0, 3e-5), (-123456.0, 654321.0)])
+def test_ticks_keep_apart(start, end, picture):
+    """Long numbers in a narrow panel."""
+    t = np.linspace(start, end, 50)
+
+    def draw(name):
+        with style.picture(name, "title", [["a", "b", "c"]], [style.HEIGHT]) as axes:
+            for axis in axes.values():
+                curves.draw(axis, Curve("t", "s", t), curves.Diagram("x", [Curve("y", "1/m", 1e-5 * np.sin(t))]))
+
+    figure = picture(draw)
+    demand_sound(figure)
+    assert all(len(tick_boxes(axis.xaxis)) > 1 for axis in figure.axes)
+
+
+def test_a_level_signal_shows_no_rounding(picture):
+    t = np.linspace(0, 1, 50)
+
+    def draw(name):
+        with style.picture(name, "title", [["a", "b"]], [style.HEIGHT]) as axes:
+            level = Curve("torque", "N m", 40 + 1e-13 * np.sin(99 * t))
+            curves.draw(axes["a"], Curve("t", "s", t), curves.Diagram("level", [level]))
+            decade = Curve("energy", "J", np.full(50, 1e-3))
+            curves.draw_logarithmic(axes["b"], Curve("t", "s", t), curves.Diagram("decade", [decade]))
+
+    figure = picture(draw)
+    demand_sound(figure)
+    assert panels(figure)["level"].get_ylim() == pytest.approx((38, 42))
+    # Not on the frame, from where it could not be told.
+    assert panels(figure)["decade"].get_ylim() == pytest.approx((1e-4, 1e-2))
+
+
+@pytest.mark.parametrize("degrees", [-180.0, -90.0, 0.0])
+def test_a_constant_phase_is_off_the_frame(degrees, picture, monkeypatch):
+    """Exactly constant, and with a trifle that would make the frame's ends -180 and -90."""
+    robot = shipped("khang")
+    result = linear(robot)
+    for trifle in (0.0, 0.01):
+        values = np.exp(1j * np.radians(degrees + trifle * np.linspace(0, 1, 9)))
+        found = Response(np.geomspace(1, 100, 9), values)
+        monkeypatch.setattr(linear_model, "response", lambda *a, found=found: found)
+        figure = picture(linear_model.draw, robot, result)
+        demand_sound(figure)
+        axis = starting(figure, "phase")
+        y = axis.transAxes.inverted().transform(axis.transData.transform([[10, degrees]]))[0, 1]
+        assert 0.03 < y < 0.97
+
+
+def test_labels_of_damping_keep_off_the_poles(picture):
+    """Poles all over the corner where the labels would be, and where each line leaves the axes."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        sizes, ratios = rng.uniform(50, 100, 25), rng.uniform(0.02, 0.3, 25)
+        poles = sizes * (-ratios + 1j * np.sqrt(1 - ratios**2))
+
+        def draw(name, poles=poles):
+            with style.picture(name, "title", [["a", "b"]], [2 * style.HEIGHT]) as axes:
+                poles_in_plane.draw_poles(axes["a"], poles)
+                axes["b"].set_axis_off()
+
+        figure = picture(draw)
+        figure.draw_without_rendering()
+        assert figure.axes[0].texts
+        demand_clear_guides(figure.axes[0])
+
+
+def test_double_poles_are_real_but_for_rounding(picture):
+    """No logarithmic scale down to 1e-13 for what is zero."""
+    result = linear(shipped("torso"))
+    poles = result.arrays["poles"]
+    values = np.array(poles.values)
+    values[np.flatnonzero((values.imag == 0) & (values.real < 0))[:2]] = -3 + 1e-13j, -3 - 1e-13j
+    result = replace(result, arrays={**result.arrays, "poles": replace(poles, values=values)})
+    axis = starting(picture(linear_model.draw, shipped("torso"), result), "poles")
+    drawn = np.concatenate([each.get_ydata() for each in axis.lines if each.get_marker() == "x"])
+    assert drawn[drawn != 0].min() > 0.1
+
+
+def test_runs_of_robots_of_any_size(picture):
+    for length, name in SIZES[:2]:
+        robot = arm(length, name)
+        result = robots_in_tests.run(robot, duration=0.02 * length**0.5, step=0.004 * length**0.5, rtol=1e-4).result
+        figure = picture(simulation.draw, robot, result)
+        demand_sound(figure)
+        assert starting(figure, "at t = 0").get_xlabel() == ("x [mm]" if length < 0.1 else "x [m]")

@@ -83,7 +83,8 @@ def test_batch_from_a_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q1,qx\n1,2\n", "qx"), ("q1,q1\n1,2\n", "twice"), ("q1,q2\n1\n", "2 names"), ("q1\nnan\n", "not finite"),
+        ("q1,qx\n1,2\n", "qx"), ("q1,q1\n1,2\n", "twice"), ("q1,q2\n1\n", "names in the header: 2"),
+        ("q1\nnan\n", "not a finite number"),
         ("q1\nabc\n", "abc"), ("", "header"), ("q1\n", "rows of numbers"), (b"\xff\xfe\x00", "UTF-8"),
     ],
 )  # fmt: skip
@@ -227,7 +228,7 @@ def test_a_wrong_row_far_down_leaves_no_file(tmp_path, capsys, monkeypatch):
     file.write_text("q1,q2,q3\n" + "1,2,3\n" * 1200 + "1,nan,3\n")
     line = ["jacobian", "stacker-numeric", "--q", f"@{file}", "--array", "J_T", "-o", str(target)]
     assert run(line) == 2
-    assert "row 1201 after the header" in capsys.readouterr().err
+    assert "rows.csv:1202:3: 'nan' is not a finite number" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
 
 

@@ -1,9 +1,12 @@
 """Tables of shapes: what a robot file and a CSV file may say, and every mistake at its place."""
 
 import math
+import os
+from pathlib import Path
 
 import pytest
 
+from kronbot.cli.main import run
 from kronbot.description import Source, limits, load
 from kronbot.description.schema import TableFile
 from kronbot.description.table import read_shapes
@@ -33,7 +36,8 @@ def loaded(shape, folder):
 def faults(function, *arguments):
     with pytest.raises(DescriptionError) as caught:
         function(*arguments)
-    return [str(mistake) for mistake in caught.value.mistakes]
+    folder = next((f"{argument}{os.sep}" for argument in arguments if isinstance(argument, Path)), "")
+    return [str(mistake).replace(folder, "") for mistake in caught.value.mistakes]
 
 
 def rows(count=9, **columns):
@@ -100,7 +104,7 @@ def test_columns_by_name_and_those_beyond_are_left_out(tmp_path):
     assert list(got.columns) == ["v1", "v2", "w1", "t1"]
     assert got.columns["v1"] == (-0.0, -0.0625, -0.25, -0.5625, -1.0)
     assert got.columns["t1"][-1] == math.sin(1)
-    assert str(got.mistake("v2", "no")) == "s.csv:1:9: no"
+    assert str(got.mistake("v2", "no")) == f"{tmp_path / 's.csv'}:1:9: no"
 
 
 @pytest.mark.parametrize(
@@ -218,3 +222,56 @@ def test_sizes(tmp_path, monkeypatch):
     assert len(read(tmp_path, rows(8, v1=bow)).x) == 8
     monkeypatch.setattr(limits, "TABLE_BYTES", 1024)
     assert faults(read, tmp_path, rows(100, v1=bow)) == ["s.csv:1:1: larger than 1 kB"]
+
+
+def test_the_file_is_named_by_its_path(tmp_path, monkeypatch, capsys):
+    """From where the user stands, so that an editor finds it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "s.csv").write_text("a,b\n")
+    (tmp_path / "sub" / "r.yaml").write_text(ROBOT.replace("SHAPE", "{file: s.csv}"))
+    assert run(["check", str(Path("sub", "r.yaml"))]) == 3
+    assert capsys.readouterr().err.startswith(f"{Path('sub', 's.csv')}:1:1: no column 'v1'")
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs"), (" ", "spaces")])
+def test_headers_that_other_signs_part(tmp_path, sign, name):
+    text = rows(5, v1=bow).replace(",", sign)
+    assert faults(read, tmp_path, text) == [f"s.csv:1:1: columns are separated by commas, not by {name}"]
+
+
+def test_decimal_commas(tmp_path):
+    text = rows(5, v1=bow).replace(",", ";").replace(".", ",").replace("x;v1", "x,v1")
+    assert faults(read, tmp_path, text) == [
+        "s.csv:2:1: columns are separated by commas, not by semicolons, and decimals have a point: 0.0"
+    ]
+
+
+def test_quoted_headers(tmp_path):
+    text = rows(5, v1=bow)
+    assert read(tmp_path, text.replace("x,v1", '"x", "v1"')).columns == read(tmp_path, text).columns
+    assert faults(read, tmp_path, text.replace("x,v1", '"x","u1","v1"').replace(".0,", ".0,1,"))[0].startswith(
+        "s.csv:1:5: unknown column 'u1'"
+    )
+
+
+def test_a_file_of_another_name(tmp_path):
+    (tmp_path / "s.csv").write_text("x\n")
+    (tmp_path / "s.txt").write_text("x\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "shapes.csv").write_text("x\n")
+    told = "there is no file {0!r} beside the robot file; did you mean {1!r}?"
+    for wrong, right in (("S.csv", "s.csv"), ("s", "s.csv"), ("sub/shape.csv", str(Path("sub", "shapes.csv")))):
+        assert faults(loaded, f"{{file: {wrong}}}", tmp_path) == [f"r.yaml:9:66: {told.format(wrong, right)}"]
+    for outside in ("../S.csv", f"{tmp_path}/S.csv", "elsewhere/S.csv"):
+        assert "did you mean" not in faults(loaded, f"{{file: {outside}}}", tmp_path / "sub")[0]
+
+
+def test_files_of_folders_elsewhere_are_not_told(tmp_path):
+    inside = tmp_path / "in"
+    inside.mkdir()
+    (tmp_path / "s.csv").write_text("x\n")
+    (inside / "out").symlink_to(tmp_path)
+    assert faults(loaded, "{file: out/S.csv}", inside) == [
+        "r.yaml:9:66: there is no file 'out/S.csv' beside the robot file"
+    ]

@@ -191,3 +191,34 @@ def test_odd_names_end_without_a_traceback(robots, argument):
     with pytest.raises((UsageError, DescriptionError)) as caught:
         read(argument)
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("crane", "crane.yaml"),
+        ("cran.yaml", "crane.yaml"),
+        ("Crane.yml", "crane.yaml"),
+        ("sub/r.v2", os.path.join("sub", "r.v2.yml")),
+        ("canadrm.yaml", "canadarm"),
+    ],
+)
+def test_files_beside_the_one_that_is_not_there(tmp_path, monkeypatch, wrong, right):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("crane.yaml", "crane.csv", "other.yaml", "sub/r.v2.yml"):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(UsageError) as caught:
+        read(wrong)
+    assert f"no file and no shipped robot '{wrong}'; did you mean '{right}'?" in str(caught.value)
+
+
+def test_very_many_files_are_not_all_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "FILES", 3)
+    for i in range(50):
+        (tmp_path / f"crane{i:02}.yaml").write_text("x")
+    seen = []
+    monkeypatch.setattr(source, "did_you_mean", lambda word, options, shown: seen.append(len(options)) or "")
+    with pytest.raises(UsageError):
+        read(str(tmp_path / "crane"))
+    assert max(seen) <= 3 + len(shipped_robots())

@@ -1,5 +1,8 @@
 """Tables of time and value."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from kronbot.description import limits, read_table
@@ -32,7 +35,7 @@ def test_with_and_without_a_header(tmp_path):
 def test_mistakes_with_their_places(tmp_path, text, lines):
     with pytest.raises(DescriptionError) as caught:
         table(tmp_path, text)
-    assert str(caught.value).splitlines() == lines
+    assert str(caught.value).replace(f"{tmp_path}{os.sep}", "").splitlines() == lines
 
 
 def test_rows_wanted_by_the_caller(tmp_path):
@@ -69,3 +72,45 @@ def test_a_link_out_of_the_folder(tmp_path):
 def test_no_folder():
     with pytest.raises(DescriptionError, match="standard input"):
         read_table(None, "t.csv", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("0;1\n1;2\n", ["t.csv:2:1: columns are separated by commas, not by semicolons"]),
+        ("t;q\n0;1\n1;2\n", ["t.csv:2:1: columns are separated by commas, not by semicolons"]),
+        ("t\tq\n0\t1\n1\t2\n", ["t.csv:2:1: columns are separated by commas, not by tabs"]),
+        ("t q\n0 1\n1 2\n", ["t.csv:2:1: columns are separated by commas, not by spaces"]),
+        ("t;q\n0,5;1\n1;2\n", ["t.csv:2:1: columns are separated by commas, not by semicolons, and decimals have a "
+                               "point: 0.5"]),
+        ("0,5\t1,25\n1\t2\n", ["t.csv:1:1: columns are separated by commas, not by tabs, and decimals have a point: "
+                               "0.5"]),
+        ("t,q\n0,5,1,25\n1,5,2,0\n", ["t.csv:2:1: two columns (time, value) are wanted here, not 4 (decimals have a "
+                                      "point: 0.5)"]),
+        ('t,q\n"0,5","1,25"\n', ["t.csv:2:1: decimals have a point: 0.5"]),
+        # Commas that part columns, and other signs beside them, are no such mistake.
+        ("0,1,2\n1 ,2\n", ["t.csv:1:1: two columns (time, value) are wanted here, not 3"]),
+        ("0,1\n1,2 m\n", ["t.csv:2:3: '2 m' is not a finite number"]),
+    ],
+)  # fmt: skip
+def test_other_ways_to_write_a_table(tmp_path, text, lines):
+    test_mistakes_with_their_places(tmp_path, text, lines)
+
+
+def test_quoted_cells(tmp_path):
+    expected = ((0.0, 1.0), (2.0, 3.0))
+    assert table(tmp_path, '"t [s]","q, ""of q1"""\n0,2\n1,3\n') == expected
+    assert table(tmp_path, ' "t" , q\n"0" ,"2"\n1,3\n') == expected
+    test_mistakes_with_their_places(tmp_path, '"t","q"\n"0","x"\n', ["t.csv:2:5: 'x' is not a finite number"])
+
+
+def test_the_file_is_named_by_its_path(tmp_path, monkeypatch):
+    """From where the user stands, so that an editor finds it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "t.csv").write_text("0,x\n")
+    (tmp_path / "t.csv").write_text("0,x\n")
+    for folder, name in (("sub", "sub/t.csv"), (".", "t.csv"), (tmp_path, f"{tmp_path}/t.csv")):
+        with pytest.raises(DescriptionError) as caught:
+            read_table(Path(folder), "t.csv", 2)
+        assert str(caught.value) == f"{Path(name)}:1:3: 'x' is not a finite number"

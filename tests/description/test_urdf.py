@@ -500,7 +500,7 @@ def test_any_names_make_a_robot_that_loads(names, robot):
     ]
     text = f"<robot name={quoteattr(robot, {chr(10): '&#10;'})}>{''.join(links + joints)}</robot>"
     got = loaded(text)
-    assert got.name == robot.strip()[: limits.NAME_LENGTH]
+    assert got.name == robot.strip()[: limits.NAME_LENGTH].replace("\n", "_")
     assert len(got.links) == len(names) - 1
     for link, name in zip(got.links, names[1:], strict=True):
         if name.isascii() and name.isalpha() and len(name) < 60 and name not in ("base", "endpoint", "t", "order"):
@@ -754,3 +754,67 @@ def test_a_declared_encoding_does_not_matter():
     assert (
         loaded('<?xml version="1.0" encoding="UTF-16"?><robot name="é"><link name="ü"/></robot>').links[0].name == "ü"
     )
+
+
+# ---------------------------------------------------------------------------------------------------- slips
+
+MASS = f'<mass value="1"/>{TENSOR}'
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f'<robot name="r"><link name="a"><inertail>{MASS}</inertail></link></robot>',
+         ["1:32: unknown element 'inertail' in <link>; did you mean 'inertial'?"]),
+        (f'<robot name="r"><link name="a"><Inertial>{MASS}</Inertial></link></robot>',
+         ["1:32: unknown element 'Inertial' in <link>; did you mean 'inertial'?"]),
+        (f'<robot name="r"><link name="a"><inertia>{MASS}</inertia></link></robot>',
+         ["1:32: unknown element 'inertia' in <link>; did you mean 'inertial'?"]),
+        # What stands in it is read, and nobody says that it is missing.
+        ('<robot name="r"><link name="a"><inertail><mas value="x"/></inertail></link></robot>',
+         ["1:32: missing element <inertia> in <inertial>",
+          "1:32: unknown element 'inertail' in <link>; did you mean 'inertial'?",
+          "1:42: 'value' of <mass> must be a number up to 1e+100, not 'x'",
+          "1:42: unknown element 'mas' in <inertial>; did you mean 'mass'?"]),
+        (TWO_LINKS.format(f'<jiont name="j" type="fixed">{ENDS}<orgin xyz="1 2 3"/></jiont>'),
+         ["4:1: unknown element 'jiont' in <robot>; did you mean 'joint'?",
+          "4:65: unknown element 'orgin' in <joint>; did you mean 'origin'?"]),
+        (JOINT.format('<origin xzy="1 2 3"/><limit lowr="1" upper="2"/>'),
+         ["5:1: unknown attribute 'xzy' of <origin>; did you mean 'xyz'?",
+          "5:22: unknown attribute 'lowr' of <limit>; did you mean 'lower'?"]),
+        (JOINT.format("<limits/>"), ["5:1: unknown element 'limits' in <joint>; did you mean 'limit'?"]),
+    ],
+)  # fmt: skip
+def test_misspelt_words_lose_nothing_in_silence(text, wanted):
+    assert refusals(text) == [f"arm.urdf:{each}" for each in wanted]
+
+
+def test_misspelt_words_that_are_not_carried_anyway():
+    text = JOINT.format("<mimc/><safety_controler/>").replace('<link name="a"/>', '<link name="a"><visuall/></link>')
+    notes = converted(text).notes
+    assert "not carried: elements 'visuall' of 'link'; did you mean 'visual'? (1: 'a')" in notes
+    assert "not carried: elements 'mimc' of 'joint'; did you mean 'mimic'? (1: 'j')" in notes
+
+
+def test_words_of_dialects_are_no_slips():
+    text = JOINT.format('<drake:joint/><limit lower="1" upper="2" gear_velocity="1" loweer="0"/>')
+    notes = converted(text.replace("</robot>", '<loop_joint name="l"/></robot>')).notes
+    assert "not carried: elements 'loop_joint' of 'robot' (1: 'l')" in notes
+    assert "not carried: elements 'drake:joint' of 'joint' (1: 'j')" in notes
+    assert "not carried: attribute 'gear_velocity' of 'limit' (1: 'j')" in notes
+
+
+def test_a_document_type_that_is_but_a_name():
+    """Nothing is declared by it, and no other file is meant; an entity stays unknown."""
+    plain = '<robot name="r"><link name="a"/></robot>'
+    assert loaded(f"<!DOCTYPE robot>\n{plain}") == loaded(plain)
+    assert refusals('<!DOCTYPE robot>\n<robot name="&c;"/>') == ["arm.urdf:2:1: this is not XML: undefined entity"]
+    for more in ("[]", 'SYSTEM "x.dtd"', 'PUBLIC "a" "x.dtd"', '[<!ENTITY c "d">]', '[<!ENTITY % c SYSTEM "d"> %c;]'):
+        (refusal,) = refusals(f"<!DOCTYPE robot {more}>\n{plain}")
+        assert "a document type (DOCTYPE) with declarations or another file is not allowed" in refusal
+
+
+def test_a_file_of_another_name(tmp_path):
+    (tmp_path / "arm.urdf").write_text("x")
+    with pytest.raises(UsageError, match=r"did you mean '(.*[/\\])?arm\.urdf'\?"):
+        read_xml(str(tmp_path / "arn.urdf"), URDF_BYTES)

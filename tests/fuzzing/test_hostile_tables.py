@@ -45,7 +45,7 @@ def test_contents_of_tables(refused, tmp_path, name):
     """The mistakes of a table stand at its own lines, as those of a robot file."""
     (tmp_path / "t.csv").write_bytes(NO_TABLES[name])
     lines = refused(with_motion("{type: table, file: t.csv}"), command="simulate", options=["--duration", "1"])
-    assert lines[0].startswith("t.csv:")
+    assert lines[0].startswith(f"{tmp_path / 't.csv'}:")
     assert len(lines) <= limits.MISTAKES + 1
 
 
@@ -61,7 +61,6 @@ NO_ROWS = {
     "not a number": b"q1\nnan\n",
     "infinite": b"q1\n1\n1e999\n",
     "words": b"q1\nx\n",
-    "expressions": b"q1\npi/2\n",
     "other digits": "q1\n\uff11\n".encode(),
     "a million names": b"q1," * 1_000_000 + b"\n1\n",
     "a long name": b"a" * 100_000 + b"\n1\n",

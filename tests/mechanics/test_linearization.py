@@ -16,7 +16,7 @@ from robots_in_tests import columns, model, run, shipped, traced
 from scipy.io import loadmat
 from scipy.linalg import expm
 
-from kronbot import description
+from kronbot import description, loads
 from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
@@ -438,3 +438,27 @@ def test_matrices_balance_on_the_recursion():
     acting[oracle.joints] += tau
     assert found.arrays["h_L"].values == pytest.approx(acting - needed, abs=1e-10)
     assert "h_L is not zero" in found.summary["verdict"]
+
+
+def test_a_joint_that_moves_nothing_is_named():
+    """By every question that solves with M: ComputationError, not what NumPy says."""
+    text = """
+kronbot: 1
+name: idle
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1, com: [1, 0, 0]}}
+  - {name: b, joint: {type: revolute, name: q2}, dh: {a: 0, d: 0, alpha: 0, theta: 0}}
+motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 1}}
+"""
+    idle = loads(text)
+    for ask in (
+        idle.linearize,
+        lambda: idle.linearize(equilibrium=True),
+        idle.modes,
+        idle.linearize_along,
+        lambda: idle.simulate(0.1, 0.05),
+    ):
+        with pytest.raises(ComputationError, match="q2 moves no inertia"):
+            ask()

@@ -11,7 +11,7 @@ from oracles import Lagrangian
 from robots_in_tests import model, run
 from scipy.optimize import minimize
 
-from kronbot import description
+from kronbot import description, loads
 from kronbot.description import schema
 from kronbot.errors import ComputationError
 from kronbot.mechanics.buckling import buckling
@@ -341,3 +341,34 @@ def test_the_exact_order_conserves_energy(name, duration):
     assert answer.error is None
     # What a tolerance of 1e-9 a step leaves over some hundred steps.
     assert answer.result.summary["energy_drift"] < 1e-6
+
+
+FREE_SHAFT = """
+kronbot: 1
+name: shaft
+convention: standard
+gravity: [0, 0, 0]
+links:
+- name: a
+  joint: {type: fixed}
+  dh: {a: 0.9, d: 0, alpha: 0, theta: 0}
+  flexible: {mass: 1, EI: {y: 6, z: 6}, GJ: 2, polar_inertia: 0.01, modes: {v: 4, w: 4, torsion: 3}, shape: legendre}
+"""
+
+
+def test_a_buckling_load_beyond_what_the_order_is_made_for_is_marked():
+    """A clamped shaft under a dead axial torque has no static buckling (Ziegler); a straight column has Euler's."""
+    shaft = loads(FREE_SHAFT)
+    twisted = shaft.statics(forces=[[0, 0, 0]], moments=[[1, 0, 0]], buckling=True).summary
+    assert twisted["buckling_beyond_small_deflections"] is True
+    column = shaft.statics(forces=[[-1, 0, 0]], buckling=True).summary
+    assert column["buckling_factor"] == pytest.approx(6 * np.pi**2 / (4 * 0.9**2), rel=1e-5)
+    assert "buckling_beyond_small_deflections" not in column
+
+
+def test_turns_count_as_deflections():
+    """Torsion does not bend: 12 N m turn the tip by 5.4 rad."""
+    shaft = loads(FREE_SHAFT)
+    for moment, count in ((0.5, 0), (12.0, 1)):
+        summary = shaft.statics(forces=[[0, 0, 0]], moments=[[moment, 0, 0]]).summary
+        assert summary.get("cases_beyond_small_deflections", 0) == count

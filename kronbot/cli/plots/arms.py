@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kronbot.cli.plots.style import COLOURS, WIDTH, entitle, number_ticks
+from kronbot.cli.plots.style import COLOURS, WIDTH, entitle, number_ticks, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,11 +29,16 @@ LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
 
 @dataclass(frozen=True)
 class View:
-    """A plane of the base frame as it stands on paper: its axes to the right and upwards (``down``: downwards)."""
+    """A plane of the base frame as it stands on paper: its axes to the right and upwards (``down``: downwards).
+
+    Lengths are drawn in ``unit``, which is a metre divided by ``factor``.
+    """
 
     x: int
     y: int
     down: bool
+    factor: float = 1.0
+    unit: str = "m"
 
     @property
     def along(self) -> str:
@@ -41,8 +46,8 @@ class View:
         return "xyz"[3 - self.x - self.y]
 
     def of(self, points: np.ndarray) -> np.ndarray:
-        """Points (3, K) in the plane (2, K)."""
-        return points[[self.x, self.y]]
+        """Points (3, K) in m in the plane (2, K), in the unit of the view."""
+        return self.factor * points[[self.x, self.y]]
 
 
 def views(robot: Robot, lines: Lines, states: np.ndarray, most: int = 2) -> list[View]:
@@ -50,17 +55,18 @@ def views(robot: Robot, lines: Lines, states: np.ndarray, most: int = 2) -> list
 
     Where the robot can go counts too: a straight arm is seen in the plane of its motion. Gravity points down.
     """
-    points = np.hstack([line for q in states for line in lines(q)])
-    extent = np.ptp(points, axis=1)
-    size = float(extent.max()) or 1.0
+    shapes = [line for q in states for line in lines(q)]
+    factor, unit = readable(size(shapes), "m")
+    extent = np.ptp(np.hstack(shapes), axis=1)
+    largest = float(extent.max()) or 1.0
     reach = np.zeros(3)
     for i in range(robot.n):
         moved = np.abs(np.hstack(displacement(lines, states[-1], np.eye(robot.n)[i]))).max(axis=1)
         if moved.max() > 0:
             reach = np.maximum(reach, moved / moved.max())
-    shown = extent + SWAY * size * reach
+    shown = extent + SWAY * largest * reach
     hidden = np.argsort(shown, kind="stable")[: 1 if shown.min() <= FLAT * shown.max() else most]
-    return [_view(robot, int(across)) for across in hidden]
+    return [replace(_view(robot, int(across)), factor=factor, unit=unit) for across in hidden]
 
 
 def _view(robot: Robot, across: int) -> View:
@@ -125,10 +131,12 @@ def finish(axis: Axes, view: View, title: str) -> None:
     """The base, equal scales, labels with units, the title."""
     axis.plot(0, 0, marker="s", color="black", markersize=5)
     axis.set_aspect("equal", adjustable="datalim")
-    for each, ends in ((axis.xaxis, axis.get_xlim()), (axis.yaxis, axis.get_ylim())):
-        number_ticks(each, max(map(abs, ends)))
-    axis.set_xlabel(f"{'xyz'[view.x]} [m]")
-    axis.set_ylabel(f"{'xyz'[view.y]} [m]")
+    # Of both alike: a straight arm has no extent in one direction.
+    peak = max(map(abs, (*axis.get_xlim(), *axis.get_ylim())))
+    for each in (axis.xaxis, axis.yaxis):
+        number_ticks(each, peak)
+    axis.set_xlabel(f"{'xyz'[view.x]} [{view.unit}]")
+    axis.set_ylabel(f"{'xyz'[view.y]} [{view.unit}]")
     if view.down:
         axis.invert_yaxis()
     entitle(axis, title)

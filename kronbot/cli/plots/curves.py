@@ -25,6 +25,10 @@ STEPS = 1000
 MARGIN = 0.03
 # A share of the largest curve: what is smaller is no answer.
 ROUNDING = 1e-12
+# Curves that vary by a smaller share than this are level to the eye; the scale goes so far from them.
+LEVEL, BESIDE = 1e-9, 0.05
+# Decades between a curve and the ends of its scale.
+CLEAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ def draw(axis: Axes, over: Curve, diagram: Diagram) -> None:
     _lines(axis, over, kept, factor)
     axis.set_ylabel(f"[{unit}]")
     number_ticks(axis.yaxis, factor * max(curve.peak for curve in kept) or 1.0)
+    number_ticks(axis.xaxis, over.peak or 1.0)
+    level(axis)
     left_out = len(diagram.curves) - len(kept)
     entitle(axis, diagram.title + (f", {len(kept)} of {len(diagram.curves)}" if left_out else ""))
 
@@ -100,12 +106,20 @@ def draw_logarithmic(axis: Axes, over: Curve, diagram: Diagram) -> None:
     entitle(axis, diagram.title)
 
 
+def level(axis: Axes) -> None:
+    """Give an ordinate whose curves are level but for rounding a scale that does not show the rounding."""
+    low, high = axis.dataLim.intervaly
+    peak = max(abs(low), abs(high))
+    if 0 < peak < math.inf and high - low <= LEVEL * peak:
+        axis.set_ylim(low - BESIDE * peak, high + BESIDE * peak)
+
+
 def decades(axis: Axes, least: float, most: float) -> None:
-    """A logarithmic ordinate from decade to decade that holds two positive values."""
+    """A logarithmic ordinate from decade to decade that holds two positive values, neither of them on the frame."""
     from matplotlib.ticker import NullFormatter
 
     axis.set_yscale("log")
-    low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    low, high = math.floor(math.log10(least) - CLEAR), math.ceil(math.log10(most) + CLEAR)
     axis.set_ylim(10.0**low, 10.0 ** max(high, low + 1))
     axis.yaxis.set_minor_formatter(NullFormatter())
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from kronbot.cli.plots import arms, curves
 from kronbot.cli.plots.curves import Curve, Diagram
 from kronbot.cli.plots.frequency_response import Pair, pair_of, response
 from kronbot.cli.plots.modes import HIGHEST, draw_shape, swinging
+from kronbot.cli.plots.poles import ALMOST, ROUNDING, draw_poles, visible
 from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
 from kronbot.compute.result import Array, Result
 from kronbot.errors import ComputationError, UsageError
@@ -25,16 +25,8 @@ if TYPE_CHECKING:
 SHOWN = 4
 # Inches: the plane of poles where all of them are real.
 STRIP = 1.5
-# Beyond this ratio of the largest to the smallest part, an axis of the plane of poles becomes logarithmic.
-WIDE = 30.0
-# Real parts below this share of the fastest pole are rounding, as in the verdict about stability.
-ROUNDING = 1e-9
-# Imaginary parts below this share of an eigenvalue leave it real to the eye.
-ALMOST = 1e-6
-# Damping ratios of the lines that can be drawn (decades where a scale is logarithmic), and how many at most.
-DECADES = (1e-5, 1e-4, 1e-3, 1e-2, 0.1)
-GUIDES = tuple(digit * decade for decade in DECADES for digit in (1, 2, 5))
-MOST_GUIDES = 4
+# A share of the scale of phases that is left free above and below.
+MARGIN = 0.06
 
 
 def draw(name: str, robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> None:
@@ -63,7 +55,7 @@ def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, s
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
     shapes = {f"mode {i}": shape for i, shape in enumerate(swinging(robot, result, "")[:SHOWN])}
-    swings = bool(poles.imag.any())
+    swings = bool(visible(poles).imag.any())
     mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
     if pair is not None and swings:
         mosaic, heights = [["poles", "magnitude"], ["poles", "phase"]], [HEIGHT, HEIGHT]
@@ -72,80 +64,11 @@ def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, s
     rows = flow(list(shapes))
     heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
     with picture(name, f"linear model of {robot.name}, order {result.order}", [*mosaic, *rows], heights) as axes:
-        _poles(axes["poles"], poles)
+        draw_poles(axes["poles"], poles)
         if pair is not None:
             _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
         for key, shape in shapes.items():
             draw_shape(axes[key], lines, seen, q, shape)
-
-
-def _poles(axis: Axes, poles: np.ndarray) -> None:
-    """Poles of the upper half plane, lines of equal damping behind them."""
-    from matplotlib.ticker import MaxNLocator
-
-    real = np.where(np.abs(poles.real) <= ROUNDING * np.abs(poles).max(initial=0.0), 0.0, poles.real)
-    scaled = {"x": _scaled(axis.set_xscale, real), "y": _scaled(axis.set_yscale, poles.imag)}
-    for word, wide in scaled.items():
-        ticks = getattr(axis, f"{word}axis").get_major_locator()
-        if wide:
-            ticks.set_params(numticks=6)
-        else:
-            getattr(axis, f"{word}axis").set_major_locator(MaxNLocator(5))
-    moving, fixed = poles != 0, int((poles == 0).sum())
-    axis.axvline(0, color="black", linewidth=0.8)
-    look: dict[str, Any] = {"linestyle": "none", "clip_on": False, "zorder": 3}
-    if moving.any():
-        axis.plot(real[moving], poles.imag[moving], marker="x", color=COLOURS[0], markeredgewidth=1.5, **look)
-    if fixed:
-        label = f"{fixed} at 0: free coordinates"
-        axis.plot(0, 0, marker="o", color=COLOURS[1], markerfacecolor="none", label=label, **look)
-    if not real.any():
-        axis.set_xlim(-1, 1)
-    left, right = axis.get_xlim()
-    top = axis.get_ylim()[1] if poles.imag.any() else 1.0
-    grows = bool((real > 0).any())
-    if grows:
-        axis.axvspan(0, right, color="#eeeeee", zorder=0)
-    _guides(axis, real, poles.imag, (left, top), any(scaled.values()))
-    axis.set_xlim(left, right)
-    axis.set_ylim(0, top)
-    axis.set_xlabel("real part [rad/s]")
-    if poles.imag.any():
-        axis.set_ylabel("imaginary part [rad/s]")
-    else:
-        axis.set_yticks([])
-    where = "upper half plane" if poles.imag.any() else "all real"
-    undamped = ", undamped" if poles.imag.any() and not real.any() else ""
-    entitle(axis, f"poles, {where}{undamped}{', grey: growing' if grows else ''}")
-
-
-def _scaled(scale: Callable[..., None], parts: np.ndarray) -> bool:
-    """Make a scale logarithmic, but for a neighbourhood of zero, where the parts are of very different size."""
-    sizes = np.abs(parts[parts != 0])
-    wide = bool(sizes.size and sizes.max() > WIDE * sizes.min())
-    if wide:
-        scale("symlog", linthresh=10.0 ** math.floor(math.log10(sizes.min())))
-    return wide
-
-
-def _guides(axis: Axes, real: np.ndarray, imaginary: np.ndarray, corner: tuple[float, float], coarse: bool) -> None:
-    """Lines of equal damping ratio up to the left or upper edge, a few around the ratios of the poles that swing."""
-    swings = (imaginary > 0) & (real < 0)
-    if not swings.any():
-        return
-    left, top = corner
-    ratios = -real[swings] / np.hypot(real[swings], imaginary[swings])
-    known, margin = (DECADES, 10.0) if coarse else (GUIDES, 2.5)
-    near = [ratio for ratio in known if ratios.min() / margin <= ratio <= ratios.max() * margin]
-    kept = np.unique(np.linspace(0, len(near) - 1, min(len(near), MOST_GUIDES)).round().astype(int))
-    for ratio in (near[i] for i in kept):
-        slope = ratio / math.sqrt(1 - ratio**2)
-        y = np.geomspace(1e-6 * top, min(top, -left / slope), 200)
-        axis.plot(-slope * y, y, color=GREY, linewidth=0.8, zorder=1)
-        axis.annotate(
-            f"{100 * ratio:g} %", (-slope * y[-1], y[-1]), xytext=(2, -1), textcoords="offset points", va="top",
-            fontsize=6, color="#666666",
-        )  # fmt: skip
 
 
 def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:
@@ -157,8 +80,14 @@ def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.
     if (size > 0).any():
         curves.decades(magnitude, float(size[size > 0].min()), float(size.max()))
     low, high = 90 * math.floor(found.phase.min() / 90), 90 * math.ceil(found.phase.max() / 90)
+    if low == high:
+        low, high = low - 90, high + 90
     step = 90 * max(1, math.ceil((high - low) / 90 / 6))
-    phase.set_yticks(np.arange(low, high + step, step))
+    ticks = np.arange(low, high + step, step)
+    phase.set_yticks(ticks)
+    # A phase of -180 all along is no part of the frame.
+    rim = MARGIN * (ticks[-1] - low)
+    phase.set_ylim(low - rim, ticks[-1] + rim)
     for axis in (magnitude, phase):
         axis.set_xscale("log")
         axis.set_xlim(found.frequencies[0], found.frequencies[-1])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.cli.plots import arms
+from kronbot.cli.plots import arms, style
 from kronbot.cli.plots.arms import Lines, View
-from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, flow, head, picture, stroke
+from kronbot.cli.plots.curves import ROUNDING, level
+from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, WIDTH, columns, head, picture, readable, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,15 +22,29 @@ if TYPE_CHECKING:
 
 # Curves that can still be told apart, and outlines that do not hide each other.
 CURVES, OUTLINES = 12, 7
+# Marks of curves whose strokes come again, for grey print.
+MARKS = (".", "s", "^")
+# Points that the legend has beside each other.
+ROOM = 0.99 * 72 * WIDTH
+# Units of the columns of a load.
+UNITS = {"force": "N", "moment": "N m"}
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, the unit of its ordinate, and the values (cases,)."""
+    """One diagram: its title, the SI unit of its values (cases,)."""
 
     title: str
     unit: str
     values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The cases of a curve, and what tells it from the others, empty where there is one only."""
+
+    label: str
+    cases: Sequence[int]
 
 
 def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -> None:
@@ -44,19 +59,28 @@ def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -
     seen = arms.views(robot, lines, states[chosen])
     views = {f"view {i}": view for i, view in enumerate(seen)}
     # Two views belong side by side; one may stand beside the last panel.
-    mosaic = flow([*views, *panels] if len(views) > 1 else [*panels, *views])
+    mosaic = style.flow([*views, *panels] if len(views) > 1 else [*panels, *views])
     share = max(row.count(key) / len(row) for row in mosaic for key in views)
     tall = max(HEIGHT, arms.height(seen, [lines(q) for q in states[chosen]], share))
     heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
+    curves = [] if swept is None else _curves(robot, main, swept)
+    labels = [curve.label for curve in curves[:CURVES] if curve.label]
+    foot = 0.0
+    if labels:
+        rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
+        foot = 1.5 * style.ENTRY * rows / 72
     title = f"statics of {robot.name}, order {main.order}, {main.summary['solver']} solver"
-    with picture(name, title, mosaic, heights) as axes:
+    with picture(name, title, mosaic, heights, foot) as axes:
         for key, panel in panels.items():
-            _curves(axes[key], robot, main, swept or "", panel)
-        if panels:
-            handles, labels = axes["panel 0"].get_legend_handles_labels()
+            _draw_curves(axes[key], robot, main, swept or "", panel, curves)
+        if labels:
+            handles = axes["panel 0"].get_legend_handles_labels()[0]
             figure = axes["panel 0"].get_figure(root=True)
-            if labels and figure is not None:
-                figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=3)
+            assert figure is not None
+            figure.legend(
+                handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
+                columnspacing=1.2,
+            )  # fmt: skip
         what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
         for i, (key, view) in enumerate(views.items()):
             _outlines(axes[key], robot, lines, view, states[chosen])
@@ -76,43 +100,71 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     kind = next(each for each in robot.joints if each.name == joint)
-    columns = [(f"torque.{joint}", f"torque of {joint}", "N m" if kind.revolute else "N", 1.0)]
+    word, unit = ("torque", "N m") if kind.revolute else ("force", "N")
+    columns = [(f"torque.{joint}", f"{word} of {short(joint)}", unit)]
     gauges = [name for name in main.series if name.startswith("curvature_relative.")]
     gauges = gauges or [name for name in main.series if name.startswith("curvature.")]
     against = ", relative to the calibration" if gauges and "relative" in gauges[0] else ""
-    columns += [(name, f"curvature at {name.partition('.')[2]}{against}", "1/m", 1.0) for name in gauges[:1]]
+    columns += [(name, f"curvature at {short(name.partition('.')[2])}{against}", "1/m") for name in gauges[:1]]
     bent = [link.name for link in robot.links if link.beam is not None and link.modes]
     if bent:
-        columns.append((f"tip.{bent[-1]}.y", f"deflection of the tip of {bent[-1]}, y", "cm", 100.0))
+        columns.append((f"tip.{bent[-1]}.y", f"deflection of the tip of {short(bent[-1])}, y", "m"))
     panels = []
-    for column, title, unit, factor in columns:
-        values = factor * main.series[column]
+    for column, title, unit in columns:
+        values = main.series[column]
         panels.append(Panel(f"{title}, order {order}", unit, values))
         for other, result in others:
             if other == "0" and not column.startswith("torque"):
                 continue
-            lower = factor * result.series[column]
+            lower = result.series[column]
             if column.startswith("curvature"):
                 panels.append(Panel(f"{title}, order {other}", unit, lower))
-            elif (values != lower).any():
+            elif (np.abs(values - lower) > ROUNDING * np.abs(values).max()).any():
                 panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
     return panels
 
 
-def _curves(axis: Axes, robot: Robot, result: Result, joint: str, panel: Panel) -> None:
-    """One curve for every load (and angle of the other joints) over the swept joint."""
-    revolute = next(each for each in robot.joints if each.name == joint).revolute
-    angles = result.series[f"angle.{joint}"] * (180 / math.pi if revolute else 1.0)
+def _curves(robot: Robot, result: Result, joint: str) -> list[Curve]:
+    """One for every load (and angle of the other joints) over the swept joint."""
     given = [name for name in result.series if name.startswith(("angle.", "force.", "moment."))]
-    varied = [n for n in given if n != f"angle.{joint}" and len(np.unique(result.series[n])) > 1]
-    keys = list(zip(*(result.series[name] for name in varied), strict=True)) or [()] * len(angles)
-    for i, key in enumerate(list(dict.fromkeys(keys))[:CURVES]):
-        chosen = [place for place, other in enumerate(keys) if other == key]
-        label = ", ".join(f"{name} = {value:.3g}" for name, value in zip(varied, key, strict=True))
-        axis.plot(angles[chosen], panel.values[chosen], label=label or None, marker=".", markersize=3, **stroke(i))
-    head(axis, panel.title)
-    axis.set_xlabel(f"{joint} [{'deg' if revolute else 'm'}]")
-    axis.set_ylabel(f"[{panel.unit}]")
+    varied = [name for name in given if name != f"angle.{joint}" and len(np.unique(result.series[name])) > 1]
+    shown = [_readable(robot, name, result.series[name]) for name in varied]
+    keys = list(zip(*(result.series[name] for name in varied), strict=True)) or [()] * len(result.series[given[0]])
+    found = []
+    for key in dict.fromkeys(keys):
+        words = [
+            f"{word} = {factor * value:.3g} {unit}" for (word, factor, unit), value in zip(shown, key, strict=True)
+        ]
+        cases = [place for place, other in enumerate(keys) if other == key]
+        found.append(Curve(style.wrapped(words, ROOM) if words else "", cases))
+    return found
+
+
+def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float, str]:
+    """What a column of given values is called, and its factor and unit: degrees where an axis has degrees."""
+    kind, _, name = column.partition(".")
+    if kind != "angle":
+        return column, *readable(float(np.abs(values).max()), UNITS[kind])
+    if next(each for each in robot.joints if each.name == name).revolute:
+        return short(name), 180 / math.pi, "deg"
+    return short(name), *readable(float(np.abs(values).max()), "m")
+
+
+def _draw_curves(axis: Axes, robot: Robot, result: Result, joint: str, panel: Panel, curves: Sequence[Curve]) -> None:
+    """A diagram over the swept joint; only the first of many curves."""
+    word, along, unit = _readable(robot, f"angle.{joint}", result.series[f"angle.{joint}"])
+    places = along * result.series[f"angle.{joint}"]
+    peak = float(np.abs(panel.values).max())
+    factor, shown = readable(peak, panel.unit)
+    for i, curve in enumerate(curves[:CURVES]):
+        mark = MARKS[i // len(style.STROKES) % len(MARKS)]
+        values = factor * panel.values[curve.cases]
+        axis.plot(places[curve.cases], values, label=curve.label or None, marker=mark, markersize=3, **style.stroke(i))
+    axis.set_xlabel(f"{word} [{unit}]")
+    axis.set_ylabel(f"[{shown}]")
+    style.number_ticks(axis.yaxis, factor * peak or 1.0)
+    level(axis)
+    head(axis, panel.title + (f", {CURVES} of {len(curves)}" if len(curves) > CURVES else ""))
 
 
 def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray) -> None:

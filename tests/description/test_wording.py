@@ -1,0 +1,116 @@
+"""Guesses at what was meant, and what they say of letters that only look right."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kronbot.cli.main import run
+from kronbot.description import Source, load
+from kronbot.description.wording import did_you_mean, near
+from kronbot.errors import DescriptionError
+
+ARM = """\
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 80, EI: {z: 1}, modes: {v: 1}}
+"""
+
+
+def mistakes(text):
+    with pytest.raises(DescriptionError) as caught:
+        load(Source("arm.yaml", text, None))
+    return [mistake.message for mistake in caught.value.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("word", "option", "hint"),
+    [
+        ("mas", "mass", "; did you mean 'mass'?"),
+        ("m\u0430ss", "mass", ": its 2nd letter is CYRILLIC SMALL LETTER A; did you mean 'mass'?"),
+        ("m\u0430s", "mass", ": its 2nd letter is CYRILLIC SMALL LETTER A; did you mean 'mass'?"),
+        ("b\u043e\u043em", "boom", ": its 2nd and 3rd letters are CYRILLIC SMALL LETTER O; did you mean 'boom'?"),
+        ("\u039cass", "mass", ": its 1st letter is GREEK CAPITAL LETTER MU; did you mean 'mass'?"),
+        ("\uff4dass", "mass", ": its 1st letter is FULLWIDTH LATIN SMALL LETTER M; did you mean 'mass'?"),
+        ("ma\u200bss", "mass", ": its 3rd character is ZERO WIDTH SPACE; did you mean 'mass'?"),
+        ("\ufeffmass", "mass", ": its 1st character is ZERO WIDTH NO-BREAK SPACE; did you mean 'mass'?"),
+        ("mass\xa0", "mass", ": its 5th character is NO-BREAK SPACE; did you mean 'mass'?"),
+        ("spin\u2013up", "spin-up", ": its 5th character is EN DASH; did you mean 'spin-up'?"),
+        # The other way round, and where both are of another script, of which nothing is strange.
+        ("boom", "b\u043eom", "; did you mean 'b\u043eom', whose 2nd letter is CYRILLIC SMALL LETTER O?"),
+        ("\u0441\u0442\u0440\u0435\u043b", "\u0441\u0442\u0440\u0435\u043b\u0430",
+         "; did you mean '\u0441\u0442\u0440\u0435\u043b\u0430'?"),
+        ("a" * 10 + "\u0430" * 3, "a" * 13,
+         f": its 11th, 12th and 13th letters are CYRILLIC SMALL LETTER A; did you mean '{'a' * 13}'?"),
+        ("q\u00b2", "gear", ""),
+    ],
+)  # fmt: skip
+def test_letters_that_look_alike(word, option, hint):
+    assert did_you_mean(word, ["length", option]) == hint
+
+
+def test_one_alone_or_several():
+    """What only looks the same is that one, however like the others are; else the two nearest."""
+    assert near("l\u0435ngth", ["length", "lengths"]) == ["length"]
+    assert near("Length", ["lengths", "length"]) == ["length"]
+    assert near("lengt", ["lengths", "length", "mass"]) == ["length", "lengths"]
+
+
+def test_a_look_alike_is_one_mistake():
+    """The mass is there: nobody says that it is missing."""
+    assert mistakes(ARM.replace("mass", "m\u0430ss")) == [
+        "unknown key 'm\u0430ss': its 2nd letter is CYRILLIC SMALL LETTER A; did you mean 'mass'?"
+    ]
+    assert mistakes(ARM.replace("revolute", "rev\u043elute")) == [
+        "'type' must be one of revolute, prismatic, fixed; not 'rev\u043elute': its 4th letter is "
+        "CYRILLIC SMALL LETTER O; did you mean 'revolute'?"
+    ]
+    assert mistakes(ARM.replace("mass: 80", "mass: 2*l\u0435ngth")) == [
+        "'\u0435' (CYRILLIC SMALL LETTER IE) is not allowed in an expression"
+    ]
+    assert mistakes(ARM.replace("boom", "bo\u200bom")) == [
+        r"the name 'bo\u200bom' holds '\u200b' (ZERO WIDTH SPACE): letters, digits, _ and - are allowed"
+    ]
+
+
+def test_names_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "arm.yaml").write_text(ARM)
+    assert run(["jacobian", str(tmp_path / "arm.yaml"), "--frame", "b\u043eom"]) == 2
+    assert "its 2nd letter is CYRILLIC SMALL LETTER O; did you mean 'boom'?" in capsys.readouterr().err
+
+
+def test_names_of_the_robot_are_one_line():
+    """The first line of every table holds the name; a description may be longer."""
+    place = "of text is wanted here, "
+    assert mistakes(ARM.replace("name: arm", r'name: "a\nb"')) == [f"one line {place}without '\\n'"]
+    assert mistakes(ARM.replace("name: arm", r'name: "a\e[2Jb"')) == [f"one line {place}without '\\x1b'"]
+    assert mistakes(ARM.replace("name: arm", r'name: "a\u202Eb"')) == [
+        f"one line {place}without '\\u202e' (RIGHT-TO-LEFT OVERRIDE)"
+    ]
+    assert mistakes(ARM.replace("name: arm", f"name: {'r' * 65}")) == [
+        "one line of text of at most 64 characters is wanted here, not of 65"
+    ]
+    for name in ("r" * 64, "Bras n\xb0\xa03", "\u6a5f\u68b0\u3000\u81c2", "\u0645\u06cc\u200c\u0634\u0648\u062f"):
+        assert load(Source("r", ARM.replace("name: arm", f'name: "{name}"'), None)).robot.name == name
+
+
+@pytest.mark.parametrize("key", ["description", "source"])
+def test_free_text(key):
+    many = "an arm\n\tof two\n" * 100
+    text = ARM + f"{key}: |\n" + "".join(f"  {line}\n" for line in many.splitlines())
+    assert getattr(load(Source("r", text, None)).robot, key) == many
+    assert mistakes(ARM + f'{key}: "a\\e[2Jb"\n') == ["text is wanted here, without '\\x1b'"]
+    assert mistakes(ARM + f"{key}: {'r' * 4001}\n") == ["text of at most 4000 characters is wanted here, not of 4001"]
+
+
+def test_what_guesses_need_comes_with_the_first_one():
+    """Every command imports this module."""
+    code = "import sys, kronbot.description.wording as w; w.quote('a'); print({'difflib'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
