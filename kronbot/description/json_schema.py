@@ -42,6 +42,7 @@ _RULES: Final[dict[str, Schema]] = {
     "RobotFile": {
         "properties": {
             "kronbot": {"const": 1},
+            "name": {"maxLength": limits.ROBOT_NAME_LENGTH},
             "links": {"minItems": 1, "maxItems": limits.LINKS},
             "parameters": {"propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": limits.NAME_LENGTH}},
         }

@@ -44,7 +44,10 @@ EXACT_BITS: Final = 8192
 """Largest numerator or denominator kept exactly; beyond it arithmetic goes on in floating point."""
 
 NAME_LENGTH: Final = 64
-"""Longest name of a robot, link, joint, gauge or parameter, characters."""
+"""Longest name of a link, joint, gauge or parameter, characters."""
+
+ROBOT_NAME_LENGTH: Final = 200
+"""Longest name of a robot, characters."""
 
 TEXT_LENGTH: Final = 4000
 """Longest free text (``description``, ``source``), characters."""

@@ -75,8 +75,8 @@ def text(value: object, parameters: Mapping[str, float | None]) -> str:
 
 
 def name(value: object, parameters: Mapping[str, float | None]) -> str:
-    """One line of text as long as a name. Raises Fault."""
-    return _bounded(text(value, parameters), limits.NAME_LENGTH, "", "one line of text")
+    """The name of a robot: one line of text. Raises Fault."""
+    return _bounded(text(value, parameters), limits.ROBOT_NAME_LENGTH, "", "one line of text")
 
 
 def prose(value: object, parameters: Mapping[str, float | None]) -> str:

@@ -86,7 +86,7 @@ class _Writer:
         self._turns = dict.fromkeys(urdf.links, IDENTITY) | {joint.child: turn_to(joint.axis) for joint in moving}
         self._links = _allowed_names("link", self._order, _LINK_WORDS, ("",))
         self._joints = _allowed_names("joint", [joint.name for joint in moving], _JOINT_WORDS, _JOINT_COLUMNS)
-        self._robot = _one_line(urdf.name)[: limits.NAME_LENGTH]
+        self._robot = _one_line(urdf.name)[: limits.ROBOT_NAME_LENGTH]
         self.notes = (f"endpoint: {quote(self._links[self._endpoint])}, {why}", *self._notes())
 
     def body(self) -> list[str]:

@@ -500,7 +500,7 @@ def test_any_names_make_a_robot_that_loads(names, robot):
     ]
     text = f"<robot name={quoteattr(robot, {chr(10): '&#10;'})}>{''.join(links + joints)}</robot>"
     got = loaded(text)
-    assert got.name == robot.strip()[: limits.NAME_LENGTH].replace("\n", "_")
+    assert got.name == robot.strip()[: limits.ROBOT_NAME_LENGTH].replace("\n", "_")
     assert len(got.links) == len(names) - 1
     for link, name in zip(got.links, names[1:], strict=True):
         if name.isascii() and name.isalpha() and len(name) < 60 and name not in ("base", "endpoint", "t", "order"):

@@ -93,10 +93,10 @@ def test_names_of_the_robot_are_one_line():
     assert mistakes(ARM.replace("name: arm", r'name: "a\u202Eb"')) == [
         f"one line {place}without '\\u202e' (RIGHT-TO-LEFT OVERRIDE)"
     ]
-    assert mistakes(ARM.replace("name: arm", f"name: {'r' * 65}")) == [
-        "one line of text of at most 64 characters is wanted here, not of 65"
+    assert mistakes(ARM.replace("name: arm", f"name: {'r' * 201}")) == [
+        "one line of text of at most 200 characters is wanted here, not of 201"
     ]
-    for name in ("r" * 64, "Bras n\xb0\xa03", "\u6a5f\u68b0\u3000\u81c2", "\u0645\u06cc\u200c\u0634\u0648\u062f"):
+    for name in ("r" * 200, "Bras n\xb0\xa03", "\u6a5f\u68b0\u3000\u81c2", "\u0645\u06cc\u200c\u0634\u0648\u062f"):
         assert load(Source("r", ARM.replace("name: arm", f'name: "{name}"'), None)).robot.name == name
 
 
