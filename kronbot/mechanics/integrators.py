@@ -10,7 +10,7 @@ import itertools
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
@@ -260,8 +260,11 @@ class Scipy(Integrator):
         self.bound = ode.parameters.bound()
         symbols = ode.parameters.symbols()
         self.rate = casadi.Function("rate", [ode.t, ode.x, symbols], [casadi.densify(ode.rate)])
-        jacobian = casadi.densify(casadi.jacobian(ode.rate, ode.x))
-        self.jacobian = casadi.Function("jacobian", [ode.t, ode.x, symbols], [jacobian])
+        self.implicit: dict[str, Callable[[float, Array], Array]] = {}
+        if method == "Radau":
+            jacobian = casadi.densify(casadi.jacobian(ode.rate, ode.x))
+            by_x = casadi.Function("jacobian", [ode.t, ode.x, symbols], [jacobian])
+            self.implicit["jac"] = lambda t, x: np.asarray(by_x(t, x, self.bound))
         super().__init__({self.rate: 1.0})
 
     def integrate(self, times: Array, x: Array) -> Array:
@@ -269,7 +272,6 @@ class Scipy(Integrator):
         from scipy.integrate import solve_ivp
 
         fastest = self.native.function() or self.rate
-        implicit = {"jac": lambda t, x: np.asarray(self.jacobian(t, x, self.bound))} if self.method == "Radau" else {}
 
         def rate(t: float, x: Array) -> Array:
             self.demand_no_interruption()
@@ -284,7 +286,7 @@ class Scipy(Integrator):
             rtol=self.tolerances.rtol,
             atol=self.tolerances.atol,
             max_step=self.longest_step,
-            **implicit,
+            **self.implicit,
         )
         self.evaluations += int(solution.nfev)
         if not solution.success:

@@ -334,10 +334,11 @@ def test_a_load_past_what_the_order_can_bear_is_said_so():
         equilibria(beam("2", v=3), [({}, (-6.0, 0, 0), (0, 0, 0))])
 
 
-@pytest.mark.parametrize(("name", "duration"), [("canadarm", 0.1), ("spatial", 0.02)])
-def test_the_exact_order_conserves_energy(name, duration):
+@pytest.mark.parametrize(("name", "duration", "solver"), [("canadarm", 0.1, "cvodes"), ("spatial", 0.01, "dop853")])
+def test_the_exact_order_conserves_energy(name, duration, solver):
+    """In space by the integrator without a Jacobian, whose trace takes half a minute."""
     robot = build(description.load(description.read(name)), "exact")
-    answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9)
+    answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9, solver=solver)
     assert answer.error is None
     # What a tolerance of 1e-9 a step leaves over some hundred steps.
     assert answer.result.summary["energy_drift"] < 1e-6
