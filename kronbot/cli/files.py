@@ -24,11 +24,11 @@ def check_target(output: str | None, overwrite: bool) -> None:
     check_place("-o", output, overwrite)
 
 
-def demand_other_file(output: str | None, robot: str) -> None:
-    """Raise UsageError where the answer would take the place of the robot file."""
+def demand_other_file(output: str | None, source: str, what: str) -> None:
+    """Raise UsageError where the answer would take the place of what it comes from."""
     with suppress(OSError, ValueError):
-        if output is not None and os.path.samefile(output, robot):
-            raise UsageError(f"-o {shown(output)}: that is the robot file itself")
+        if output is not None and os.path.samefile(output, source):
+            raise UsageError(f"-o {shown(output)}: that is {what} itself")
 
 
 def check_place(option: str, name: str, overwrite: bool) -> None:

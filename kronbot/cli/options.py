@@ -55,9 +55,14 @@ class Subject:
     def load(self, out: Output) -> Robot:
         """The robot; warnings about its file go to stderr."""
         from kronbot import description
+        from kronbot.description.nodes import named_files
 
-        demand_other_file(out.output, self.robot)
-        described = description.load(description.read(self.robot), settings_of(self.settings))
+        demand_other_file(out.output, self.robot, "the robot file")
+        source = description.read(self.robot)
+        described = description.load(source, settings_of(self.settings))
+        if out.output is not None and source.folder is not None:
+            for name in named_files(description.compose(source)):
+                demand_other_file(out.output, str(source.folder / name), "a table of the robot")
         if not out.quiet:
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot

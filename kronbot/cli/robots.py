@@ -6,17 +6,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import click
 
 from kronbot import __version__
 from kronbot.cli.completion import shipped
 from kronbot.errors import UsageError
-
-if TYPE_CHECKING:
-    from kronbot.description.nodes import Node
 
 Columns = Mapping[str, Sequence[str | int]]
 
@@ -75,6 +71,7 @@ def _survey() -> Columns:
 def _file(name: str) -> tuple[str, list[str]]:
     """The text of a shipped robot's file, and what belongs beside it."""
     from kronbot import description
+    from kronbot.description.nodes import named_files
     from kronbot.description.wording import did_you_mean, listing, quote
 
     known = description.shipped_robots()
@@ -83,24 +80,8 @@ def _file(name: str) -> tuple[str, list[str]]:
         raise UsageError(f"no shipped robot {quote(name)}{hint}")
     source = description.read(str(known[name]))
     schemas = [f"{file} (kronbot schema -o {file})" for file in _MODELINE.findall(source.text)]
-    tables = [f"{file} (in {known[name].parent})" for file in _tables(description.compose(source))]
+    tables = [f"{file} (in {known[name].parent})" for file in named_files(description.compose(source))]
     return source.text, schemas + tables
-
-
-def _tables(node: Node) -> Iterator[str]:
-    """Files that a robot file names, in its order."""
-    from kronbot.description import nodes
-
-    match node:
-        case nodes.Mapping(entries=entries):
-            for key, (_, value) in entries.items():
-                if key == "file" and isinstance(value, nodes.Scalar):
-                    yield str(value.value)
-                else:
-                    yield from _tables(value)
-        case nodes.Sequence(items=items):
-            for item in items:
-                yield from _tables(item)
 
 
 def _as_table(columns: Columns) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,3 +125,17 @@ def plain(node: Node | None) -> object:
             return [plain(item) for item in items]
         case Scalar(value=value):
             return value
+
+
+def named_files(node: Node) -> Iterator[str]:
+    """Files that a robot file names, in its order."""
+    match node:
+        case Mapping(entries=entries):
+            for key, (_, value) in entries.items():
+                if key == "file" and isinstance(value, Scalar):
+                    yield str(value.value)
+                else:
+                    yield from named_files(value)
+        case Sequence(items=items):
+            for item in items:
+                yield from named_files(item)

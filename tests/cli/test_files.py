@@ -223,3 +223,21 @@ def test_messages_of_long_and_odd_names(capsys):
         (line,) = capsys.readouterr().err.splitlines()
         assert line.isprintable()
         assert len(line) < 300
+
+
+def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, capsys):
+    """Tables of the robot, and rows of coordinates, by whatever path."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("t,q1\n0,0\n1,1\n2,0\n3,1\n")
+    (tmp_path / "rows.csv").write_text("q1\n0.1\n0.2\n")
+    link = LINK.replace("{type: fixed}", "{type: revolute, name: q1}")
+    (tmp_path / "r.yaml").write_text(ROBOT + f"links: [{link}]\nmotion: {{q1: {{type: table, file: t.csv}}}}\n")
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    for output in ("t.csv", "link.csv", str(tmp_path / "t.csv")):
+        assert run(["jacobian", "r.yaml", "--array", "J_T", "-o", output, "--overwrite"]) == 2
+        assert "that is a table of the robot itself" in capsys.readouterr().err
+    rows = ["jacobian", "r.yaml", "--q", "@rows.csv", "--array", "J_T", "--overwrite"]
+    assert run([*rows, "-o", "rows.csv"]) == 2
+    assert "that is the file of rows itself" in capsys.readouterr().err
+    assert run([*rows, "-o", "other.csv"]) == 0
+    assert (tmp_path / "rows.csv").read_text() == "q1\n0.1\n0.2\n"
