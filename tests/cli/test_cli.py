@@ -199,7 +199,7 @@ def test_a_closed_pipe_is_no_error():
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853"])
 def test_ctrl_c_keeps_what_there_is(solver, tmp_path):
     """Exit 130, the rows so far as valid JSON, marked incomplete."""
     file = tmp_path / "run.json"
