@@ -69,6 +69,8 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
 
 
 def _built(source: Source, order: str, parameters: Mapping[str, str | float] | None) -> Robot:
+    from numbers import Real
+
     from kronbot import description
     from kronbot.errors import UsageError
     from kronbot.library.robot import Robot
@@ -76,7 +78,7 @@ def _built(source: Source, order: str, parameters: Mapping[str, str | float] | N
 
     texts = {}
     for name, value in (parameters or {}).items():
-        if not isinstance(value, str | int | float):
+        if not isinstance(value, str | Real):
             raise UsageError(f"parameter {name}: {value!r} is neither a number nor an expression")
         texts[name] = value if isinstance(value, str) else repr(float(value))
     return Robot.of(build(description.load(source, texts), order))

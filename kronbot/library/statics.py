@@ -117,7 +117,7 @@ def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]
         raise UsageError(f"{word}: vectors are wanted, not the text {quote(rows)}")
     if rows is not None and len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) for row in rows):
         raise UsageError(f"{word}: a list of vectors is wanted: [{list(rows)!r}]")
-    return [numbers(robot, row, word, (3,)) for row in rows or ()]
+    return [numbers(robot, row, word, (3,)) for row in (() if rows is None else rows)]
 
 
 def _load(robot: Robot, frame: str, row: Sequence[Scalar]) -> schema.Load:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ Values: TypeAlias = Mapping[str, Scalar | npt.ArrayLike] | Sequence[Scalar] | np
 
 def number(value: Scalar, known: Mapping[str, float | None], word: str) -> float:
     """A number, or the value of an expression over parameters. Raises UsageError that names ``word``."""
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, str | Real):
         raise UsageError(f"{word}: {value!r} is not a number")
     text = value if isinstance(value, str) else repr(float(value))
     try:

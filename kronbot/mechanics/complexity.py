@@ -180,10 +180,8 @@ def complexity(
 ) -> Result:
     """Operations of some of FUNCTIONS: of the robot in the array ``operations``, of chains as series beside Table 1.
 
-    ``progress`` is told the share that is done. Errors as of :func:`count`; UsageError where there are no functions.
+    ``progress`` is told the share that is done. Errors as of :func:`count`.
     """
-    if not functions:
-        raise UsageError(f"--of names nothing to count; there are {', '.join(FUNCTIONS)}")
     sizes = [] if chains is None else [(links, modes) for modes in chains.modes for links in chains.links]
     for links, modes in sizes:
         for function in functions:

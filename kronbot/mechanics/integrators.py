@@ -220,6 +220,7 @@ class Rodas(Integrator):
                 attempt()
                 error = self.error.item()
                 self.steps += 1
+                self.evaluations += rosenbrock.STAGES
                 if error <= 1.0:
                     t = goal if count == 1 else t + h
                     self.here[:] = self.end
@@ -231,7 +232,6 @@ class Rodas(Integrator):
                 self.length = h * min(1.0, self._factor(error))
                 largest = 1.0  # what has just failed is not made longer again at once
             states[row] = self.here
-        self.evaluations = rosenbrock.STAGES * self.steps
         return states
 
     def _attempt(self) -> Buffered:

@@ -170,6 +170,13 @@ def test_text_in_comments_ends_no_comment():
     assert "<U+002A><U+002F>" in plain
 
 
+def test_units_keep_their_slashes():
+    """But none that could begin or end a comment."""
+    assert documents.plain("J/(m^-1), rad/m^1") == "J/(m^-1), rad/m^1"
+    for text in ("//x", "/*x*/", "*/x", "x/ /y"):
+        assert not {"//", "/*", "*/"} & {documents.plain(text)[i : i + 2] for i in range(len(documents.plain(text)))}
+
+
 def test_what_nobody_gave_is_not_a_number():
     """A parameter without value is NaN in both languages."""
     q = SX.sym("q", 1)

@@ -310,3 +310,21 @@ def test_a_urdf_becomes_a_robot(tmp_path):
     assert kronbot.loads(translation.text).dynamics()["M"].tolist() == [[1.0]]
     with pytest.raises(UsageError):
         kronbot.convert(tmp_path / "none.urdf")
+
+
+def test_arrays_of_numpy_are_taken_and_stay_writeable(arm):
+    """Of any kind of number, wherever numbers are wanted; what is frozen is the answer."""
+    q, rows = np.zeros(arm.n), np.zeros((2, arm.n))
+    forces, angles = np.array([[0, -1, 0]]), np.array([0, 1])
+    for answer in (
+        arm.jacobian(q),
+        arm.jacobian(rows),
+        arm.dynamics(rows, qd=rows),
+        arm.taylor(q=q, delta=q),
+        arm.linearize(q, force=forces[0]),
+        arm.statics(angles={arm.joints[0].name: angles}, forces=forces),
+        arm.simulate(np.float32(0.1), np.float64(0.05), q=q),
+    ):
+        assert len(list(answer)) > 0
+    assert all(array.flags.writeable for array in (q, rows, forces, angles))
+    assert kronbot.load("canadarm", parameters={"EI": np.int64(200_000)}).description.values["EI"] == 200_000
