@@ -39,6 +39,17 @@ class Interruptions(list[int]):
         """What was met is being answered, by saving what there is: that may take longer than PATIENCE."""
         self.answered = len(self)
 
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Whatever becomes of a Ctrl-C in here (another error, nothing at all), it ends as KeyboardInterrupt."""
+        try:
+            yield
+        except Exception:
+            if not self:
+                raise
+        if self:
+            raise KeyboardInterrupt
+
 
 _met = Interruptions()
 

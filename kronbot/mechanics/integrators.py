@@ -22,6 +22,7 @@ from casadi import SX
 
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.cost import INTERPRETED, instructions
+from kronbot.compute.interruption import Interruptions
 from kronbot.compute.native import Native
 from kronbot.errors import ComputationError
 from kronbot.mechanics import rosenbrock
@@ -79,25 +80,19 @@ class Integrator(ABC):
         self.instructions = int(sum(weight * instructions(part) for part, weight in functions.items()))
         self.steps = 0
         self.evaluations = 0
-        self.met: list[int] = []  # Ctrl-Cs, kept by whoever runs this
+        self.met = Interruptions()  # those of whoever runs this
 
     def advance(self, times: Array, x: Array) -> Array:
         """States (k, n) at ``times[1:]`` from x (n,) at ``times[0]``.
 
         Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
         """
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")  # what overflows is seen in the states
-                states = self.integrate(times, x)
-        except (RuntimeError, ComputationError):
-            self.demand_no_interruption()
-            raise
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
-            self.demand_no_interruption()
-            raise ComputationError(f"the motion overflows after t = {times[0]:g} s") from None
-        self.demand_no_interruption()
-        return states
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # what overflows is seen in the states
+            try:
+                return self.integrate(times, x)
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+                raise ComputationError(f"the motion overflows after t = {times[0]:g} s") from None
 
     def expect_more(self, share: float) -> None:
         """Told after a stretch which share of the run is done; what that took is a measure of what is to come."""

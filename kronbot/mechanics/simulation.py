@@ -128,14 +128,15 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     try:
         solver.demand_no_interruption()  # one that tracing has swallowed
         for stretch in stretches(times, solver):
-            fresh = solver.advance(stretch, states[-1])
-            finite = np.isfinite(fresh).all(axis=1)
-            states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])
-            if not finite.all():
-                raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
-            share = float(stretch[-1] / times[-1])
-            progress(share)
-            solver.expect_more(share)
+            with met.heard():
+                fresh = solver.advance(stretch, states[-1])
+                finite = np.isfinite(fresh).all(axis=1)
+                states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])
+                if not finite.all():
+                    raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
+                share = float(stretch[-1] / times[-1])
+                progress(share)
+                solver.expect_more(share)
     except KeyboardInterrupt:
         met.take_time()
         error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")

@@ -135,9 +135,8 @@ def _statics(
     error: KronbotError | None = None
     for case in inquiry.cases:
         try:
-            if met:
-                raise KeyboardInterrupt
-            states.append(equilibria.linear(case) if linear else equilibria.newton(case))
+            with met.heard():
+                states.append(equilibria.linear(case) if linear else equilibria.newton(case))
         except KeyboardInterrupt:
             met.take_time()
             error = Interrupted(f"interrupted after {len(states)} of {len(inquiry.cases)} cases")

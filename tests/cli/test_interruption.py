@@ -1,5 +1,6 @@
 """Ctrl-C at any moment of any command: exit code 130, one line, no traceback."""
 
+import json
 import os
 import re
 import signal
@@ -60,11 +61,26 @@ def deaf(arguments):
 kronbot.cli.main.run = deaf
 main()
 """
+# Says on stdout that two stretches are integrated; what follows takes as long as it takes.
+RUNNING = """
+import os, sys
+from kronbot.mechanics import simulation
+
+def told(times, solver, stretches=simulation.stretches):
+    for number, stretch in enumerate(stretches(times, solver)):
+        if number == 2:
+            os.write(sys.stdout.fileno(), b".")
+        yield stretch
+
+simulation.stretches = told
+from kronbot.__main__ import main
+main()
+"""
 LONG = {
     "simulate": ["canadarm", "--duration", "2000", "--solver", "radau"],
-    "hessian": ["canadarm", "--symbolic", "--seconds", "600"],
-    "statics": ["canadarm", "--order", "exact", "--angles", "q1=0:1:0.001"],
-    "taylor": ["canadarm", "--of", "M", "--terms", "4"],
+    "hessian": ["torso", "--symbolic", "--seconds", "600"],
+    "statics": ["canadarm", "--order", "exact", "--angles", "q1=0:1:0.0001"],
+    "taylor": ["spatial", "--of", "M", "--terms", "3"],
 }
 
 
@@ -113,6 +129,23 @@ def test_while_it_works(command, moment):
     demand_interrupted(process)
 
 
+@pytest.mark.parametrize("moment", [0.0, 0.2])
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", "radau"])
+def test_what_there_is_is_kept(solver, moment, tmp_path):
+    """The rows so far as valid JSON, marked incomplete."""
+    file = tmp_path / "run.json"
+    command = "simulate puma560 -q --duration 200000 --step 0.2 --solver".split()
+    process = started(RUNNING, *command, solver, "-o", str(file))
+    time.sleep(moment)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert re.fullmatch(rb"Error: interrupted at t = .* of 200000 s\n", err)
+    answer = json.loads(file.read_text())
+    assert answer["summary"]["complete"] is False
+    assert 0.0 < answer["series"]["t"][-1] < 200000
+
+
 def test_while_it_reads():
     """A robot file that does not come to its end."""
     process = started(READY.format(number=-1), "check", "-", stdin=subprocess.PIPE)
@@ -155,7 +188,7 @@ def test_patience():
 
 def test_what_is_being_saved_is_waited_for(tmp_path):
     """Work that has asked for time gets it, until the next Ctrl-C."""
-    saving = "met.take_time(); time.sleep(5); os.write(2, b'Error: saved\\n')"
+    saving = "met.take_time(); time.sleep(3); os.write(2, b'Error: saved\\n')"
     process = started(DEAF.format(condition="not met", answer=saving, patience=2), str(tmp_path / "whole"))
     os.kill(process.pid, signal.SIGINT)
     demand_interrupted(process, "saved")

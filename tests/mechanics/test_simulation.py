@@ -1,6 +1,8 @@
 """Simulation against independent runs, conservation laws and published behaviour."""
 
 import json
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ import kronbot
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.mechanics import simulation
-from kronbot.mechanics.integrators import Cvodes, stretches
+from kronbot.mechanics.integrators import Cvodes, Rodas, Scipy, stretches
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 JOINTS = ("q1", "q2", "q3")
@@ -145,6 +147,28 @@ def test_what_there_is_when_a_run_stops_is_kept(monkeypatch):
         assert answer.result.summary["complete"] is False
         assert len(answer.result.series["t"]) == rows
         assert np.array_equal(answer.result.series["q1"], whole["q1"][:rows])
+
+
+@pytest.mark.parametrize("becomes", [SystemError, RuntimeError, ValueError, ComputationError, None])
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", "radau"])
+def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch):
+    """CasADi makes errors of many names of it, and destructors nothing: the rows so far are kept."""
+    kind = {"cvodes": Cvodes, "rodas": Rodas}.get(solver, Scipy)
+    integrate = kind.integrate
+
+    def interrupted(self, times, x):
+        if times[0] >= 0.1:
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            if becomes is not None:
+                raise becomes("whatever")
+        return integrate(self, times, x)
+
+    monkeypatch.setattr(kind, "integrate", interrupted)
+    answer = run(kronbot.load("khang"), duration=1.0, step=0.05, solver=solver)
+    assert isinstance(answer.error, Interrupted)
+    assert answer.result.summary["complete"] is False
+    assert 0.1 <= answer.result.series["t"][-1] < 1.0
 
 
 def test_the_grid_ends_where_the_run_ends():
