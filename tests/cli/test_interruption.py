@@ -134,7 +134,7 @@ def test_while_it_works(command, moment):
 def test_what_there_is_is_kept(solver, moment, tmp_path):
     """The rows so far as valid JSON, marked incomplete."""
     file = tmp_path / "run.json"
-    command = "simulate puma560 -q --duration 200000 --step 0.2 --solver".split()
+    command = ["simulate", "puma560", "-q", "--duration", "200000", "--step", "0.2", "--solver"]
     process = started(RUNNING, *command, solver, "-o", str(file))
     time.sleep(moment)
     os.kill(process.pid, signal.SIGINT)
