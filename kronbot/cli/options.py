@@ -229,7 +229,7 @@ def output_options(command: Command) -> Command:
         click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
         click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
         click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
-        click.option("--array", "array", metavar="NAME", help="With csv: the array to write."),
+        click.option("--array", "array", metavar="NAME", help="Answer with this array only; csv holds one."),
         click.option(
             "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat .tex."
         ),

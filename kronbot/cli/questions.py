@@ -46,21 +46,23 @@ class Formulas:
         check_picture(plot, overwrite)
 
 
-def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float) -> Formulas:
+def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float | None) -> Formulas:
     """The options together. Raises UsageError where they contradict each other."""
     if latex and symbolic not in (None, "latex"):
         raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
     style = "latex" if latex else symbolic
-    if style is None and (short or cse):
-        raise UsageError(f"{'--short' if short else '--cse'} is for formulas: add --symbolic")
-    return Formulas(style, short, cse, seconds)
+    if style is None:
+        for word, given in (("--short", short), ("--cse", cse), ("--seconds", seconds is not None)):
+            if given:
+                raise UsageError(f"{word} is for formulas: add --symbolic")
+    return Formulas(style, short, cse, PATIENCE if seconds is None else seconds)
 
 
 def symbolic_options(command: Command) -> Command:
     """--symbolic, --latex, --short, --cse and --seconds, as ``formulas``."""
     command = gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"])(command)
     for option in (
-        click.option("--seconds", type=Quantity(), default=PATIENCE, show_default=True, help="Time to simplify, s."),
+        click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
         click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
         click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
         click.option("--latex", is_flag=True, help="Short for --symbolic latex."),

@@ -30,37 +30,44 @@ MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 
 def render(result: Result, style: str, output: str | None, array: str | None, quiet: bool) -> None:
     """Print the answer in a style, or write it to a file whose suffix decides."""
-    demand_array(result, array)
+    _render(only(result, array), style, output, quiet)
+
+
+def _render(result: Result, style: str, output: str | None, quiet: bool) -> None:
     if output is None or output == "-":
         if style == "table" and result.source:
-            click.echo(document(result, array), nl=False)
+            click.echo(document(result), nl=False)
         elif style == "table":
             table(result)
         else:
-            click.echo(WRITERS["." + style](result, array).decode(), nl=False)
+            click.echo(WRITERS["." + style](result).decode(), nl=False)
         return
-    write_atomically(Path(output), WRITERS[Path(output).suffix](result, array))
+    write_atomically(Path(output), WRITERS[Path(output).suffix](result))
     if not quiet:
         click.echo(f"wrote {output}", err=True)
 
 
-def demand_array(result: Result, array: str | None) -> None:
-    """Raise UsageError where the answer has no array of that name."""
-    if array is not None and array not in result.arrays:
+def only(result: Result, array: str | None) -> Result:
+    """The answer with that array alone, if one is asked for. Raises UsageError where there is none of that name."""
+    if array is None:
+        return result
+    if array not in result.arrays:
         hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
         raise UsageError(f"no array {array!r} in this answer{hint}")
+    source = {name: text for name, text in result.source.items() if name == array}
+    return replace(result, arrays={array: result.arrays[array]}, series={}, units={}, source=source)
 
 
 def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None, quiet: bool) -> None:
     """The same for an answer in blocks of cases: csv is written block by block, other forms when all is there."""
     first = next(answers)
-    blocks = chain([first], answers)
+    blocks = (only(block, array) for block in chain([first], answers))
     if "cases" not in first.summary or (
         style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv"
     ):
-        render(joined(blocks), style, output, array, quiet)
+        _render(joined(blocks), style, output, quiet)
         return
-    pieces = _csv_blocks(blocks, array)
+    pieces = _csv_blocks(blocks)
     if output is None or output == "-":
         for piece in pieces:
             click.echo(piece.decode(), nl=False)
@@ -70,26 +77,22 @@ def render_blocks(answers: Iterator[Result], style: str, output: str | None, arr
         click.echo(f"wrote {output}", err=True)
 
 
-def _csv_blocks(blocks: Iterator[Result], array: str | None) -> Iterator[bytes]:
+def _csv_blocks(blocks: Iterator[Result]) -> Iterator[bytes]:
     """The header once, the cases numbered through."""
     done = 0
     for block in blocks:
-        demand_array(block, array)
         shifted = {
             name: replace(each, axis=("case", range(done + 1, done + len(each.values) + 1)))
             for name, each in block.arrays.items()
         }
-        text = as_csv(replace(block, arrays=shifted), array)
+        text = as_csv(replace(block, arrays=shifted))
         yield text if not done else text.partition(b"\n")[2]
         done += int(block.summary["cases"])
 
 
-def as_json(result: Result, array: str | None) -> bytes:
+def as_json(result: Result) -> bytes:
     """The JSON contract; one object, strictly JSON."""
-    content = result.to_dict()
-    if array is not None:
-        content["arrays"] = {array: result.arrays[array].to_dict()}
-    return ("".join(_json(content)) + "\n").encode()
+    return ("".join(_json(result.to_dict())) + "\n").encode()
 
 
 def _json(value: object) -> Iterator[str]:
@@ -113,20 +116,20 @@ def _json(value: object) -> Iterator[str]:
         yield json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
-def as_csv(result: Result, array: str | None) -> bytes:
+def as_csv(result: Result) -> bytes:
     """The series with a header, or one array: its rows with a first column of their names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    if array is None and result.series:
+    if result.series:
         writer.writerow(result.series)
         for row in zip(*(column.tolist() for column in map(_clean, result.series.values())), strict=True):
             writer.writerow(row)  # one by one: nothing hears Ctrl-C in one call for all of them
     else:
         if not result.arrays:
             raise UsageError("csv holds a series or an array, and this answer has neither: take --format json")
-        if array is None and len(result.arrays) != 1:
+        if len(result.arrays) != 1:
             raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
-        name = array or next(iter(result.arrays))
+        (name,) = result.arrays
         writer.writerows(_csv_rows(name, result.arrays[name]))
     return text.getvalue().encode()
 
@@ -146,25 +149,24 @@ def _csv_rows(name: str, array: Array) -> Iterator[list[object]]:
         yield [case, *_clean(entries).tolist()]
 
 
-def as_tex(result: Result, array: str | None) -> bytes:
+def as_tex(result: Result) -> bytes:
     """Closed forms as LaTeX. Raises UsageError where the answer has none."""
     if result.language != "latex":
         raise UsageError("-o FILE.tex is for formulas: add --latex")
-    return document(result, array).encode()
+    return document(result).encode()
 
 
-def document(result: Result, array: str | None) -> str:
+def document(result: Result) -> str:
     """Formulas as one LaTeX display a quantity, or as one Python module."""
-    chosen = {name: text for name, text in result.source.items() if array in (None, name)}
     if result.language == "python":
-        functions = [text.removeprefix(PYTHON_HEAD).strip("\n") for text in chosen.values()]
+        functions = [text.removeprefix(PYTHON_HEAD).strip("\n") for text in result.source.values()]
         return "\n\n\n".join([PYTHON_HEAD.strip(), *functions]) + "\n"
     where = [
         f"{name.removeprefix('where.')} = {meaning}"
         for name, meaning in result.summary.items()
         if name.startswith("where.")
     ]
-    displays = [f"{_tex_name(name)} = {text}" for name, text in chosen.items()] + where
+    displays = [f"{_tex_name(name)} = {text}" for name, text in result.source.items()] + where
     return "".join(f"\\[\n{display}\n\\]\n" for display in displays)
 
 
@@ -176,9 +178,9 @@ def _tex_name(name: str) -> str:
     return head + (f"_{{{tail}}}" if tail else "") + ("^{*}" if star else "")
 
 
-def as_npz(result: Result, array: str | None) -> bytes:
+def as_npz(result: Result) -> bytes:
     """NumPy archive: columns of the series and arrays by name; ``summary.json`` and ``units.json`` hold JSON text."""
-    entries = _named(result, array) | {"summary.json": np.array(json.dumps(_summary(result)))}
+    entries = _named(result) | {"summary.json": np.array(json.dumps(_summary(result)))}
     if result.units:
         entries["units.json"] = np.array(json.dumps(dict(result.units)))
     buffer = io.BytesIO()
@@ -195,7 +197,7 @@ def _plain_type(values: np.ndarray) -> str | None:
     return "U" if values.dtype.kind == "O" else None
 
 
-def as_mat(result: Result, array: str | None) -> bytes:
+def as_mat(result: Result) -> bytes:
     """MATLAB 5 file: structs ``series``, ``units``, ``arrays``, ``summary``, ``at``, ``names``.
 
     Names of rows and columns are cells. A, B, C, D of a state space stand at the top as well.
@@ -203,7 +205,7 @@ def as_mat(result: Result, array: str | None) -> bytes:
     """
     from scipy.io import savemat
 
-    arrays = {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
+    arrays = {name: entry.values for name, entry in result.arrays.items()}
     groups = {"series": result.series, "units": result.units, "arrays": arrays, "summary": _summary(result)}
     content: dict[str, object] = {"robot": result.robot, "order": result.order}
     content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
@@ -211,7 +213,7 @@ def as_mat(result: Result, array: str | None) -> bytes:
         content["at"] = _identifiers({word: _identifiers(point) for word, point in result.at.items()})
     if {"A", "B", "C", "D"} <= arrays.keys():
         content |= {name: arrays[name] for name in "ABCD"}  # where ss(A, B, C, D) looks for them
-    names = {name: _cells(result.arrays[name]) for name in arrays}
+    names = {name: _cells(entry) for name, entry in result.arrays.items()}
     if names:
         content["names"] = _identifiers(names)
     buffer = io.BytesIO()
@@ -219,7 +221,7 @@ def as_mat(result: Result, array: str | None) -> bytes:
     return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
 
 
-WRITERS: dict[str, Callable[[Result, str | None], bytes]] = {
+WRITERS: dict[str, Callable[[Result], bytes]] = {
     ".json": as_json,
     ".csv": as_csv,
     ".npz": as_npz,
@@ -234,8 +236,8 @@ def _cells(array: Array) -> dict[str, object]:
     return {word: np.array([*names, None], dtype=object)[:-1] for word, names in axes.items()}
 
 
-def _named(result: Result, array: str | None) -> dict[str, np.ndarray]:
-    return dict(result.series) | {name: entry.values for name, entry in result.arrays.items() if array in (None, name)}
+def _named(result: Result) -> dict[str, np.ndarray]:
+    return dict(result.series) | {name: entry.values for name, entry in result.arrays.items()}
 
 
 def _summary(result: Result) -> dict[str, object]:

@@ -118,6 +118,24 @@ def test_arrays_as_csv(capsys):
     assert run(["check", "canadarm", "--format", "csv"]) == 2
 
 
+def test_one_array_in_every_form(tmp_path, capsys):
+    """--array leaves the others out, and the series."""
+    line = ["statics", "canadarm", "--array", "compliance", "-q"]
+    assert run([*line, "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert list(answer["arrays"]) == ["compliance"]
+    assert "series" not in answer
+    assert answer["summary"]["cases"] == 1
+    assert run(line) == 0
+    out = capsys.readouterr().out
+    assert "compliance" in out
+    assert "stiffness" not in out
+    for suffix in (".npz", ".mat"):
+        assert run([*line, "-o", str(tmp_path / f"c{suffix}")]) == 0
+    assert set(np.load(tmp_path / "c.npz")) == {"compliance", "summary.json"}
+    assert loadmat(tmp_path / "c.mat")["arrays"].dtype.names == ("compliance",)
+
+
 def test_summary_for_a_person(capsys):
     """The table names the robot, says whether the run is complete, and shows the energy balance."""
     assert run(["simulate", "khang", *SHORT]) == 0

@@ -182,6 +182,7 @@ def test_latex_and_python(tmp_path, capsys):
         (["--frame", "com:elbow"], "com:upper"), (["--q", "1,2"], "9 coordinates"), (["--short"], "--symbolic"),
         (["--symbolic", "--q", "0"], "--q"), (["--latex", "--symbolic", "python"], "exclude"),
         (["--q", "@nothing.csv"], "no such file"), (["--array", "J"], "J_T"),
+        (["--seconds", "3"], "--symbolic"), (["--cse"], "--symbolic"),
     ],
 )  # fmt: skip
 def test_wrong_questions_name_the_choices(arguments, message, capsys):
