@@ -32,7 +32,7 @@ REACH = 1.0
 SHORTEST = 1e-8
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: Python writes the traceback into it
 class Lost(Exception):
     """The path of equilibria ends: the last share of the load that was reached, and the state there."""
 

@@ -1,6 +1,8 @@
 """Statics against the reference of Piedboeuf's experiment, closed forms, boundary value problems and an optimizer."""
 
 import json
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,9 @@ from scipy.optimize import minimize
 
 from kronbot import description, loads
 from kronbot.description import schema
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, Interrupted
 from kronbot.mechanics.buckling import buckling
-from kronbot.mechanics.equilibrium import metric
+from kronbot.mechanics.equilibrium import Lost, metric
 from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.statics import Equilibria, Inquiry, statics
 from kronbot.model.build import build
@@ -332,6 +334,30 @@ def test_a_load_past_what_the_order_can_bear_is_said_so():
     # Past Euler's load, which the quadratic potential of order 2 would let Newton's method jump over.
     with pytest.raises(ComputationError, match=r"beyond 0\.411\d* of the load"):
         equilibria(beam("2", v=3), [({}, (-6.0, 0, 0), (0, 0, 0))])
+
+
+@pytest.mark.parametrize("becomes", [SystemError, RuntimeError, Lost, np.linalg.LinAlgError, None])
+def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
+    """The cases so far are kept, whatever the third one ends with."""
+    newton, asked = Equilibria.newton, []
+
+    def interrupted(self, case):
+        asked.append(case)
+        if len(asked) < 3:
+            return newton(self, case)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        if becomes is not None:
+            raise becomes(0.5, case.start) if becomes is Lost else becomes("whatever")
+        return newton(self, case)
+
+    monkeypatch.setattr(Equilibria, "newton", interrupted)
+    robot = piedboeuf("2")
+    cases = [Case(np.array([angle]), np.zeros(6), {}, np.zeros(robot.n)) for angle in (0.0, 0.1, 0.2, 0.3)]
+    outcome = statics(robot, robot.file.statics, Inquiry(cases, "newton", None), lambda share: None)
+    assert isinstance(outcome.error, Interrupted)
+    assert outcome.result.summary["complete"] is False
+    assert outcome.result.summary["cases"] == (3 if becomes is None else 2)
 
 
 @pytest.mark.parametrize(("name", "duration", "solver"), [("canadarm", 0.1, "cvodes"), ("spatial", 0.01, "dop853")])
