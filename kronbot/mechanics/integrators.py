@@ -21,6 +21,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.buffered import Buffered
+from kronbot.compute.compiling import Code
 from kronbot.compute.cost import INTERPRETED, instructions
 from kronbot.compute.interruption import Interruptions
 from kronbot.compute.native import Native
@@ -137,7 +138,7 @@ class Cvodes(Integrator):
         if ode.longest_step is not None:
             self.options["max_step_size"] = ode.longest_step
         self.costs = {"adams": 0, "bdf": 0}
-        self.grids: dict[tuple[tuple[float, ...], str, bool], casadi.Function] = {}
+        self.grids: dict[tuple[tuple[float, ...], str, Code | None], casadi.Function] = {}
         traced = casadi.integrator("stretch", "cvodes", self.problem, 0.0, [1.0], self.options)
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         super().__init__({traced.get_function(name): weight for name, weight in weights.items()})
@@ -163,11 +164,11 @@ class Cvodes(Integrator):
 
     def _call(self, times: Array, x: Array, family: str) -> Array:
         """A grid of the same relative times reuses the integrator."""
-        compiled = self.native.function()
+        code = self.native.code()
         grid = tuple(np.round(times - times[0], 12))
-        place = (grid, family, compiled is not None)
+        place = (grid, family, code)
         if place not in self.grids:
-            oracle = self.problem if compiled is None else compiled
+            oracle = self.problem if code is None else code.function
             options = self.options | {"linear_multistep_method": family}
             self.grids[place] = casadi.integrator("stretch", "cvodes", oracle, 0.0, list(grid[1:]), options)
         solver = self.grids[place]
@@ -196,7 +197,7 @@ class Rodas(Integrator):
         self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
         self.end, self.error = np.zeros_like(self.here), np.zeros(1)
         self.given = np.asarray(ode.parameters.bound(), dtype=float), np.array([tolerances.rtol, tolerances.atol])
-        self.attempts: dict[bool, Buffered] = {}
+        self.attempts: dict[Code | None, Buffered] = {}
         super().__init__({self.step: 1 / rosenbrock.STAGES})
 
     def integrate(self, times: Array, x: Array) -> Array:
@@ -231,11 +232,11 @@ class Rodas(Integrator):
 
     def _attempt(self) -> Buffered:
         """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error``."""
-        native = self.native.function()
-        if (native is not None) not in self.attempts:
+        code = self.native.code()
+        if code not in self.attempts:
             arguments, results = (self.t, self.here, self.h, *self.given), (self.end, self.error)
-            self.attempts[native is not None] = Buffered(native or self.step, arguments, results)
-        return self.attempts[native is not None]
+            self.attempts[code] = Buffered(self.step if code is None else code.function, arguments, results)
+        return self.attempts[code]
 
     def _factor(self, error: float) -> float:
         """How many times as long the next step may be; an error that is no number demands the least."""
@@ -266,7 +267,8 @@ class Scipy(Integrator):
         """One call of ``solve_ivp``."""
         from scipy.integrate import solve_ivp
 
-        fastest = self.native.function() or self.rate
+        code = self.native.code()
+        fastest = self.rate if code is None else code.function
 
         def rate(t: float, x: Array) -> Array:
             self.demand_no_interruption()

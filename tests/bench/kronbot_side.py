@@ -10,7 +10,8 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.compute import native, policy
+from kronbot.compute import policy
+from kronbot.compute.compiling import FULL, compiled
 from kronbot.compute.trace import Trace
 from kronbot.mechanics import jacobians, simulation
 from kronbot.mechanics.integrators import Tolerances, integrator, stretches
@@ -118,10 +119,10 @@ class Side:
         mapped = self.traces[task].function.map(chunk)
         if not self.compiled:
             return mapped
-        found = native.compiled(mapped)
+        found = compiled(FULL, mapped)
         if found is None:
             raise RuntimeError("no native code: is there a C compiler?")
-        return found
+        return found.function
 
     def batch(self, task, states):
         made = Evaluation(self.mapped(task, CHUNK), self.traces[task], states)
@@ -190,7 +191,7 @@ class Called:
         return None
 
     def single(self, task, states):
-        function = native.compiled(self.traces[task].function)
+        function = compiled(FULL, self.traces[task].function).function
         state, bound = [rows[0] for rows in states], self.traces[task].bound
         return lambda: function(*state, bound)
 

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.compute import batch, native, sharing
+from kronbot.compute import batch, compiling, native, sharing
+from kronbot.compute.compiling import FULL, compiled
 from kronbot.compute.policy import native as using
 from kronbot.errors import UsageError
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes share work on Linux only")
-compiler = pytest.mark.skipif(native.compiled(casadi.Function("f", [], [])) is None, reason="no C compiler")
+compiler = pytest.mark.skipif(compiled(FULL, casadi.Function("f", [], [])) is None, reason="no C compiler")
 
 
 @pytest.fixture(scope="module")
@@ -199,9 +200,9 @@ def test_long_runs_compile_beside_their_work(monkeypatch):
     arm = kronbot.load("khang", order="1")
     with using("off"):
         expected = arm.simulate(0.4, 0.01).to_dict()
-    monkeypatch.setattr(native, "MARGIN", -1.0)  # anything pays
-    begun, begin = [], native.Compilation._begin
-    monkeypatch.setattr(native.Compilation, "_begin", lambda *held: begun.append(held) or begin(*held))
+    monkeypatch.setattr(native, "BESIDE", 0.0)  # anything pays
+    begun, begin = [], compiling.Compilation._begin
+    monkeypatch.setattr(compiling.Compilation, "_begin", lambda *held: begun.append(held) or begin(*held))
 
     def wait(share):
         """The first half of the run takes as long as the compiler does."""
@@ -221,7 +222,7 @@ def test_a_run_that_is_over_leaves_no_compiler(monkeypatch, tmp_path):
     slow.write_text("#!/bin/sh\nsleep 97531\n")
     slow.chmod(0o755)
     monkeypatch.setenv("CC", str(slow))
-    monkeypatch.setattr(native, "MARGIN", -1.0)
+    monkeypatch.setattr(native, "BESIDE", 0.0)
     assert kronbot.load("khang", order="1").simulate(0.2, 0.01).summary["complete"]
 
     def gone():

@@ -1,0 +1,523 @@
+"""Native code equals interpretation to the bit, and a missing compiler or an unsafe cache only means interpretation."""
+
+import fcntl
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import casadi
+import numpy as np
+import pytest
+from casadi import SX
+
+from kronbot.compute import cache, compiling
+from kronbot.compute.cache import Cache
+from kronbot.compute.compiling import EFFORTS, FULL, QUICK
+from kronbot.compute.native import worthwhile
+
+pytestmark = pytest.mark.skipif(
+    not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler on the path"
+)
+
+UNARY = [
+    *(casadi.sin, casadi.cos, casadi.tan, casadi.asin, casadi.acos, casadi.atan, casadi.sinh, casadi.cosh),
+    *(casadi.tanh, casadi.asinh, casadi.acosh, casadi.atanh, casadi.sqrt, casadi.exp, casadi.log, casadi.log1p),
+    *(casadi.expm1, casadi.erf, casadi.floor, casadi.ceil, casadi.fabs, casadi.sign, casadi.logic_not),
+    *(lambda x: x**2, lambda x: x**3, lambda x: x**-1, lambda x: x**0.5, lambda x: x**1.5, lambda x: x**-2.0),
+    *(lambda x: 2.0**x, lambda x: -x, lambda x: x / 3, lambda x: x * 0.1 + 1 / 3, lambda x: x + 1e308),
+    *(lambda x: x * 5e-324, lambda x: casadi.if_else(x > 0.3, x, 2 * x)),
+]
+# Without fmin, fmax and copysign, which show what is the C library's to choose: signs of NaN, and of one zero of two.
+BINARY = [
+    *(casadi.plus, casadi.minus, casadi.times, casadi.rdivide, casadi.power, casadi.atan2, casadi.fmod),
+    *(casadi.remainder, casadi.hypot, casadi.lt, casadi.le, casadi.eq, casadi.ne, casadi.logic_and, casadi.logic_or),
+    *(lambda a, b: a * a + b * b, lambda a, b: casadi.sin(a) * casadi.cos(a) + b),
+]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 1e308, 5e-324, np.inf, -np.inf, np.nan]
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch):
+    """An empty cache of the test's own."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def reasons(caplog):
+    """Why there was no native code, so far."""
+    caplog.set_level(logging.DEBUG, "kronbot")
+    return lambda: " ".join(record.getMessage() for record in caplog.records if record.name == "kronbot")
+
+
+def sample(factor=2.0):
+    """A small function with sparse input and output."""
+    x, A = SX.sym("x", 3), SX.sym("A", casadi.Sparsity.upper(3))
+    return casadi.Function(
+        "trace", [x, A], [A @ casadi.sin(factor * x), casadi.diag(x**2)], ["x", "A"], ["image", "squares"]
+    )
+
+
+def native(function, *companions, effort=FULL):
+    """The function, compiled."""
+    code = compiling.compiled(effort, function, *companions)
+    return None if code is None else code.function
+
+
+def random_function(rng, operations=200):
+    """A function of six numbers whose outputs are all its intermediate values."""
+    x = SX.sym("x", 6)
+    pool = casadi.vertsplit(x)
+    for _ in range(operations):
+        a, b = (pool[rng.integers(len(pool))] for _ in range(2))
+        pool.append(
+            UNARY[rng.integers(len(UNARY))](a) if rng.random() < 0.5 else BINARY[rng.integers(len(BINARY))](a, b)
+        )
+    return casadi.Function("trace", [x], [casadi.vertcat(*pool)])
+
+
+def same_bits(a, b):
+    """Equal to the bit, the sign of zero included; any NaN equals any other."""
+    a, b = np.asarray(a), np.asarray(b)
+    numbers = ~np.isnan(a)
+    return np.array_equal(numbers, ~np.isnan(b)) and a[numbers].tobytes() == b[numbers].tobytes()
+
+
+def left_over(kept):
+    """What is in the folder besides libraries, digests and locks."""
+    return [path.name for path in kept.path.iterdir() if not cache.OWN.fullmatch(path.name)]
+
+
+def script(path, text):
+    """An executable shell script."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+def running(pid):
+    """True while a process is there and not just waiting to be reaped."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "XZ"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # gone a moment ago, or a system without /proc
+        return not Path("/proc/self").exists()
+
+
+def demand_dead(pid):
+    """A killed process goes within moments; give it some."""
+    for _ in range(100):
+        if not running(pid):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {pid} still runs")
+
+
+def entry(kept):
+    (only,) = kept.entries()
+    return only.path
+
+
+# Agreement with interpretation
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_every_operation_agrees_to_the_bit(effort):
+    """Each operation of the models alone, on ordinary and extreme numbers in all pairs."""
+    a, b = SX.sym("a"), SX.sym("b")
+    function = casadi.Function("trace", [a, b], [each(a) for each in UNARY] + [each(a, b) for each in BINARY])
+    values = np.concatenate([SPECIAL, np.random.default_rng(1).normal(size=12)])
+    grid = [side.reshape(1, -1) for side in np.meshgrid(values, values)]
+    count = grid[0].size
+    interpreted, compiled = function.map(count)(*grid), native(function, effort=effort).map(count)(*grid)
+    different = [k for k, pair in enumerate(zip(interpreted, compiled, strict=True)) if not same_bits(*pair)]
+    assert different == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_functions_agree_to_the_bit(seed):
+    """Chains of operations, and their gradients, where contraction or reordering would show."""
+    rng = np.random.default_rng(seed)
+    function = random_function(rng)
+    if seed % 2:
+        (x,) = function.sx_in()
+        function = casadi.Function("trace", [x], [casadi.gradient(casadi.sum1(function(x)), x)])
+    points = np.hstack([rng.normal(size=(6, 60)), rng.uniform(0, 1, (6, 60)), rng.choice(SPECIAL, size=(6, 60))])
+    interpreted = np.array(function.map(180)(points))
+    assert np.isfinite(interpreted).sum() > 100  # something is compared
+    for effort in EFFORTS:
+        assert same_bits(interpreted, native(function, effort=effort).map(180)(points))
+
+
+def test_sums_of_products_are_not_contracted():
+    """a b + c rounds twice; a fused operation, where the processor has one, leaves the rounding error of a b."""
+    a, b, c = SX.sym("a"), SX.sym("b"), SX.sym("c")
+    compiled = native(casadi.Function("trace", [a, b, c], [a * b + c]))
+    assert float(compiled(0.1, 0.3, -(0.1 * 0.3))) == 0.0
+
+
+def test_names_and_sparsities_stay(kept):
+    """The compiled function has the signature of the traced one."""
+    function = sample()
+    compiled = native(function)
+    assert str(compiled).split()[0] == str(function).split()[0]
+    assert compiled.is_a("External")
+    assert [compiled.sparsity_in(k) for k in range(2)] == [function.sparsity_in(k) for k in range(2)]
+    assert [compiled.sparsity_out(k) for k in range(2)] == [function.sparsity_out(k) for k in range(2)]
+    assert left_over(kept) == []
+
+
+def test_buffers_of_mapped_functions():
+    """Rows through shared memory, as Trace.rows evaluates."""
+    function = sample()
+    rng = np.random.default_rng(0)
+    x, A = rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
+    answers = []
+    for each in (function, native(function)):
+        buffer, evaluate = each.map(5).buffer()
+        outputs = [np.zeros((5, 3)), np.zeros((5, 3))]
+        for place, (given, result) in enumerate(zip((x, A), outputs, strict=True)):
+            buffer.set_arg(place, memoryview(given))
+            buffer.set_res(place, memoryview(result))
+        evaluate()
+        answers.append(np.hstack(outputs))
+    assert answers[0].any()
+    assert answers[0].tobytes() == answers[1].tobytes()
+
+
+def test_an_integrator_of_native_parts():
+    """The right-hand side and its sparse Jacobian out of one library; CVODES takes the very same steps."""
+    t, x, p = SX.sym("t"), SX.sym("x", 2), SX.sym("p")
+    problem = {"t": t, "x": x, "p": p, "ode": casadi.vertcat(x[1], casadi.cos(t) - p * casadi.sin(x[0]))}
+    times, options = list(np.linspace(0.1, 3, 30)), {"reltol": 1e-8, "abstol": 1e-10}
+    traced = casadi.integrator("stretch", "cvodes", problem, 0.0, times, options)
+    oracle = native(*(traced.get_function(name) for name in ("dae", "daeF", "jacF")))
+    compiled = casadi.integrator("stretch", "cvodes", oracle, 0.0, times, options)
+    assert all(compiled.get_function(name).is_a("External") for name in ("daeF", "jacF"))
+    answers = [np.array(each(x0=[1, 0], p=9.81)["xf"]) for each in (traced, compiled)]
+    assert answers[0].tobytes() == answers[1].tobytes()
+
+
+def test_a_jacobian_comes_along():
+    """CasADi finds jac_f in the library of f, and uses it in MX expressions."""
+    x = SX.sym("x", 3)
+    function = casadi.Function("f", [x], [casadi.sin(x) * x[0]], ["x"], ["y"])
+    compiled = native(function, function.jacobian())
+    z = casadi.MX.sym("z", 3)
+    slope = casadi.Function("slope", [z], [casadi.jacobian(compiled(z), z)])
+    point = [0.3, -0.4, 0.5]
+    assert same_bits(slope(point), function.jacobian()(point, 0))
+    with pytest.raises(RuntimeError, match="[Dd]erivative"):
+        casadi.Function("slope", [z], [casadi.jacobian(native(function)(z), z)])
+
+
+# The cache
+
+
+def test_compiled_once(kept, monkeypatch):
+    """An equal function, traced anew, is found; another one is not."""
+    assert compiling.cached(sample()) is None
+    assert native(sample()) is not None
+    monkeypatch.setattr(compiling.subprocess, "Popen", lambda *words, **options: pytest.fail("compiled again"))
+    found = compiling.cached(sample()).function
+    assert same_bits(found([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
+    assert native(sample()) is not None
+    assert compiling.cached(sample(factor=3.0)) is None
+    assert compiling.cached(sample(), sample().jacobian()) is None
+
+
+def test_the_larger_effort_is_found(kept):
+    """Both are kept; the one does not stand for the other."""
+    assert native(sample(), effort=QUICK) is not None
+    assert compiling.cached(sample()).effort == QUICK
+    assert native(sample()) is not None
+    assert len(kept.entries()) == 2
+    assert compiling.cached(sample()).effort == FULL
+
+
+def test_maps_are_told_apart(kept):
+    """By what they map and how many times, whatever they are called."""
+    assert native(sample().map(4)) is not None
+    assert compiling.cached(sample().map(4)) is not None
+    for other in (sample(), sample().map(5), sample(factor=3.0).map(4), sample().map(4).map(4), sample().map(16)):
+        assert compiling.cached(other) is None
+
+
+def test_derivatives_made_meanwhile_leave_no_trace():
+    """The key of a function is that of its expressions, whatever has been done with it."""
+    function = sample()
+    native(function)
+    function.jacobian(), function.forward(2), function.map(3), function([1, 2, 3], 1)
+    assert compiling.cached(function) is not None
+
+
+def test_another_compiler_another_entry(kept, monkeypatch):
+    """Arguments in $CC count, and are passed on."""
+    native(sample())
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    monkeypatch.setenv("CC", f"{compiler} -DMARK=1")
+    assert compiling.cached(sample()) is None
+    assert native(sample()) is not None
+    assert len(kept.entries()) == 2
+
+
+def test_removed_while_in_use(kept):
+    """A function that is loaded outlives its file."""
+    compiled = native(sample())
+    assert kept.clear() == 1
+    assert same_bits(compiled([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
+    assert compiling.cached(sample()) is None
+
+
+CHILD = """
+import sys
+import casadi, numpy as np
+from kronbot.compute import compiling
+x = e = casadi.SX.sym("x", 30)
+for k in range(20):
+    e = casadi.sin(e) * casadi.cos(x) + e / (k + 1)
+function = casadi.Function("trace", [x], [e])
+sys.stdin.read()
+compiled = compiling.compiled(compiling.FULL, function).function
+at = np.linspace(-1, 1, 30)
+assert np.array_equal(compiled(at), function(at))
+"""
+
+
+def test_many_processes_on_a_cold_cache(kept, tmp_path, monkeypatch):
+    """Thirty at once all succeed; one of them compiles, and leaves one entry."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    monkeypatch.setenv("CC", script(tmp_path / "counted", f'echo >> {tmp_path}/count; exec {compiler} "$@"'))
+    pipe = subprocess.PIPE
+    crowd = [subprocess.Popen([sys.executable, "-c", CHILD], stdin=pipe, stderr=pipe, text=True) for _ in range(30)]
+    for each in crowd:
+        each.stdin.close()
+    messages = [each.stderr.read() for each in crowd]
+    assert [each.wait() for each in crowd] == [0] * 30, "".join(messages)
+    assert (tmp_path / "count").read_text() == "\n"
+    assert len(kept.entries()) == 1
+    assert left_over(kept) == []
+
+
+def test_a_lock_that_is_never_freed(kept, monkeypatch, reasons):
+    """Waiting ends, and means interpretation; a lock file without a holder means nothing."""
+    native(sample())
+    (lock,) = kept.path.glob("lock-*")
+    library = entry(kept)
+    library.unlink()
+    with lock.open("w") as held, monkeypatch.context() as hasty:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        library.touch()
+        with kept.turn(library.stem, patience=0.0):
+            pass  # nothing to wait for
+        library.unlink()
+        hasty.setattr(compiling, "TIMEOUT", 0.2)
+        assert native(sample()) is None
+        assert "another process" in reasons()
+    assert native(sample()) is not None
+
+
+def test_a_file_system_without_locks(monkeypatch):
+    """Compiles all the same."""
+
+    def refuse(handle, operation):
+        raise OSError("no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert native(sample()) is not None
+
+
+# Code of others
+
+
+def test_a_tampered_library_is_not_loaded(kept, reasons):
+    """Not even a sound one with a function of that name; compiling puts the right one back."""
+    native(sample())
+    first = entry(kept)
+    native(sample(factor=3.0))
+    (other,) = {each.path for each in kept.entries()} - {first}
+    content = first.read_bytes()
+    shutil.copy(other, first)
+    assert compiling.cached(sample()) is None
+    assert "is not what was stored" in reasons()
+    compiled = native(sample())
+    assert same_bits(compiled([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
+    assert len(first.read_bytes()) == len(content)
+
+
+@pytest.mark.parametrize("suffix", [".so", ".sha256"])
+def test_links_and_files_that_others_can_write_are_refused(kept, tmp_path, suffix):
+    """Whatever they hold; compiling replaces them."""
+    native(sample())
+    file = entry(kept).with_suffix(suffix)
+    file.chmod(0o620)
+    assert compiling.cached(sample()) is None
+    assert native(sample()) is not None
+    assert file.stat().st_mode & 0o777 == 0o600
+    shutil.copy(file, tmp_path / "elsewhere")
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere")
+    assert compiling.cached(sample()) is None
+    assert native(sample()) is not None
+    assert not file.is_symlink()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
+def test_a_folder_that_others_can_write_is_refused(kept, mode, reasons):
+    """Neither used nor filled."""
+    native(sample())
+    kept.path.chmod(mode)
+    assert compiling.cached(sample()) is None
+    assert native(sample(factor=3.0)) is None
+    assert "chmod go-w" in reasons()
+    assert len(kept.entries()) == 1
+
+
+def test_a_linked_folder_is_refused(kept, tmp_path, reasons):
+    """The link may be somebody else's."""
+    native(sample())
+    kept.path.rename(tmp_path / "moved")
+    kept.path.symlink_to(tmp_path / "moved")
+    assert compiling.cached(sample()) is None
+    assert native(sample(factor=3.0)) is None
+    assert "is a link" in reasons()
+
+
+def test_a_folder_that_everybody_can_rename_is_refused(kept, tmp_path, reasons):
+    """The folder above must not be everybody's, unless sticky as /tmp is."""
+    tmp_path.chmod(0o777)
+    assert native(sample()) is None
+    assert "rename" in reasons()
+    tmp_path.chmod(0o1777)
+    assert native(sample()) is not None
+
+
+def test_a_folder_of_somebody_else_is_refused(monkeypatch, reasons):
+    """Ownership is by the effective user."""
+    native(sample())
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    assert compiling.cached(sample()) is None
+    assert "somebody else" in reasons()
+
+
+def test_the_folder_is_private(kept):
+    """Whatever the umask, nobody else gets in."""
+    before = os.umask(0)
+    try:
+        native(sample())
+    finally:
+        os.umask(before)
+    assert kept.path.stat().st_mode & 0o777 == 0o700
+    assert compiling.cached(sample()) is not None
+
+
+# Where there is no native code
+
+
+@pytest.mark.parametrize("settings", [{"CC": "/nothing/cc"}, {"PATH": ""}, {"CC": "'"}])
+def test_no_compiler(settings, monkeypatch, reasons):
+    """None, and a debug line."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert native(sample()) is None
+    assert compiling.cached(sample()) is None
+    assert "no native code for trace" in reasons()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("echo unhappy; touch traced.so; exit 1", "unhappy"), ("exit 0", "No such file")]
+)
+def test_a_compiler_that_fails(text, reason, kept, tmp_path, monkeypatch, reasons):
+    """Also one that claims success; nothing stays behind."""
+    monkeypatch.setenv("CC", script(tmp_path / "broken", text))
+    assert native(sample()) is None
+    assert reason in reasons()
+    assert kept.entries() == []
+    assert left_over(kept) == []
+
+
+def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
+    """Bytes that no loader takes."""
+    monkeypatch.setenv("CC", script(tmp_path / "broken", "echo nonsense > traced.so"))
+    assert native(sample()) is None
+    assert compiling.cached(sample()) is None
+    assert "does not load" in reasons()
+
+
+def test_functions_that_c_does_not_have():
+    """CasADi writes calls of erfinv, which no library defines; called, they would end the process."""
+    x = SX.sym("x")
+    assert native(casadi.Function("trace", [x], [casadi.erfinv(x)])) is None
+
+
+def test_functions_that_cannot_be_generated():
+    """A free symbol."""
+    x, y = SX.sym("x"), SX.sym("y")
+    assert native(casadi.Function("trace", [x], [x + y], {"allow_free": True})) is None
+
+
+def test_no_place_for_a_cache(tmp_path, monkeypatch):
+    """A file stands where the folder would be."""
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/cache"):
+        monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / place))
+        assert native(sample()) is None
+
+
+def test_too_large(monkeypatch, reasons):
+    """Embedded functions count."""
+    x = SX.sym("x", 50)
+    inner = casadi.Function("inner", [x], [casadi.sin(x)], {"never_inline": True})
+    outer = casadi.Function("trace", [x], [inner(x)[0]])
+    assert outer.n_instructions() < 150 + 50
+    monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", outer.n_instructions() + 50)
+    assert native(outer) is None
+    assert f"more than {compiling.MAX_INSTRUCTIONS} instructions" in reasons()
+    assert worthwhile([outer], [10**9], 1.0) is None
+
+
+SLOW = "echo > $TMPDIR/cc.s; sleep 300 & echo $! > {0}.part; echo $$ >> {0}.part; mv {0}.part {0}; wait"
+
+
+def test_a_compiler_that_takes_too_long(kept, tmp_path, monkeypatch, reasons):
+    """It ends with all that it has started."""
+    pids = tmp_path / "pids"
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
+    monkeypatch.setattr(compiling, "TIMEOUT", 3.0)
+    assert native(sample()) is None
+    assert "timed out" in reasons()
+    for pid in pids.read_text().split():
+        demand_dead(int(pid))
+    assert left_over(kept) == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_an_interrupted_compilation(kept, tmp_path, monkeypatch):
+    """Ctrl-C goes through, and nothing is left running or lying about."""
+    pids = tmp_path / "pids"
+    monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
+
+    def interrupt():
+        while not pids.exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt, daemon=True)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        native(sample())
+    for pid in pids.read_text().split():
+        demand_dead(int(pid))
+    assert left_over(kept) == []
