@@ -85,6 +85,8 @@ def _joint(joint: View) -> None:
 
 
 def _body(body: View) -> None:
+    if body.node is None:  # as in most links; there may be very many
+        return
     inertia = body["inertia"]
     _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
     mass = body["mass"].number()

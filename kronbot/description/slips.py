@@ -43,14 +43,15 @@ class Slip:
 
 def slip_of(fault: Mapping[str, Any], report: Report) -> Slip | None:
     """The slip that a fault of the validator is; None for a fault of another kind."""
-    path, _ = follow(fault["loc"])
     context = fault.get("ctx", {})
     match fault["type"]:
         case "unexpected_keyword_argument":
-            return _key(fault["loc"], path, report)
+            return _key(fault["loc"], report)
         case "literal_error":
+            path, _ = follow(fault["loc"])
             return _word(path, re.findall("'([^']*)'", context["expected"]), report)
         case "union_tag_invalid":
+            path, _ = follow(fault["loc"])
             return _word((*path, "type"), re.findall("'([^']*)'", context["expected_tags"]), report)
         case _:
             return None
@@ -69,7 +70,8 @@ def mend_slips(faults: Iterable[Mapping[str, Any]], report: Report) -> bool:
     return mended
 
 
-def _key(location: Location, path: Path, report: Report) -> Slip:
+def _key(location: Location, report: Report) -> Slip:
+    path, _ = follow(location)
     word = str(path[-1])
     _, holders = follow(location[:-1])
     allowed = [key for holder in holders for key in keys_of(holder)]
