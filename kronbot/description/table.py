@@ -117,27 +117,17 @@ def read_shapes(folder: Path | None, file: str, length: float, counts: Mapping[s
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of a CSV file that is not blank."""
+    """A line of a CSV file that is not blank; what its cells say is without space around them, and without quotes."""
 
     file: str
     number: int
     text: str
-
-    @cached_property
-    def pieces(self) -> list[str]:
-        """What stands between the commas that part cells."""
-        return self.text.split(",") if '"' not in self.text else [piece[0] for piece in _CELL.finditer(self.text)]
-
-    @cached_property
-    def cells(self) -> list[str]:
-        """What the cells say: without space around them, and without quotes."""
-        bare = [piece.strip() for piece in self.pieces]
-        return [cell[1:-1].replace('""', '"').strip() if _QUOTED.fullmatch(cell) else cell for cell in bare]
+    cells: list[str]
 
     @cached_property
     def places(self) -> list[Place]:
         """Where the cells begin."""
-        starts = accumulate((len(piece) + 1 for piece in self.pieces[:-1]), initial=1)
+        starts = accumulate((len(piece) + 1 for piece in _pieces(self.text)[:-1]), initial=1)
         return [(self.number, start) for start in starts]
 
     @property
@@ -150,6 +140,8 @@ class _Line:
 
     def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
         """The ``count`` finite numbers of the line, or None and what is wrong."""
+        if len(mistakes) > limits.MISTAKES:
+            return self.counted(count, mistakes)
         if len(self.cells) != count:
             self.demand_commas()
             message = f"{wanted}, not {len(self.cells)}"
@@ -158,12 +150,23 @@ class _Line:
                 raise DescriptionError([self.mistake(cure)])
             mistakes.append(self.mistake(message))
             return None
-        numbers = [float(cell) if _NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
-        wrong = [i for i, number in enumerate(numbers) if not math.isfinite(number)]
+        numbers, wrong = self._read()
         if wrong:
             self.demand_commas()
         mistakes += [self.mistake(f"{quote(self.cells[i])} is not a finite number", i) for i in wrong]
         return None if wrong else numbers
+
+    def counted(self, count: int, mistakes: list[Mistake]) -> list[float] | None:
+        """The same beyond the mistakes that are shown: words would take seconds for a hostile file."""
+        numbers, wrong = self._read()
+        found = 1 if len(numbers) != count else len(wrong)
+        mistakes += [Mistake(self.number, 1, "", self.file)] * found
+        return None if found else numbers
+
+    def _read(self) -> tuple[list[float], list[int]]:
+        """The numbers, and which of them are none."""
+        numbers = [float(cell) if _NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
+        return numbers, [i for i, number in enumerate(numbers) if not math.isfinite(number)]
 
     def demand_commas(self) -> None:
         """Raise DescriptionError where other signs part columns, or a comma stands for a decimal point.
@@ -181,6 +184,16 @@ class _Line:
             raise DescriptionError([self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)])
 
 
+def _pieces(text: str) -> list[str]:
+    """What stands between the commas that part cells."""
+    return text.split(",") if '"' not in text else [piece[0] for piece in _CELL.finditer(text)]
+
+
+def _cells(text: str) -> list[str]:
+    bare = [piece.strip() for piece in _pieces(text)]
+    return [cell[1:-1].replace('""', '"').strip() if _QUOTED.fullmatch(cell) else cell for cell in bare]
+
+
 def _pairs(cells: list[str]) -> Iterator[tuple[str, str]]:
     return zip(cells[::2], cells[1::2], strict=True)
 
@@ -195,7 +208,7 @@ def _lines(folder: Path | None, file: str) -> Iterator[_Line]:
     if not content.strip():
         raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", name)])
     lines = enumerate(decode(name, content).splitlines(), start=1)
-    return (_Line(name, number, text) for number, text in lines if text.strip())
+    return (_Line(name, number, text, _cells(text)) for number, text in lines if text.strip())
 
 
 def _too_few(rows: Sequence[object], least: int, first: _Line) -> list[Mistake]:

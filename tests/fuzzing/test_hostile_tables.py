@@ -30,7 +30,7 @@ NO_TABLES = {
     "a huge row": b"0,0\n" + b"1," * 1_000_000 + b"\n",
     "a huge cell": b"0,0\n1," + b"9" * 1_000_000 + b"\n2,0\n3,0\n",
     "huge numbers": b"0,0\n1,1" + b"0" * 400 + b"\n2,0\n3,0\n",
-    "many mistakes": b"x,y\n" * 50_000,
+    "many mistakes": b"x,y\n" * limits.TABLE_ROWS,
     "UTF-16": "0,0\n1,1\n2,2\n3,3\n".encode("utf-16"),
     "Latin-1": b"\xe4,\xe4\n0,0\n",
     "zeros": b"0,0\n\0\0\n",
