@@ -211,11 +211,13 @@ def demand_clear_guides(axis):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_picture_of_every_robot(name, picture):
-    robot = shipped(name, "1")  # the order that takes least time to differentiate
+    # Orders that take little time to differentiate.
+    order = "0" if name == "torso" else "1"
+    robot = shipped(name, order)
     q = np.where(np.isin(np.arange(robot.n), robot.flexible), 0.0, 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        demand_sound(picture(simulation.draw, robot, moved(name, order="1")))
+        demand_sound(picture(simulation.draw, robot, moved(name, order=order)))
         demand_sound(picture(jacobian.draw, robot, *jacobian_at(robot, q)))
         demand_sound(picture(modes.draw, robot, vibration.vibration(robot, q, 0 * q, None)))
         figure = picture(linear_model.draw, robot, linear(robot, q))
