@@ -19,7 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -84,9 +84,9 @@ class Code:
     effort: Effort
 
 
-def too_large(*functions: casadi.Function) -> bool:
-    """True for functions that no compiler is asked for."""
-    return sum(map(instructions, functions)) > MAX_INSTRUCTIONS
+def too_large(sizes: Iterable[int]) -> bool:
+    """True for functions of so many instructions that no compiler is asked for them."""
+    return sum(sizes) > MAX_INSTRUCTIONS
 
 
 def compiled(effort: Effort, *functions: casadi.Function) -> Code | None:
@@ -231,7 +231,7 @@ class Compilation:
 
     def _begin(self, patience: float, functions: tuple[casadi.Function, ...]) -> None:
         compiler = _compiler()
-        if too_large(*functions):
+        if too_large(map(instructions, functions)):
             raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
         cache = Cache(folder())
         cache.create()

@@ -30,13 +30,9 @@ BESIDE = 1.0  # where it goes on beside the work, which is done then before the 
 
 
 def gain(
-    functions: Sequence[casadi.Function],
-    evaluations: Sequence[int],
-    effort: Effort,
-    margin: float,
-    found: Code | None = None,
+    sizes: Sequence[int], evaluations: Sequence[int], effort: Effort, margin: float, found: Code | None = None
 ) -> float:
-    """Time (s) that compiling functions is expected to save, beyond ``margin`` times its cost.
+    """Time (s) that compiling functions of so many instructions is expected to save, beyond ``margin`` times its cost.
 
     ``evaluations`` says how often each is still to be evaluated, ``found`` is the native code that there is already.
     saving = evaluations x instructions x (time of one now - time of one then); cost = STARTING + instructions x
@@ -44,19 +40,18 @@ def gain(
     on an empty cache, and the same buffer of what that returns. An embedded function counts once, however often it is
     called.
     """
-    sizes = [instructions(function) for function in functions]
     now = INTERPRETED if found is None else found.effort.running
     saving = sum(size * count for size, count in zip(sizes, evaluations, strict=True)) * (now - effort.running)
     return saving - margin * (STARTING + sum(sizes) * effort.compiling)
 
 
 def worthwhile(
-    functions: Sequence[casadi.Function], evaluations: Sequence[int], margin: float, found: Code | None = None
+    sizes: Sequence[int], evaluations: Sequence[int], margin: float, found: Code | None = None
 ) -> Effort | None:
     """The effort with the largest :func:`gain`, None where compiling does not pay."""
-    if too_large(*functions):
+    if too_large(sizes):
         return None
-    gains = {effort: gain(functions, evaluations, effort, margin, found) for effort in EFFORTS}
+    gains = {effort: gain(sizes, evaluations, effort, margin, found) for effort in EFFORTS}
     best = max(EFFORTS, key=lambda effort: gains[effort])
     return best if gains[best] > 0 else None
 
@@ -67,7 +62,7 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
     if choice == "off":
         return None
     code = None if choice == "on" else cached(function)
-    effort = FULL if choice == "on" else worthwhile([function], [evaluations], WAITING, code)
+    effort = FULL if choice == "on" else worthwhile([instructions(function)], [evaluations], WAITING, code)
     if effort is not None:
         code = compiled(effort, function) or code
     try:
@@ -86,6 +81,7 @@ class Native:
 
     def __init__(self, *functions: casadi.Function) -> None:
         self._functions = functions
+        self._sizes = [instructions(function) for function in functions]
         self._compilation: Compilation | None = None
         self._tried: set[Effort] = set()
         self._code: Code | None = None
@@ -99,7 +95,7 @@ class Native:
         """So many evaluations of each function are still to come."""
         if self._choice != "auto" or self._compilation is not None:
             return
-        effort = worthwhile(self._functions, evaluations, BESIDE, self._code)
+        effort = worthwhile(self._sizes, evaluations, BESIDE, self._code)
         if effort is not None and effort not in self._tried:
             self._tried.add(effort)
             self._compilation = Compilation(effort, 0.0, *self._functions)

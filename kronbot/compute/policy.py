@@ -20,9 +20,8 @@ def choice() -> str:
 @contextmanager
 def native(choice: str) -> Iterator[None]:
     """Use native code as chosen: ``auto`` from the cache, and compiled where that is expected to save more than its
-    time (twice its time where it is waited for); ``on`` compiled in any case; ``off`` never.
-
-    Answers are the same to the last bit.
+    time (twice its time where it is waited for); ``on`` compiled in any case; ``off`` never. Answers are
+    the same to the last bit.
 
     Raises UsageError for another word.
     """

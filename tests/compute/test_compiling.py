@@ -19,6 +19,7 @@ from casadi import SX
 from kronbot.compute import cache, compiling
 from kronbot.compute.cache import Cache
 from kronbot.compute.compiling import EFFORTS, FULL, QUICK
+from kronbot.compute.cost import instructions
 from kronbot.compute.native import worthwhile
 
 pytestmark = pytest.mark.skipif(
@@ -483,7 +484,7 @@ def test_too_large(monkeypatch, reasons):
     monkeypatch.setattr(compiling, "MAX_INSTRUCTIONS", outer.n_instructions() + 50)
     assert native(outer) is None
     assert f"more than {compiling.MAX_INSTRUCTIONS} instructions" in reasons()
-    assert worthwhile([outer], [10**9], 1.0) is None
+    assert worthwhile([instructions(outer)], [10**9], 1.0) is None
 
 
 SLOW = "echo > $TMPDIR/cc.s; sleep 300 & echo $! > {0}.part; echo $$ >> {0}.part; mv {0}.part {0}; wait"

@@ -3,49 +3,40 @@
 import casadi
 import numpy as np
 import pytest
-from casadi import SX
 
 import kronbot
 from kronbot.compute import compiling, native
 from kronbot.compute.compiling import EFFORTS, FULL, QUICK, Code
 
-
-def work(size):
-    """A function of about so many instructions."""
-    x = y = SX.sym("x")
-    for _ in range(size // 2):
-        y = casadi.sin(y) + x
-    return casadi.Function("trace", [x], [y])
+SIZE = 2000  # instructions
 
 
 def test_pays_by_the_stated_rule():
     """Never for a few evaluations, quick for many, with full effort for very many."""
-    function = work(2000)
-    chosen = [native.worthwhile([function], [count], native.WAITING) for count in (0, 1000, 10**5, 10**7)]
+    chosen = [native.worthwhile([SIZE], [count], native.WAITING) for count in (0, 1000, 10**5, 10**7)]
     assert chosen == [None, None, QUICK, FULL]
     # Where nobody waits it pays sooner.
-    count = next(n for n in range(0, 10**5, 100) if native.worthwhile([function], [n], native.BESIDE) is not None)
-    assert native.worthwhile([function], [count], native.WAITING) is None
+    count = next(n for n in range(0, 10**5, 100) if native.worthwhile([SIZE], [n], native.BESIDE) is not None)
+    assert native.worthwhile([SIZE], [count], native.WAITING) is None
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_gains_add_up(effort):
     """Linear in the evaluations, up to rounding; functions that are compiled together start one compiler."""
-    function = work(2000)
-    gains = np.array([native.gain([function], [n], effort, 1.0) for n in (0, 10**6, 2 * 10**6)])
+    gains = np.array([native.gain([SIZE], [n], effort, 1.0) for n in (0, 10**6, 2 * 10**6)])
     assert gains[0] < 0
     assert gains[2] - gains[1] == pytest.approx(gains[1] - gains[0], rel=1e-12)
-    both = native.gain([function, function], [10**6, 10**6], effort, 1.0)
+    both = native.gain([SIZE, SIZE], [10**6, 10**6], effort, 1.0)
     assert both - native.STARTING == pytest.approx(2 * gains[1], rel=1e-12)
 
 
 def test_what_is_there_already_counts():
     """Quick code gives way to better code for much more work, and that to nothing."""
-    function = work(2000)
+    function = casadi.Function("trace", [], [])
     quick, full = (Code(function, compiling.Path("x.so"), effort) for effort in (QUICK, FULL))
-    assert native.worthwhile([function], [10**5], native.BESIDE, quick) is None
-    assert native.worthwhile([function], [10**7], native.BESIDE, quick) == FULL
-    assert native.worthwhile([function], [10**12], native.BESIDE, full) is None
+    assert native.worthwhile([SIZE], [10**5], native.BESIDE, quick) is None
+    assert native.worthwhile([SIZE], [10**7], native.BESIDE, quick) == FULL
+    assert native.worthwhile([SIZE], [10**12], native.BESIDE, full) is None
 
 
 def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):
