@@ -129,8 +129,10 @@ def shapes(shape, kind, count, x, length):
             continue
         if shape == "legendre":
             values = _shifted_legendre(i - 1, 2 if kind == "bending" else 1, xi)
+        elif kind == "torsion" and shape == "craig-bampton" and i == 1:
+            values = _power(1, xi)
         elif kind == "torsion":
-            k = (2 * i - 1) * math.pi / 2
+            k = (i - 1 if shape == "craig-bampton" else i - 0.5) * math.pi
             values = np.array([np.sin(k * xi), k * np.cos(k * xi), -k * k * np.sin(k * xi)])
         elif shape == "clamped-free":
             values = _beam_mode(-1, i, xi) / _beam_mode(-1, i, np.array(1.0))[0]

@@ -94,12 +94,15 @@ def legendre(m: int) -> Shapes:
 def torsion_sine(m: int) -> Shapes:
     """Torsion eigenfunctions sin((2 i - 1) pi xi/2), i = 1..m, of a shaft clamped at 0 and free at its tip."""
     roots: Array = np.pi * np.arange(0.5, _count(m))
+    return Shapes((0,) * m, wave_nodes(roots), lambda xi, n: _sines(roots, xi, n))
 
-    def evaluate(xi: Array, n: int) -> Array:
-        t = roots[:, None] * xi
-        return np.asarray(roots[:, None] ** n * [np.sin(t), np.cos(t), -np.sin(t)][n])
 
-    return Shapes((0,) * m, wave_nodes(roots), evaluate)
+def torsion_craig_bampton(m: int) -> Shapes:
+    """The twist xi of a tip torque, then sin(i pi xi), i = 1..m - 1, the modes of a shaft clamped at both ends."""
+    static = [[0.0, 1.0]][: _count(m)]
+    roots: Array = np.pi * np.arange(1.0, m)
+    nodes = max(_polynomial_nodes(1), wave_nodes(roots))
+    return Shapes((0,) * m, nodes, lambda xi, n: np.vstack([_power_values(static, xi, n), _sines(roots, xi, n)]))
 
 
 def torsion_polynomial(m: int) -> Shapes:
@@ -125,7 +128,7 @@ TORSION: Mapping[str, Callable[[int], Shapes]] = {
     "clamped-mass": torsion_sine,
     "polynomial": torsion_polynomial,
     "legendre": torsion_legendre,
-    "craig-bampton": torsion_sine,
+    "craig-bampton": torsion_craig_bampton,
 }
 """Torsion shapes by the name in a robot file (one name stands for both fields of a beam)."""
 
@@ -170,6 +173,12 @@ def _count(m: int) -> int:
 
 def _waves(modes: Eigenfunctions) -> Shapes:
     return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), modes.values)
+
+
+def _sines(roots: Array, xi: Array, n: int) -> Array:
+    """n-th derivatives (m, k) of sin(root xi)."""
+    t = roots[:, None] * xi
+    return np.asarray(roots[:, None] ** n * [np.sin(t), np.cos(t), -np.sin(t)][n])
 
 
 def _polynomial_nodes(degree: int) -> int:

@@ -26,6 +26,7 @@ FAMILIES = {
     **{f"bending {name}": build for name, build in modes.BENDING.items()},
     "bending clamped-mass": lambda m: modes.clamped_mass(m, 0.7, 0.05),
     "torsion sine": modes.torsion_sine,
+    "torsion craig-bampton": modes.torsion_craig_bampton,
     "torsion polynomial": modes.torsion_polynomial,
     "torsion legendre": modes.torsion_legendre,
 }
@@ -35,6 +36,7 @@ WAVES = {
     "heavy tip": lambda m: modes.clamped_mass(m, 1e4, 1e3),
     "craig-bampton": modes.craig_bampton,
     "sine": modes.torsion_sine,
+    "static twist and sines": modes.torsion_craig_bampton,
 }
 
 
@@ -243,6 +245,14 @@ def test_torsion_modes_are_sines():
     np.testing.assert_allclose(gram(shapes, 0), np.eye(8) / 2, atol=1e-14)
     np.testing.assert_allclose(gram(shapes, 1), np.diag(roots**2) / 2, atol=1e-13 * roots[-1] ** 2)
     np.testing.assert_allclose(shapes.values(1.0, 1) / roots[:, None], 0, atol=1e-14)
+
+
+def test_craig_bampton_torsion_is_the_static_twist_and_modes_held_at_both_ends():
+    """No stiffness couples the twist of a tip torque with the modes."""
+    shapes = modes.torsion_craig_bampton(6)
+    roots = np.arange(1, 6) * np.pi
+    np.testing.assert_allclose(shapes.values(POINTS), [POINTS, *np.sin(np.outer(roots, POINTS))], atol=1e-14)
+    np.testing.assert_allclose(gram(shapes, 1), np.diag([1, *roots**2 / 2]), atol=1e-13 * roots[-1] ** 2)
 
 
 # --- every family ------------------------------------------------------------------------------------------------
