@@ -14,19 +14,20 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    signal.signal(signal.SIGINT, _leave_at_once)
-    from kronbot.compute.interruption import CODE, leave, leave_in_time
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _leave_at_once)
+    from kronbot.compute.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
 
-    signal.signal(signal.SIGINT, leave)
+    handle(leave)
     _mend_streams()
     leave_in_time()
     try:
         from kronbot.cli.main import run
 
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # a second one, while the first was being told
-        leave()
-    if code != CODE:
+    except KeyboardInterrupt:
+        leave_twice_interrupted()
+    if code < ENDED:
         import atexit
         from contextlib import suppress
 

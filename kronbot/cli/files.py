@@ -59,7 +59,7 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """
     target = Path(os.path.realpath(path))
     name = str(target.with_name(f".kronbot-{os.urandom(8).hex()}"))
-    UNFINISHED.add(name)
+    UNFINISHED.add((name, None))
     try:
         with open(name, "xb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
@@ -71,7 +71,7 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     finally:
         with suppress(OSError):
             os.unlink(name)  # there only where something went wrong
-        UNFINISHED.discard(name)
+        UNFINISHED.discard((name, None))
 
 
 def shown(name: str) -> str:

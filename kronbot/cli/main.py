@@ -16,7 +16,7 @@ import click
 from kronbot import __version__
 from kronbot.cli import completion
 from kronbot.cli.messages import show_error
-from kronbot.compute.interruption import interruptions
+from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
 from kronbot.errors import Interrupted, KronbotError
 
 # Characters of a message that people can be asked to read.
@@ -84,7 +84,7 @@ def kronbot() -> None:
 
     \b
     Exit codes: 0 done, 1 the computation failed, 2 wrong usage,
-    3 the robot file is wrong, 130 interrupted.
+    3 the robot file is wrong, 130 interrupted, 143 and 129 ended by SIGTERM or SIGHUP.
     """
 
 
@@ -92,34 +92,37 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every error becomes a message on stderr."""
     if asked := os.environ.get(completion.VARIABLE):
         return completion.answer(kronbot, asked)
-    with interruptions() as met:
+    with interruptions(SIGNALS) as met:
         return _run(arguments, met)
 
 
-def _run(arguments: Sequence[str], met: list[int]) -> int:
+def _run(arguments: Sequence[str], met: Interruptions) -> int:
     debug = "--debug" in arguments
     if debug:
         import logging
 
         logging.basicConfig(format="%(message)s")
         logging.getLogger("kronbot").setLevel(logging.DEBUG)
+    error: BaseException | None = None
     try:
         with kronbot.make_context("kronbot", list(arguments)) as context, warnings.catch_warnings():
             # What overflows is seen in the answer.
             warnings.simplefilter("ignore", RuntimeWarning)
             kronbot.invoke(context)
         sys.stdout.flush()
-    except Interrupted as error:  # with what could be saved
-        return _fail(error, debug)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail(Interrupted("interrupted"), debug)
-    except Exception as error:
-        return _fail(Interrupted("interrupted"), debug) if met else _end(error, debug)
-    # Something may have swallowed the exception, and gone on without what it was doing.
-    return _fail(Interrupted("interrupted"), debug) if met else 0
+    except (KeyboardInterrupt, Exception) as raised:
+        error = raised
+    if met or isinstance(error, KeyboardInterrupt | click.Abort):
+        # Something may have swallowed the exception, made another of it, or gone on without what it was doing.
+        if not isinstance(error, Interrupted):  # with what could be saved
+            interrupted = Interrupted("interrupted")
+            interrupted.__cause__ = error
+            error = interrupted
+        error.exit_code = met.code if met else Interrupted.exit_code
+    return 0 if error is None else _end(error, debug)
 
 
-def _end(error: Exception, debug: bool) -> int:
+def _end(error: BaseException, debug: bool) -> int:
     """Tell an error, and return the exit code for it."""
     match error:
         case click.exceptions.Exit():
@@ -150,7 +153,7 @@ def _fail(error: KronbotError, debug: bool) -> int:
     error.args = (_short(str(error)),)
     with suppress(OSError):  # stderr is full: the exit code still tells
         if debug:
-            traceback.print_exc()
+            traceback.print_exception(error)
         show_error(error)
     return error.exit_code
 

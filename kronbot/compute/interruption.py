@@ -1,43 +1,100 @@
-"""Ctrl-C at any moment.
+"""Ctrl-C at any moment, and the signals by which others ask for an end.
 
-Where Python runs it raises KeyboardInterrupt. CasADi makes a nameless RuntimeError of that, and imports and destructors
-may swallow it, so what was met is remembered. The command line does not rely on either: a thread ends the process when
-the work has not ended by itself.
+Those are SIGTERM (timeout, containers, batch systems) and SIGHUP (a terminal that closes). Where Python runs they raise
+KeyboardInterrupt. CasADi makes a nameless RuntimeError of that, and imports and destructors may swallow it, so what was
+met is remembered. The command line does not rely on either: a thread ends the process when the work has not ended by
+itself.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import NoReturn
 
-CODE = 130
+# Each with the time (s) within which a second one is the same request: timeout and shells send it to a process and
+# to its group at once. Nobody types so fast.
+REPEATS: dict[int, float] = {signal.SIGINT: 0.1, signal.SIGTERM: 1.0}
+if sys.platform != "win32":
+    REPEATS[signal.SIGHUP] = 1.0
+SIGNALS = tuple(REPEATS)
+# What a shell adds to the number of the signal that ended a process.
+ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
 PATIENCE = 0.8
-# Temporary files that must not stay behind when the process is ended.
-UNFINISHED: set[str] = set()
+# Temporary files that must not stay behind when the process is ended: names, each in a folder by its descriptor (None:
+# the name is a whole path).
+UNFINISHED: set[tuple[str, int | None]] = set()
+# In the pipe that the numbers of signals come through: those before it are being answered.
+_ANSWERED = 0
+
+
+class _Repeats:
+    """Tells a signal that is sent twice at once from a second request."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def __call__(self, number: int) -> bool:
+        now = time.monotonic()
+        again = now - self._last < REPEATS[number]
+        self._last = self._last if again else now
+        return again
 
 
 class Interruptions(list[int]):
-    """The Ctrl-Cs met in one piece of work: true after the first one."""
+    """The signals met in one piece of work: true after the first one."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.answered = 0
+        self.pipe: int | None = None
+        self.forget()
 
-    def note(self, number: int, frame: object) -> None:
+    def forget(self) -> None:
+        """Begin anew."""
+        self.clear()
+        self._again = _Repeats()
+        self._saving = False
+
+    @property
+    def code(self) -> int:
+        """What the process ends with."""
+        return ENDED + self[0]
+
+    def note(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
+        if self._again(number):
+            return
         self.append(number)
+        if self._saving and len(self) == 1:
+            self.take_time()
+            return
         raise KeyboardInterrupt
 
     def take_time(self) -> None:
         """What was met is being answered, by saving what there is: that may take longer than PATIENCE."""
-        self.answered = len(self)
+        if self.pipe is not None:
+            with suppress(OSError):
+                os.write(self.pipe, bytes([_ANSWERED]))
+
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """A first signal waits until what is saved in here is saved, a second one does not."""
+        before, met = self._saving, len(self)
+        self._saving = True
+        try:
+            yield
+        finally:
+            self._saving = before
+        if self and not met:
+            raise KeyboardInterrupt
 
     @contextmanager
     def heard(self) -> Iterator[None]:
@@ -54,44 +111,62 @@ class Interruptions(list[int]):
 _met = Interruptions()
 
 
-@contextmanager
-def interruptions() -> Iterator[Interruptions]:
-    """The Ctrl-Cs met meanwhile, so that what they raise can be told from an error of its own.
+def handle(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+    """Let every signal that asks for an end be answered so."""
+    for number in _wanted(SIGNALS):
+        signal.signal(number, handler)
 
-    Within another one it is the same list: what an inner piece of work has met is known to the outer one.
+
+def _wanted(signals: Iterable[int]) -> list[int]:
+    """Those that the process was not told to ignore when it began (nohup, jobs in the background of scripts)."""
+    return [number for number in signals if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+
+
+@contextmanager
+def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interruptions]:
+    """The signals met meanwhile, so that what they raise can be told from an error of its own.
+
+    Within another one it is the same list: what an inner piece of work has met is known to the outer one. Only the
+    command line asks for more than Ctrl-C: other signals belong to the program that uses the library.
     """
     import threading  # here, because the command line waits for this module before it handles Ctrl-C
 
     if threading.current_thread() is not threading.main_thread():
         yield Interruptions()
         return
-    before = signal.getsignal(signal.SIGINT)
-    if before == _met.note:
+    if any(signal.getsignal(number) == _met.note for number in SIGNALS):
         yield _met
         return
-    _met.clear()
-    _met.answered = 0
-    signal.signal(signal.SIGINT, _met.note)
+    _met.forget()
+    before = {number: signal.getsignal(number) for number in _wanted(signals)}
+    for number in before:
+        signal.signal(number, _met.note)
     try:
         yield _met
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def leave(*_: object) -> NoReturn:
-    """End the process as an interrupted one, whatever it is doing. Also a handler of the signal."""
-    for name in tuple(UNFINISHED):
+def leave(number: int, *_: object) -> NoReturn:
+    """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
+    for name, folder in tuple(UNFINISHED):
         with suppress(OSError):
-            os.unlink(name)
+            os.unlink(name, dir_fd=folder)
     with suppress(OSError, ValueError):
         # A pipe that is full, with nobody who reads it, would block.
         if select.select([], [2], [], 0)[1]:
             os.write(2, b"Error: interrupted\n")
-    os._exit(CODE)
+    os._exit(ENDED + number)
+
+
+def leave_twice_interrupted() -> NoReturn:
+    """End the process where a second signal came while the first was being answered."""
+    leave(_met[0])
 
 
 def leave_in_time() -> None:
-    """From now on a Ctrl-C ends the process after PATIENCE, unless the work has ended it or asked for more time.
+    """From now on a signal ends the process after PATIENCE, unless the work has ended it or asked for more time.
 
     For the main thread of the command line. One call of native code that keeps other threads from running delays it.
     Destructors and callbacks that swallow the exception do not print it.
@@ -106,15 +181,19 @@ def leave_in_time() -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    _met.pipe = writing
 
     def watch() -> None:
-        count = 0
+        again = _Repeats()
+        waiting: list[tuple[int, float]] = []
         while True:
-            if os.read(reading, 1) != bytes([signal.SIGINT]):
-                continue
-            count += 1
-            time.sleep(PATIENCE)
-            if _met.answered < count:
-                leave()
+            left = max(0.0, waiting[0][1] - time.monotonic()) if waiting else None
+            if not select.select([reading], [], [], left)[0]:
+                leave(waiting[0][0])
+            (number,) = os.read(reading, 1)
+            if number == _ANSWERED:
+                waiting.clear()
+            elif number in SIGNALS and not again(number):
+                waiting.append((number, time.monotonic() + PATIENCE))
 
     threading.Thread(target=watch, daemon=True).start()

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
+from kronbot.compute.interruption import handle
+
 # Work (s) that a further process is worth, started and ended, and a further thread.
 PROCESS, THREAD = 0.05, 0.001
 
@@ -63,7 +65,7 @@ def _work_and_leave(fill: Fill, part: int) -> None:
     """What a child does: its part, and nothing of what its parent would do at its end."""
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        handle(signal.SIG_DFL)
         fill(part)
         status = 0
     finally:

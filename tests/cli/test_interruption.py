@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of any command: exit code 130, one line, no traceback."""
+"""Ctrl-C, SIGTERM and SIGHUP at any moment of any command: exit code 130, 143, 129, one line, no traceback."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 
 from kronbot.cli import main
 from kronbot.compute import interruption
-from kronbot.compute.interruption import interruptions
+from kronbot.compute.interruption import SIGNALS, interruptions
 from kronbot.errors import ComputationError
 
 # Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
@@ -45,7 +45,7 @@ from kronbot.compute.interruption import UNFINISHED, interruptions
 interruption.PATIENCE = {patience}
 
 def deaf(arguments):
-    UNFINISHED.add(arguments[0])
+    UNFINISHED.add((arguments[0], None))
     open(arguments[0], "w").close()
     with interruptions() as met:
         ready = False
@@ -84,26 +84,26 @@ LONG = {
 }
 
 
-def started(script, *arguments, **streams):
-    """A process that has said on stdout that it is ready for a Ctrl-C."""
+def started(script, *arguments, answer=signal.SIG_DFL, **streams):
+    """A process that has said on stdout that it is ready for a signal."""
     process = subprocess.Popen(
         [sys.executable, "-c", script, *arguments],
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
         # A job in the background of a script has been told to ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: [signal.signal(number, answer) for number in SIGNALS],
         start_new_session=True,
     )
     assert process.stdout.read(1) == b"."
     return process
 
 
-def demand_interrupted(process, words="interrupted"):
-    """It ends, with 130 and one line on stderr."""
+def demand_interrupted(process, words="interrupted", code=130):
+    """It ends, with its code and one line on stderr."""
     try:
         out, err = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     (line,) = err.decode().splitlines()
     assert line.startswith("Error: ")
     assert words in line
@@ -129,20 +129,65 @@ def test_while_it_works(command, moment):
     demand_interrupted(process)
 
 
-@pytest.mark.parametrize(("solver", "moment"), [("cvodes", 0.0), ("rodas", 0.1), ("dop853", 0.2), ("radau", 0.1)])
-def test_what_there_is_is_kept(solver, moment, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("command", "moment"), [("simulate", 0.3), ("hessian", 1.0), ("statics", 0.0)])
+def test_other_signals_while_it_works(number, command, moment):
+    """Those by which timeout, containers, batch systems and closing terminals ask for an end."""
+    process = started(READY.format(number=-1), command, *LONG[command])
+    time.sleep(moment)
+    os.kill(process.pid, number)
+    demand_interrupted(process, code=128 + number)
+
+
+@pytest.mark.parametrize(
+    ("solver", "moment", "signals"),
+    [
+        ("cvodes", 0.0, [signal.SIGINT]),
+        ("dop853", 0.2, [signal.SIGINT]),
+        # timeout sends its signal to the process and at once to its group; shells and kernels do the like.
+        ("radau", 0.1, [signal.SIGINT] * 2),
+        ("rodas", 0.1, [signal.SIGTERM] * 2),
+        ("cvodes", 0.1, [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP]),
+    ],
+)
+def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
     """The rows so far as valid JSON, marked incomplete."""
     file = tmp_path / "run.json"
     command = ["simulate", "puma560", "-q", "--duration", "200000", "--step", "0.2", "--solver"]
     process = started(RUNNING, *command, solver, "-o", str(file))
     time.sleep(moment)
-    os.kill(process.pid, signal.SIGINT)
+    for number in signals:
+        os.kill(process.pid, number)
+        time.sleep(0.01)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == 128 + signals[0], err
     assert re.fullmatch(rb"Error: interrupted at t = .* of 200000 s\n", err)
     answer = json.loads(file.read_text())
     assert answer["summary"]["complete"] is False
     assert 0.0 < answer["series"]["t"][-1] < 200000
+    assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_what_is_ignored_stays_ignored(number):
+    """nohup, and jobs in the background of scripts."""
+    process = started(READY.format(number=-1), "simulate", "khang", "--format", "json", answer=signal.SIG_IGN)
+    for pause in (0.0, 0.3, 0.3):
+        time.sleep(pause)
+        os.kill(process.pid, number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert json.loads(out)["summary"]["complete"]
+
+
+def test_signals_of_a_program_that_uses_the_library():
+    """Belong to it, all but Ctrl-C."""
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with interruptions():
+        assert [signal.getsignal(number) == old for number, old in zip(SIGNALS, before, strict=True)] == [
+            number != signal.SIGINT for number in SIGNALS
+        ]
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 def test_while_it_reads():
