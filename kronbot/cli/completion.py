@@ -169,7 +169,7 @@ def frame_load(ctx: click.Context, param: click.Parameter, incomplete: str) -> I
     """``FRAME=...``: a frame that a load can act on."""
     from kronbot.description import names
 
-    return _assignment([name for name in names.frames(_robot(ctx)) if name != "base"], incomplete)
+    return _assignment(names.moving_frames(link.name for link in _robot(ctx).links), incomplete)
 
 
 @_safely

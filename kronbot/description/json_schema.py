@@ -37,6 +37,12 @@ _SCALARS: Final[dict[type, Schema]] = {
     str: {"type": "string", "minLength": 1},
     int: {"type": "integer", "minimum": 0, "maximum": limits.MODES},
 }
+
+
+def _any_of(*keys: str) -> Schema:
+    return {"anyOf": [{"required": [key]} for key in keys]}
+
+
 # What the types do not say: keys that exclude or need each other, and what is fixed.
 _RULES: Final[dict[str, Schema]] = {
     "RobotFile": {
@@ -45,7 +51,9 @@ _RULES: Final[dict[str, Schema]] = {
             "name": {"maxLength": limits.ROBOT_NAME_LENGTH},
             "links": {"minItems": 1, "maxItems": limits.LINKS},
             "parameters": {"propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": limits.NAME_LENGTH}},
-        }
+        },
+        "if": {"properties": {"links": {"contains": {"required": ["dh"]}}}},
+        "then": {"required": ["convention"]},
     },
     "Joint": {
         "if": {"properties": {"type": {"const": "fixed"}}},
@@ -58,6 +66,12 @@ _RULES: Final[dict[str, Schema]] = {
     },
     "JointDrive": {"minProperties": 1, "maxProperties": 1},
     "StructuralDamping": {"not": {"anyOf": [{"required": ["ratio", key]} for key in ("alpha", "beta")]}},
+    "Cycloidal": {
+        "oneOf": [
+            {"required": ["rate", "half_period"], "not": _any_of("from", "to", "duration")},
+            {"required": ["from", "to", "duration"], "not": _any_of("rate", "half_period")},
+        ]
+    },
     "PolynomialMotion": {"properties": {"degree": {"enum": [3, 5]}}},
 }
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from kronbot.description.schema import RobotFile
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kronbot.description.schema import RobotFile
 
 RIGID_ORDER = "0"
+# The frame that does not move; where no link is called base, that is another word for it.
+WORLD: Final = "world"
+BASE: Final = "base"
+# Names that no link and no joint may have, and what they stand for.
+LINK_WORDS: Final = {WORLD: "the frame that does not move", "endpoint": "the frame of the endpoint"}
+JOINT_WORDS: Final = {"t": "time", "order": "a column of results"}
 
 
 def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
@@ -33,7 +43,18 @@ def beams(robot: RobotFile) -> tuple[str, ...]:
     return tuple(link.name for link in robot.links if link.flexible is not None)
 
 
+def is_fixed_frame(name: str, links: Iterable[str]) -> bool:
+    """Whether a name is that of the frame that does not move: ``world``, and ``base`` where that is no link."""
+    return name == WORLD or (name == BASE and name not in links)
+
+
+def moving_frames(links: Iterable[str]) -> tuple[str, ...]:
+    """Names of the frames on a robot: ``endpoint``, links (their tip frames), ``LINK:root``, ``com:LINK``."""
+    links = list(links)
+    return ("endpoint", *links, *(f"{link}:root" for link in links), *(f"com:{link}" for link in links))
+
+
 def frames(robot: RobotFile) -> tuple[str, ...]:
-    """Names of frames: ``endpoint``, links (their tip frames), ``LINK:root``, ``com:LINK``, ``base``."""
+    """Names of all frames, the one that does not move last: ``base``, or ``world`` where a link is called base."""
     links = [link.name for link in robot.links]
-    return ("endpoint", *links, *(f"{link}:root" for link in links), *(f"com:{link}" for link in links), "base")
+    return (*moving_frames(links), WORLD if BASE in links else BASE)

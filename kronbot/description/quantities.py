@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 
 from kronbot.description.expressions import Number
+from kronbot.description.names import is_fixed_frame
 from kronbot.description.nodes import Scalar
 from kronbot.description.report import View
 
@@ -23,12 +24,13 @@ _INERTIA_TOLERANCE = 1e-9
 def check_quantities(root: View) -> None:
     """Report signs and sizes that are wrong; warn of those that are odd."""
     convention = root["convention"].text
+    planar = _is_planar(root)
     for link in root["links"].items:
         _joint(link["joint"])
         if "flexible" in link:
             _flexible(link, convention)
         for key in ("rigid", "hub", "payload"):
-            _body(link[key])
+            _body(link[key], planar)
         _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
     for motion in root["motion"].entries:
         _motion(motion)
@@ -84,15 +86,46 @@ def _joint(joint: View) -> None:
             _angles(ends)
 
 
-def _body(body: View) -> None:
+def _is_planar(root: View) -> bool:
+    """Whether every body turns about z of its frame alone: parallel joints, and beams that bend in their plane.
+
+    The whole robot may be placed at any angle.
+    """
+    links = root["links"].items
+    names = {link["name"].text or "" for link in links}
+    on_ground = [
+        i
+        for i, link in enumerate(links)
+        if (is_fixed_frame(link["parent"].text or "", names) if "parent" in link else not i)
+    ]
+    for i, link in enumerate(links):
+        modes = link["flexible"]["modes"]
+        if modes["w"].count or modes["torsion"].count:
+            return False
+        tilts = (link["dh"]["alpha"], *link["pose"]["rpy"].items[:2])
+        # Of the first frame only a row of the standard convention has its tilt behind the joint.
+        if on_ground == [i] and ("pose" in link or root["convention"].text == "modified"):
+            continue
+        if not all(_is_half_turns(tilt.number()) for tilt in tilts):
+            return False
+    return True
+
+
+def _is_half_turns(angle: float | None) -> bool:
+    return angle is not None and abs(math.sin(angle)) < 1e-12
+
+
+def _body(body: View, planar: bool) -> None:
     if body.node is None:  # as in most links; there may be very many
         return
     inertia = body["inertia"]
     _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
     mass = body["mass"].number()
+    if planar and not any(inertia[key].number() != 0 for key in _ENTRIES if key != "Izz"):
+        return
     if any(_tensor(inertia)) and mass == 0:
         inertia.warn("this body has inertia and no mass")
-    if _impossible(inertia):
+    elif _impossible(inertia):
         inertia.warn("no body can have this inertia: one principal moment is larger than the other two together")
 
 

@@ -10,17 +10,17 @@ import keyword
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
 from kronbot.description.expressions import CONSTANTS, FUNCTIONS
+from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD, is_fixed_frame, moving_frames
 from kronbot.description.report import View
 from kronbot.description.source import near_file
 from kronbot.description.wording import named, quote
 
-_LINK_WORDS = ("base", "endpoint")
-_JOINT_WORDS = ("t", "order")
+_CYCLOIDAL = (("rate", "half_period"), ("from", "to", "duration"))
 _RATES = ("", "_dot", "_ddot")
 
 
@@ -33,24 +33,27 @@ def check_rules(root: View, folder: Path | None) -> None:
         links.refuse(f"{len(links.items)} links, at most {limits.LINKS} are allowed")
         return
     _parameters(root["parameters"], links.items)
-    link_names = _unique(links.items, "name", "link", _LINK_WORDS)
+    link_names = _unique(links.items, "name", "link", LINK_WORDS)
     joints = [link["joint"] for link in links.items if link["joint"].keys]
-    joint_names = _unique(joints, "name", "joint", _JOINT_WORDS)
+    joint_names = _unique(joints, "name", "joint", JOINT_WORDS)
     gauges = root["statics"]["gauges"].items
-    _unique(gauges, "name", "gauge", ())
+    _unique(gauges, "name", "gauge", {})
     for link in links.items:
         _one_of_two(link)
+    if "convention" not in root and any("dh" in link for link in links.items):
+        root["convention"].refuse("missing key 'convention': rows of 'dh' are standard or modified ones")
     _tree(links.items, link_names)
     _references(root, link_names, joint_names)
+    _cycloidal(root)
     _generated_names(links.items, joints, gauges)
     _coordinates(links)
     _tables(root, folder)
 
 
-def name_fault(name: str, reserved: Iterable[str]) -> str:
+def name_fault(name: str, reserved: Mapping[str, str]) -> str:
     """What is wrong with the name of a link, joint or gauge; an empty string for a good one."""
     if name in reserved:
-        return f"the name {quote(name)} is reserved"
+        return f"the name {quote(name)} is reserved: it is {reserved[name]}"
     if len(name) > limits.NAME_LENGTH:
         return f"the name {quote(name)} is longer than {limits.NAME_LENGTH} characters"
     if not (name[:1].isalpha() or name[:1] == "_"):
@@ -78,7 +81,7 @@ def _parameters(parameters: View, links: tuple[View, ...]) -> None:
             parameter.refuse_key(f"the parameter name {quote(name)} is the name of a joint too")
 
 
-def _unique(holders: Iterable[View], key: str, what: str, reserved: Iterable[str]) -> dict[str, View]:
+def _unique(holders: Iterable[View], key: str, what: str, reserved: Mapping[str, str]) -> dict[str, View]:
     """Holders by name; bad and repeated names are reported."""
     first: dict[str, View] = {}
     for holder in holders:
@@ -127,12 +130,12 @@ def _tree(links: tuple[View, ...], names: dict[str, View]) -> None:
         parent = view.text
         if view.node is None and index > 0:
             parent = links[index - 1]["name"].text
-        if view.text is not None and parent not in names and parent != "base":
-            hint = view.report.guess(view.text, (*names, "base"))
+        if view.text is not None and view.text not in names and not is_fixed_frame(view.text, names):
+            hint = view.report.guess(view.text, (*names, BASE, WORLD))
             view.refuse(f"unknown link {quote(view.text)}{hint}")
         elif name is not None and parent is not None and name in names and names[name].path == link.path:
             parents[name] = parent
-    done: set[str] = {"base"}
+    done: set[str] = set()
     for start in parents:
         path: dict[str, None] = {}
         name = start
@@ -152,7 +155,8 @@ def _report_circle(members: list[str], parents: dict[str, str], names: dict[str,
     while parents[circle[-1]] != written:
         circle.append(parents[circle[-1]])
     if len(circle) == 1:
-        names[written]["parent"].refuse(f"the link {quote(written)} is its own parent")
+        cure = f"; {quote(WORLD)} is the frame that does not move" if written == BASE else ""
+        names[written]["parent"].refuse(f"the link {quote(written)} is its own parent{cure}")
         return
     shown = " -> ".join(quote(member) for member in (*circle[:10], written))
     names[written]["parent"].refuse(f"the links are each other's parents in a circle: {shown}")
@@ -170,7 +174,7 @@ def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> 
         for view in views:
             if view.text in links and "flexible" not in links[view.text]:
                 view.refuse(f"the link {quote(view.text)} is not flexible: {why}")
-    frames = ["endpoint", *links, *(f"{link}:root" for link in links), *(f"com:{link}" for link in links)]
+    frames = moving_frames(links)
     for view in (load["frame"] for load in statics["loads"].items):
         if view.text is not None and view.text not in frames:
             view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
@@ -184,6 +188,18 @@ def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> 
         given = [key for key in ("torque", "motion", "pd") if key in view]
         if view.is_mapping and len(given) != 1:
             view.refuse(f"one of torque, motion, pd is wanted here, not {' and '.join(given) or 'none of them'}")
+
+
+def _cycloidal(root: View) -> None:
+    """Two forms go by that name: Mohan and Saha's, which goes on, and from one value to another, then at rest."""
+    drives = root["simulate"]["drive"].entries
+    for motion in (*root["motion"].entries, *(drive["motion"] for drive in drives)):
+        if motion["type"].text == "cycloidal":
+            given = {key for form in _CYCLOIDAL for key in form if key in motion}
+            if given not in map(set, _CYCLOIDAL):
+                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _CYCLOIDAL)
+                found = ", ".join(key for key in motion.keys if key in given) or "nothing of it"
+                motion["type"].refuse(f"a cycloidal motion takes {forms}; here is {found}")
 
 
 def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[View, ...]) -> None:

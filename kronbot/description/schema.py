@@ -156,7 +156,9 @@ class Link:
 
     name: Annotated[Text, Field(description="name of the link")]
     joint: Annotated[Joint, Field(description="joint between the parent and this link")]
-    parent: Annotated[Text | None, Field(description="link or base; default: the link before")] = None
+    parent: Annotated[
+        Text | None, Field(description="link, or world, the frame that does not move; default: the link before")
+    ] = None
     dh: Annotated[DH | None, Field(description="Denavit-Hartenberg row; this or pose")] = None
     pose: Annotated[Placement | None, Field(description="placement of the joint; this or dh")] = None
     rigid: Annotated[Body | None, Field(description="the link as a rigid body")] = None
@@ -175,10 +177,15 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Cycloidal:
-    """q = k (t - T/pi sin(pi t/T)), for all t."""
+    """q = k (t - T/pi sin(pi t/T)) for all t, or from + (to - from) (t/T - sin(2 pi t/T)/(2 pi)), held outside."""
 
-    rate: Annotated[Quantity, Field(description="mean rate k, rad/s or m/s")]
-    half_period: Annotated[Quantity, Field(description="T, s")]
+    rate: Annotated[Quantity | None, Field(description="mean rate k, rad/s or m/s; with half_period")] = None
+    half_period: Annotated[Quantity | None, Field(description="T of the first form, s; with rate")] = None
+    start: Annotated[Quantity | None, Field(alias="from", description="first value, rad or m; with to, duration")] = (
+        None
+    )
+    end: Annotated[Quantity | None, Field(alias="to", description="last value, rad or m; with from, duration")] = None
+    duration: Annotated[Quantity | None, Field(description="T of the second form, s; with from, to")] = None
     type: Annotated[Literal["cycloidal"], Field(description="kind of motion")] = "cycloidal"
 
 
@@ -303,9 +310,12 @@ class RobotFile:
 
     kronbot: Annotated[int, Check(scalars.version), Field(description="version of the format: 1")]
     name: Annotated[Name, Field(description="name of the robot")]
-    convention: Annotated[Literal["standard", "modified"], Field(description="Denavit-Hartenberg convention")]
     gravity: Annotated[Vector, Field(description="acceleration in the base frame, m/s^2")]
     links: Annotated[tuple[Link, ...], Field(description="links, in the order of the coordinates")]
+    convention: Annotated[
+        Literal["standard", "modified"] | None,
+        Field(description="of Denavit-Hartenberg rows; needed where there are any"),
+    ] = None
     description: Annotated[Prose | None, Field(description="free text")] = None
     source: Annotated[Prose | None, Field(description="where the numbers come from")] = None
     parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (

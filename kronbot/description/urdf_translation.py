@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import PurePath
 from typing import Final
 
 from kronbot.description import limits
+from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
 from kronbot.description.rotations import (
     IDENTITY,
     Matrix,
@@ -39,8 +40,6 @@ _NAMES_SHOWN: Final = 5
 _KINDS_SHOWN: Final = 20
 _NOWHERE: Final[tuple[Vector, Vector]] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _TENSOR: Final = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-_LINK_WORDS: Final = ("base", "endpoint")
-_JOINT_WORDS: Final = ("t", "order")
 _JOINT_COLUMNS: Final = ("", "_dot", "_ddot")
 # What strict YAML 1.2 reads as something else than text, of all that names can be.
 _YAML_WORDS: Final = ("null", "true", "false")
@@ -84,8 +83,9 @@ class _Writer:
         self._order = tuple(self._outward())
         moving = [joint for joint in map(self._leading.get, self._order) if joint is not None and joint.moves]
         self._turns = dict.fromkeys(urdf.links, IDENTITY) | {joint.child: turn_to(joint.axis) for joint in moving}
-        self._links = _allowed_names("link", self._order, _LINK_WORDS, ("",))
-        self._joints = _allowed_names("joint", [joint.name for joint in moving], _JOINT_WORDS, _JOINT_COLUMNS)
+        self._links = _allowed_names("link", self._order, LINK_WORDS, ("",))
+        self._joints = _allowed_names("joint", [joint.name for joint in moving], JOINT_WORDS, _JOINT_COLUMNS)
+        self._ground = WORLD if BASE in self._links.values() else BASE
         self._robot = _one_line(urdf.name)[: limits.ROBOT_NAME_LENGTH]
         self.notes = (f"endpoint: {quote(self._links[self._endpoint])}, {why}", *self._notes())
 
@@ -100,14 +100,13 @@ class _Writer:
             "kronbot: 1",
             f"name: {_yaml_text(self._robot)}",
             f"source: {_yaml_text('converted from ' + _one_line(PurePath(self._urdf.file).name))}",
-            "convention: standard",
             "gravity: [0, 0, -9.81]  # not in the URDF",
             "links:",
         ]
-        before = "base"
+        before = self._ground
         for name in self._order:
             joint = self._leading.get(name)
-            parent = "base" if joint is None or joint.parent not in self._links else self._links[joint.parent]
+            parent = self._ground if joint is None or joint.parent not in self._links else self._links[joint.parent]
             lines.append(f"  - name: {_yaml_text(self._links[name])}")
             if parent != before:
                 lines.append(f"    parent: {_yaml_text(parent)}")
@@ -173,7 +172,7 @@ class _Writer:
             yield f"frames turned against the URDF's, so that z is the joint's axis ({_shown(turned)})"
         root = self._urdf.root.name
         if root not in self._links:
-            yield f"the massless root link {quote(root)} is the base"
+            yield f"the massless root link {quote(root)} is the {self._ground}"
         tables = {"robot": {self._urdf.name: self._robot}, "link": self._links, "joint": self._joints}
         for what, table in tables.items():
             changed = [f"{quote(old)} to {quote(new)}" for old, new in table.items() if old != new]
@@ -236,7 +235,9 @@ def _turned(tensor: Vector, B: Matrix) -> Vector:
     return (*(max(moment, 0.0) for moment in moments), turned[0][1], turned[0][2], turned[1][2])
 
 
-def _allowed_names(what: str, names: Sequence[str], reserved: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def _allowed_names(
+    what: str, names: Sequence[str], reserved: Mapping[str, str], columns: Sequence[str]
+) -> dict[str, str]:
     """Names that a robot file may hold by the URDF's; those that are right already stay.
 
     No two names plus ``columns`` (what names of results end with) are equal.
@@ -308,7 +309,7 @@ def _one_line(text: str) -> str:
 
 def _yaml_text(text: str) -> str:
     """Text as YAML reads it back: plain where it is a name, else in quotes."""
-    if not name_fault(text, ()) and text.casefold() not in _YAML_WORDS:
+    if not name_fault(text, {}) and text.casefold() not in _YAML_WORDS:
         return text
     return '"' + "".join(map(_escaped, text)) + '"'
 

@@ -17,6 +17,7 @@ from casadi import SX
 
 from kronbot import description
 from kronbot.compute.result import Array, Result, Scalar
+from kronbot.description.names import WORLD
 from kronbot.errors import UsageError
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.recursion import ALGORITHMS, generalized_inertia_matrix, inverse_dynamics, propagate
@@ -77,7 +78,7 @@ def _inertia(robot: Robot, s: Q) -> SX:
 
 
 def _jacobian(robot: Robot, s: Q) -> SX:
-    motion = relative_motion(robot, s[0], frame(robot, "endpoint"), frame(robot, "base"))
+    motion = relative_motion(robot, s[0], frame(robot, "endpoint"), frame(robot, WORLD))
     return casadi.vertcat(motion.J_T, motion.J_R)
 
 

@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.result import Array, Scalar
+from kronbot.description.names import WORLD
 from kronbot.errors import UsageError
 from kronbot.kronecker.calculus import derivative_columns, kron_power
 from kronbot.mechanics.kinematics import Frame, frame, relative_motion
@@ -32,7 +33,7 @@ class View:
 def view(robot: Robot, name: str, axes: str) -> View:
     """The view that ``--frame`` and ``--in base|body`` ask for. Raises UsageError that lists the frames."""
     if not name.startswith("base-to:"):
-        return View(frame(robot, name), frame(robot, "base"), axes == "body")
+        return View(frame(robot, name), frame(robot, WORLD), axes == "body")
     seen_from, comma, moving = name.removeprefix("base-to:").partition(",")
     if not comma:
         raise UsageError(f"--frame {name!r} should read base-to:A,B: the motion of frame B relative to frame A")

@@ -12,6 +12,7 @@ from itertools import takewhile
 import casadi
 from casadi import SX
 
+from kronbot.description.names import frames, is_fixed_frame
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.taylor import directional
@@ -48,7 +49,7 @@ class Frame:
 def frame(robot: Robot, name: str) -> Frame:
     """The frame of that name. Raises UsageError that lists the names there are."""
     names = [link.name for link in robot.links]
-    if name == "base":
+    if is_fixed_frame(name, names):
         return Frame(name, ())
     if name == "endpoint":
         return Frame(name, (*_way(robot, robot.endpoint.link), (robot.endpoint.link, "endpoint")))
@@ -60,7 +61,7 @@ def frame(robot: Robot, name: str) -> Frame:
     if head == "com" and tail in names:
         link = names.index(tail)
         return Frame(name, (*_way(robot, link)[:-1], (link, "com")))
-    known = ["endpoint", *names, *(f"{link}:root" for link in names), *(f"com:{link}" for link in names), "base"]
+    known = frames(robot.file)
     raise UsageError(f"no frame {name!r}{did_you_mean(name, known)}; frames are {', '.join(known)}")
 
 

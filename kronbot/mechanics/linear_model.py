@@ -13,6 +13,7 @@ from functools import cached_property
 import casadi
 from casadi import SX
 
+from kronbot.description.names import WORLD
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.robot import Robot
@@ -57,7 +58,7 @@ class LinearModel:
     @cached_property
     def J_T(self) -> SX:
         """Endpoint Jacobian (3 x n), by which forces enter and positions leave."""
-        return relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, "base")).J_T
+        return relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, WORLD)).J_T
 
     @cached_property
     def M_L(self) -> SX:

@@ -12,6 +12,7 @@ import casadi
 from casadi import SX, cross
 
 from kronbot.description import schema
+from kronbot.description.names import WORLD
 from kronbot.mechanics.inertia import mass_moment
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.recursion import LinkState, State
@@ -37,7 +38,7 @@ class Loads:
 
 def wrench(robot: Robot, q: SX, name: str, force: SX, moment: SX) -> Loads:
     """A dead force and moment (3 x 1 each) on a frame."""
-    at = relative_motion(robot, q, frame(robot, name), frame(robot, "base"))
+    at = relative_motion(robot, q, frame(robot, name), frame(robot, WORLD))
     return Loads(at.J_T.T @ force + at.J_R.T @ moment, force, cross(at.pose.r, force) + moment)
 
 

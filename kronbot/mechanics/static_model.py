@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
+from kronbot.description.names import WORLD
 from kronbot.mechanics.energy import elastic_energy
 from kronbot.mechanics.kinematics import endpoint, frame, relative_motion, truncated
 from kronbot.mechanics.loads import Loads, in_every_case, weight, wrench
@@ -73,7 +74,7 @@ class StaticModel:
     @cached_property
     def endpoint_jacobian(self) -> SX:
         """J_T over J_R of the endpoint (6 x n)."""
-        at = relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, "base"))
+        at = relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, WORLD))
         return casadi.vertcat(at.J_T, at.J_R)
 
     def balance(self) -> Trace:

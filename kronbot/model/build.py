@@ -8,6 +8,7 @@ import casadi
 from casadi import SX, skew
 
 from kronbot.description import Description, schema
+from kronbot.description.names import is_fixed_frame
 from kronbot.description.schema import ZERO
 from kronbot.description.table import read_shapes
 from kronbot.errors import UsageError
@@ -39,7 +40,10 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     links: list[Link] = []
     n = 0
     for i, entry in enumerate(file.links):
-        parent = i - 1 if entry.parent is None else BASE if entry.parent == "base" else names.index(entry.parent)
+        if entry.parent is None:
+            parent = i - 1
+        else:
+            parent = BASE if is_fixed_frame(entry.parent, names) else names.index(entry.parent)
         link = _link(entry, parent, n, description, order, parameters)
         n = link.modal.stop
         links.append(link)
@@ -62,7 +66,9 @@ def _link(
     entry: schema.Link, parent: int, n: int, description: Description, order: str, parameters: Parameters
 ) -> Link:
     if entry.dh is not None:
-        row = dh.CONVENTIONS[description.robot.convention](entry.dh, parameters)
+        convention = description.robot.convention
+        assert convention is not None, "a rule of files with rows"
+        row = dh.CONVENTIONS[convention](entry.dh, parameters)
     else:
         row = dh.placed_row(entry.pose or schema.Placement(), parameters)
     joint = _joint(entry.joint, n, parameters)

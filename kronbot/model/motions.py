@@ -38,7 +38,9 @@ def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Moti
     """The motion that a file describes. Raises DescriptionError where its table cannot be read."""
     match entry:
         case schema.Cycloidal():
-            return cycloidal(parameters.number(entry.rate), parameters.number(entry.half_period))
+            form = (entry.rate, entry.half_period, entry.start, entry.end, entry.duration)
+            given = [parameters.number(value) for value in form if value is not None]
+            return cycloidal(*given) if entry.rate is not None else cycloidal_rise(*given)
         case schema.SpinUp():
             return spin_up(parameters.number(entry.rate), parameters.number(entry.duration))
         case schema.PolynomialMotion():
@@ -54,6 +56,19 @@ def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Moti
 def cycloidal(k: SX, T: SX) -> Motion:
     """Mohan-Saha (44): k (t - T/pi sin(pi t/T)) for all t; the rate is 2 k at T and repeats after 2 T."""
     return Motion(lambda t: k * (t - T / np.pi * casadi.sin(np.pi * t / T)), period=2 * T)
+
+
+def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
+    """The cycloidal rise of cam design, start + (end - start) (t/T - sin(2 pi t/T)/(2 pi)) within T, held outside.
+
+    At rest and without acceleration at both ends. It is (44) of Mohan and Saha with half its T and k = (end - start)/T.
+    """
+
+    def value(t: SX) -> SX:
+        rise = t / T - casadi.sin(2 * np.pi / T * t) / (2 * np.pi)
+        return casadi.if_else(t < 0, start, casadi.if_else(t < T, start + (end - start) * rise, end))
+
+    return Motion(value)
 
 
 def spin_up(Omega: SX, T: SX) -> Motion:

@@ -120,11 +120,11 @@ def test_a_motion_of_the_command_line(capsys):
         "motion:2:1: unknown joint 'qaa'; did you mean 'qa'?",
         "  2 | qaa: {type: cycloidl}",
         "    | ^",
-        "motion:2:6: missing keys 'rate', 'half_period' in 'qaa'",
-        "  2 | qaa: {type: cycloidl}",
-        "    |      ^",
         "motion:2:13: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'cycloidl'; did you "
         "mean 'cycloidal'?",
+        "  2 | qaa: {type: cycloidl}",
+        "    |             ^",
+        "motion:2:13: a cycloidal motion takes {rate, half_period} or {from, to, duration}; here is nothing of it",
         "  2 | qaa: {type: cycloidl}",
         "    |             ^",
     ]

@@ -158,6 +158,9 @@ WRONG = {
     "ratio and Rayleigh": minimal().replace("dh:", "flexible: {mass: 1, damping: {ratio: 1, alpha: 1}}, dh:"),
     "motion without a type": minimal(more="motion: {q1: {rate: 1, half_period: 2}}\n"),
     "motion of another type": minimal(more="motion: {q1: {type: sinusoid, rate: 1, half_period: 2}}\n"),
+    "two forms of one motion": minimal(more="motion: {q1: {type: cycloidal, rate: 1, half_period: 2, to: 1}}\n"),
+    "half of a form": minimal(more="motion: {q1: {type: cycloidal, from: 1, to: 2}}\n"),
+    "rows without a convention": minimal().replace("convention: standard\n", ""),
     "degree": minimal(more="motion: {q1: {type: polynomial, from: 0, to: 1, duration: 1, degree: 4}}\n"),
     "two drives": minimal(more="simulate: {drive: {q1: {torque: 1, pd: {kp: 1, kd: 1}}}}\n"),
     "no drive": minimal(more="simulate: {drive: {q1: {}}}\n"),
@@ -169,6 +172,19 @@ WRONG = {
 def test_the_shortest_file(validator):
     assert list(validator.iter_errors(plain(minimal()))) == []
     description.load(description.Source("r", minimal(), None))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        minimal("joint: {type: revolute, name: q1}, pose: {}").replace("convention: standard\n", ""),
+        minimal(more="motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2}}\n"),
+    ],
+    ids=["poses without a convention", "cycloidal from one value to another"],
+)
+def test_it_accepts_what_kronbot_accepts(text, validator):
+    assert list(validator.iter_errors(plain(text))) == []
+    description.load(description.Source("r", text, None))
 
 
 @pytest.mark.parametrize("kind", WRONG)

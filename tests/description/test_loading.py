@@ -17,6 +17,7 @@ from kronbot.description.expressions import exact, parse
 from kronbot.description.quantities import possible_inertia
 from kronbot.description.schema import PD, Cycloidal, Link, PolynomialMotion, TableFile
 from kronbot.errors import DescriptionError, UsageError
+from kronbot.model.build import build
 
 HEAD = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
 CANADARM = """\
@@ -214,14 +215,29 @@ RULES = {
     ),
     "empty mapping": (
         "{}\n",
-        ["1:1: missing keys 'kronbot', 'name', 'convention', 'gravity', 'links'"],
+        ["1:1: missing keys 'kronbot', 'name', 'gravity', 'links'"],
     ),
     "empty section": (robot(more="motion:\n"), ["9:8: 'motion' is empty: give it a value or take it out"]),
     "empty name": (robot(name="''"), ["6:11: text is wanted here, it is empty"]),
-    "reserved link": (robot(name="base"), ["6:11: the name 'base' is reserved"]),
-    "reserved link endpoint": (robot(name="endpoint"), ["6:11: the name 'endpoint' is reserved"]),
-    "reserved joint": (robot(joint="{type: revolute, name: t}"), ["7:35: the name 't' is reserved"]),
-    "reserved joint order": (robot(joint="{type: revolute, name: order}"), ["7:35: the name 'order' is reserved"]),
+    "reserved link": (
+        robot(name="world"), ["6:11: the name 'world' is reserved: it is the frame that does not move"]
+    ),
+    "reserved link endpoint": (
+        robot(name="endpoint"), ["6:11: the name 'endpoint' is reserved: it is the frame of the endpoint"]
+    ),
+    "reserved joint": (robot(joint="{type: revolute, name: t}"), ["7:35: the name 't' is reserved: it is time"]),
+    "reserved joint order": (
+        robot(joint="{type: revolute, name: order}"),
+        ["7:35: the name 'order' is reserved: it is a column of results"],
+    ),
+    "no convention": (
+        robot().replace("convention: standard\n", ""),
+        ["1:1: missing key 'convention': rows of 'dh' are standard or modified ones"],
+    ),
+    "empty convention": (
+        HEAD.replace(" standard", "") + "links:\n" + link("pose: {}\n"),
+        ["3:12: 'convention' is empty: give it a value or take it out"],
+    ),
     "name begins with a digit": (robot(name="1a"), ["6:11: the name '1a' must begin with a letter or _"]),
     "name begins with -": (robot(name="-a"), ["6:11: the name '-a' must begin with a letter or _"]),
     "name with a dot": (robot(name="a.b"), ["6:11: the name 'a.b' holds '.': letters, digits, _ and - are allowed"]),
@@ -249,6 +265,10 @@ RULES = {
             "flexible: {mass: 1, EI: {z: 1}, modes: {v: 1}}\n", name="torque", joint="{type: revolute, name: v1}"
         ),
         ["7:35: results would hold the name 'torque.v1' twice, because of 'torque'"],
+    ),
+    "own parent called base": (
+        robot("parent: base\n", name="base"),
+        ["9:13: the link 'base' is its own parent; 'world' is the frame that does not move"],
     ),
     "own parent": (robot("parent: a\n"), ["9:13: the link 'a' is its own parent"]),
     "parents in a circle": (
@@ -395,7 +415,7 @@ RULES = {
     ),
     "unknown key far from any": (
         robot(more="zzz: 1\n"),
-        ["9:1: unknown key 'zzz'; known here: kronbot, name, convention, gravity, links, description, source, "
+        ["9:1: unknown key 'zzz'; known here: kronbot, name, gravity, links, convention, description, source, "
          "parameters, endpoint, motion, statics, simulate"],
     ),
     "keys that look like tags": (
@@ -525,6 +545,42 @@ def test_table_files(tmp_path):
     ]
 
 
+CYCLOIDAL = "a cycloidal motion takes {rate, half_period} or {from, to, duration}; here is "
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ("rate: 1, duration: 2", "rate, duration"),
+        ("duration: 2, to: 1", "duration, to"),
+        ("from: 0, to: 1, duration: 2, half_period: 1", "from, to, duration, half_period"),
+        ("", "nothing of it"),
+    ],
+)
+def test_the_two_forms_of_a_cycloidal_motion_do_not_mix(keys, found):
+    entry = f"{{type: cycloidal{', ' if keys else ''}{keys}}}"
+    assert lines(robot(more=f"motion: {{q1: {entry}}}\n")) == [f"9:21: {CYCLOIDAL}{found}"]
+    drive = f"simulate: {{drive: {{q1: {{motion: {entry}}}}}}}\n"
+    assert lines(robot(more=drive)) == [f"9:40: {CYCLOIDAL}{found}"]
+
+
+def test_a_file_of_poses_needs_no_convention():
+    text = HEAD.replace("convention: standard\n", "") + "links:\n" + link("pose: {}\n")
+    assert loaded(text).robot.convention is None
+
+
+def test_a_link_may_be_called_base():
+    """``base`` is then that link, ``world`` the frame that does not move; without such a link they are the same."""
+    text = (
+        robot(name="base")
+        + link(DH + "parent: base\n", "b", "{type: revolute, name: q2}")
+        + link(DH + "parent: world\n", "c", "{type: revolute, name: q3}")
+    )
+    assert [link.parent for link in build(loaded(text), "0").links] == [-1, 0, -1]
+    text = text.replace("name: base", "name: a")
+    assert [link.parent for link in build(loaded(text), "0").links] == [-1, -1, -1]
+
+
 def warnings(text):
     return [str(warning).removeprefix("r.yaml:") for warning in loaded(text).warnings]
 
@@ -539,6 +595,24 @@ DEGREES = "is beyond 2 pi: is it in degrees? (write 90*deg)"
         (robot("rigid: {mass: 1, inertia: {Ixx: 3, Iyy: 1, Izz: 1}}\n"), [f"9:31: {IMPOSSIBLE}"]),
         (robot("hub: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1, Ixy: 0.6}}\n"), [f"9:29: {IMPOSSIBLE}"]),
         (robot("payload: {inertia: {Ixx: 1, Iyy: 1, Izz: 1}}\n"), ["9:24: this body has inertia and no mass"]),
+        # Told once; and not where no body ever turns about anything but z.
+        (
+            robot("hub: {inertia: {Izz: 1}}\n").replace("alpha: 0", "alpha: 1"),
+            ["9:20: this body has inertia and no mass"],
+        ),
+        (robot("hub: {inertia: {Izz: 1}}\n"), []),
+        (robot("hub: {mass: 1, inertia: {Izz: 1}}\n"), []),
+        (robot("hub: {inertia: {Izz: 1, Ixx: 1}}\n"), ["9:20: this body has inertia and no mass"]),
+        (
+            robot("hub: {inertia: {Izz: 1}}\nflexible: {mass: 1, EI: {y: 1}, modes: {w: 1}}\n"),
+            ["9:20: this body has inertia and no mass"],
+        ),
+        (HEAD + "links:\n" + link("pose: {rpy: [pi/2, 0, 0]}\nhub: {inertia: {Izz: 1}}\n"), []),
+        (
+            HEAD + "links:\n" + link("pose: {}\nhub: {inertia: {Izz: 1}}\n")
+            + link("pose: {rpy: [pi/2, 0, 0]}\n", "b", "{type: revolute, name: q2}"),
+            ["9:20: this body has inertia and no mass"],
+        ),
         (robot("rigid: {mass: 1, inertia: {Ixx: 2, Iyy: 1, Izz: 1}}\n"), []),
         (robot().replace("alpha: 0", "alpha: 90"), [f"8:29: the angle 90.0 {DEGREES}"]),
         (robot().replace("theta: 0", "theta: -360"), [f"8:39: the angle -360.0 {DEGREES}"]),

@@ -403,7 +403,6 @@ def test_the_text_of_a_small_arm():
 kronbot: 1
 name: "two parts"
 source: "converted from arm.urdf"
-convention: standard
 gravity: [0, 0, -9.81]  # not in the URDF
 links:
   - name: arm
@@ -503,7 +502,7 @@ def test_any_names_make_a_robot_that_loads(names, robot):
     assert got.name == robot.strip()[: limits.ROBOT_NAME_LENGTH].replace("\n", "_")
     assert len(got.links) == len(names) - 1
     for link, name in zip(got.links, names[1:], strict=True):
-        if name.isascii() and name.isalpha() and len(name) < 60 and name not in ("base", "endpoint", "t", "order"):
+        if name.isascii() and name.isalpha() and len(name) < 60 and name not in ("world", "endpoint", "t", "order"):
             assert (link.name, link.joint.name) == (name, name)
 
 
@@ -670,13 +669,22 @@ def test_rounding_is_no_negative_inertia():
 
 
 def test_names_that_change_are_listed():
-    text = """<robot name="r"><link name="root"/><link name="base"/><link name="a b"/><joint name="t" type="continuous">
-        <parent link="root"/><child link="base"/></joint><joint name="1" type="continuous"><parent link="base"/>
-        <child link="a b"/></joint></robot>"""
+    text = """<robot name="r"><link name="root"/><link name="world"/><link name="a b"/>
+        <joint name="t" type="continuous"><parent link="root"/><child link="world"/></joint>
+        <joint name="1" type="continuous"><parent link="world"/><child link="a b"/></joint></robot>"""
     notes = converted(text).notes
-    assert "renamed links: 'base' to 'base_link', 'a b' to 'a_b'" in notes
+    assert "renamed links: 'world' to 'world_link', 'a b' to 'a_b'" in notes
     assert "renamed joints: 't' to 't_joint', '1' to '_1'" in notes
-    assert [(link.name, link.joint.name) for link in loaded(text).links] == [("base_link", "t_joint"), ("a_b", "_1")]
+    assert [(link.name, link.joint.name) for link in loaded(text).links] == [("world_link", "t_joint"), ("a_b", "_1")]
+
+
+def test_a_link_called_base_keeps_its_name():
+    """And what hangs on the massless root beside it hangs on the world."""
+    text = """<robot name="r"><link name="root"/><link name="base"/><link name="b"/><joint name="q1" type="continuous">
+        <parent link="root"/><child link="base"/></joint><joint name="q2" type="continuous"><parent link="root"/>
+        <child link="b"/></joint></robot>"""
+    assert "the massless root link 'root' is the world" in converted(text).notes
+    assert [(link.name, link.parent) for link in loaded(text).links] == [("base", None), ("b", "world")]
 
 
 def test_very_many_kinds_are_counted():

@@ -16,6 +16,7 @@ from robots_in_tests import model
 import kronbot
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.calculus import khang_derivative
+from kronbot.library.robot import Robot
 from kronbot.mechanics.kinematics import frame, relative_motion, truncated
 from kronbot.model.local_jacobians import local_jacobians
 
@@ -310,6 +311,20 @@ def test_order_1_loses_the_foreshortening():
     i = np.arange(1, 6)
     assert missing[0, 1:] == pytest.approx(-0.1 * 2 * (i + 1) * 0.7845 ** (i + 2) / (i + 2), abs=1e-14)
     assert np.abs(missing[1:, 1:]).max() < 1e-15
+
+
+def test_the_world_and_a_link_called_base():
+    """``base`` is the link where there is one, ``world`` never moves; both are the same frame in other robots."""
+    text = kronbot.load("canadarm").description.source.text
+    named = Robot.of(model(text.replace("name: upper", "name: base"), "2"))
+    q = [0.3, 0.01, 0.02, 0.4, 0, 0, 0.5, 0, 0]
+    upper = kronbot.load("canadarm").jacobian(q, frame="upper")["J_T"]
+    assert (named.jacobian(q, frame="base")["J_T"] == upper).all()
+    assert (named.jacobian(q, frame="base-to:world,base")["J_T"] == upper).all()
+    assert not named.jacobian(q, frame="world")["J_T"].any()
+    assert not kronbot.load("canadarm").jacobian(q, frame="base")["J_T"].any()
+    with pytest.raises(UsageError, match=r"com:wrist, world$"):
+        named.jacobian(q, frame="nowhere")
 
 
 def test_wrong_frames_name_the_choices():

@@ -31,6 +31,20 @@ def test_cycloidal_goes_on_for_ever():
     assert qdd[25] == pytest.approx(0.1 * np.pi / 5)
 
 
+def test_cycloidal_from_one_value_to_another():
+    """At rest and unaccelerated at 0 and T = 12, held outside; inside it is (44) with half the time, its formula."""
+    times = np.linspace(-3, 30, 331)
+    q, qd, qdd = evaluated(motions.cycloidal_rise(*numbers(1, -2, 12)), times)
+    inside = (times >= 0) & (times < 12)
+    wanted = 1 - 3 * (times / 12 - np.sin(2 * np.pi * times / 12) / (2 * np.pi))
+    assert np.allclose(q, np.where(inside, wanted, np.where(times < 0, 1, -2)), atol=1e-14)
+    assert not qd[~inside].any()
+    assert not qdd[~inside].any()
+    assert np.abs(evaluated(motions.cycloidal_rise(*numbers(1, -2, 12)), [0, 12 - 1e-9])[1:]).max() < 1e-9
+    printed = evaluated(motions.cycloidal(*numbers(-3 / 12, 6)), times[inside])
+    assert np.allclose(np.array([q - 1, qd, qdd])[:, inside], printed, atol=1e-14)
+
+
 def test_spin_up_reaches_its_rate_smoothly():
     """Rate Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T = 15, Omega after; the angle is its integral."""
     q, qd, qdd = evaluated(motions.spin_up(*numbers(4, 15)), TIMES)

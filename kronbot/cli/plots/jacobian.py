@@ -13,6 +13,7 @@ from kronbot.cli.plots.arms import View as Plane
 from kronbot.cli.plots.style import COLOURS, picture
 from kronbot.compute.result import Result
 from kronbot.compute.trace import Trace
+from kronbot.description.names import WORLD
 from kronbot.errors import UsageError
 from kronbot.mechanics.jacobians import View
 from kronbot.mechanics.kinematics import frame, relative_motion
@@ -78,7 +79,7 @@ def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
         found = found[:1]
     mosaic = [[f"{row} {column}" for column in range(len(planes))] for row in range(len(found))]
     height = max(arms.height(planes, [shape], 1 / len(planes)), arms.LOWEST + SHARE * arms.HIGHEST)
-    what = seen.of.name + ("" if seen.to.name == "base" else f" relative to {seen.to.name}")
+    what = seen.of.name + ("" if not seen.to.way else f" relative to {seen.to.name}")
     title = f"jacobian {robot.name}, order {result.order}: {what}, joint rates of norm 1"
     with picture(name, title, mosaic, [height] * len(found)) as axes:
         for row, ellipsoid in enumerate(found):
@@ -94,7 +95,7 @@ def _placed(robot: Robot, seen: View, q: np.ndarray) -> tuple[np.ndarray, np.nda
     """Where the frame is (3,), and the rotation (3, 3) of the axes of its Jacobians, both in the base frame."""
     symbols = SX.sym("q", robot.n)
     moving, axes = (
-        relative_motion(robot, symbols, of, frame(robot, "base")).pose
+        relative_motion(robot, symbols, of, frame(robot, WORLD)).pose
         for of in (seen.of, seen.of if seen.body else seen.to)
     )
     placed = Trace(robot.parameters, {"q": symbols}, {"r": moving.r, "R": axes.R}, PURPOSE)(q)
