@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+# How the shell calls the limits of a process that system calls fail at.
+LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: " (ulimit -v)", errno.EFBIG: " (ulimit -f)"}
+
+
+def said(error: BaseException) -> str:
+    """What an error says, never nothing, and the limit of the process that it met."""
+    if isinstance(error, MemoryError):
+        return "this takes more memory than there is (ulimit -v)"
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename!r}" if error.filename else ""
+        return error.strerror + place + LIMITS.get(error.errno or 0, "")
+    return str(error) or type(error).__name__
 
 
 class KronbotError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import click
 
@@ -29,18 +30,19 @@ def cache(clear: bool, style: str) -> None:
     """
     from kronbot.compute import cache as compiled_functions
 
-    kept = compiled_functions.Cache(compiled_functions.folder())
-    if kept.path.is_symlink() or kept.path.exists():
-        kept.demand_private()
+    path, count = compiled_functions.folder(), 0
+    entries: list[compiled_functions.Entry] = []
+    with suppress(FileNotFoundError), compiled_functions.Cache(path) as kept:
+        if clear:
+            count = kept.clear()
+        entries = kept.entries()
     if clear:
-        count = kept.clear()
         click.echo(f"removed {count} compiled function{'' if count == 1 else 's'}", err=True)
-    entries = kept.entries()
     size = sum(entry.size for entry in entries)
     if style == "json":
-        summary = {"folder": str(kept.path), "entries": len(entries), "bytes": size}
+        summary = {"folder": str(path), "entries": len(entries), "bytes": size}
         click.echo(json.dumps({"kronbot": __version__, "command": "cache", "summary": summary}, ensure_ascii=False))
         return
-    click.echo(f"folder   {kept.path}")
+    click.echo(f"folder   {path}")
     click.echo(f"entries  {len(entries)}")
     click.echo(f"size     {size / 1e6:.1f} MB of at most {compiled_functions.MAX_BYTES / 1e6:.0f} MB")

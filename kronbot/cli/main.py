@@ -15,9 +15,9 @@ import click
 
 from kronbot import __version__
 from kronbot.cli import completion
-from kronbot.cli.messages import show_error
+from kronbot.cli.messages import escaped, show_error
 from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
-from kronbot.errors import Interrupted, KronbotError
+from kronbot.errors import Interrupted, KronbotError, said
 
 # Characters of a message that people can be asked to read.
 LONGEST = 600
@@ -101,7 +101,15 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
     if debug:
         import logging
 
-        logging.basicConfig(format="%(message)s")
+        class Plain(logging.Formatter):
+            """What compilers and paths say must neither write to the terminal nor flood it."""
+
+            def format(self, record: logging.LogRecord) -> str:
+                return escaped(_short(super().format(record)))
+
+        handler = logging.StreamHandler()
+        handler.setFormatter(Plain())
+        logging.basicConfig(handlers=[handler])
         logging.getLogger("kronbot").setLevel(logging.DEBUG)
     error: BaseException | None = None
     try:
@@ -139,12 +147,12 @@ def _end(error: BaseException, debug: bool) -> int:
         case KronbotError():
             return _fail(error, debug)
         case OSError():
-            return _fail(KronbotError(f"cannot write the answer: {error.strerror or error}"), debug)
+            return _fail(KronbotError(f"cannot write the answer: {said(error)}"), debug)
         case ValueError() if type(error).__name__ == "LinAlgError":  # of NumPy, which is not imported for its name
             why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
             return _fail(KronbotError(f"there is no answer ({error}): {why}"), debug)
         case MemoryError():
-            return _fail(KronbotError("this takes more memory than there is: ask for less at a time"), debug)
+            return _fail(KronbotError(f"{said(error)}: ask for less at a time"), debug)
     hint = "" if debug else "; run again with --debug and report what it prints"
     return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
 

@@ -34,7 +34,7 @@ def show_warnings(warnings: Iterable[Mistake]) -> None:
 
 def _show(mistakes: Iterable[Mistake], word: str) -> None:
     for mistake in mistakes:
-        place = f"{_escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
+        place = f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
         lines = [f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)]
         click.echo("\n".join(lines), err=True, color=colourful(sys.stderr))
 
@@ -90,14 +90,14 @@ def _cell(sign: str) -> tuple[str, int]:
     if sign == "\t":
         return _TAB, len(_TAB)
     if not sign.isprintable():
-        escaped = _escaped(sign)
-        return escaped, len(escaped)
+        shown = escaped(sign)
+        return shown, len(shown)
     if unicodedata.category(sign) in ("Mn", "Me"):
         return sign, 0
     return sign, 2 if unicodedata.east_asian_width(sign) in "WF" else 1
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A file must not write to the terminal."""
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 

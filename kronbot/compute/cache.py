@@ -1,7 +1,7 @@
 """The folder of compiled functions: private, verified before use, bounded in size, shared by any number of processes.
 
 An entry is KEY.so, and KEY.sha256 with the digest of its bytes. Nothing else in the folder is ever touched, except the
-cache's own lock files (lock-00 ... lock-ff) and the folders that compilers work in (build-...).
+cache's own lock files (lock-00 ... lock-ff) and the folders that compilers work in (build-00-... to build-ff-...).
 """
 
 from __future__ import annotations
@@ -10,35 +10,32 @@ import hashlib
 import logging
 import os
 import re
+import secrets
 import shutil
-import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kronbot.errors import KronbotError
+from kronbot.compute import private
+from kronbot.compute.private import NotPrivate
 
 LOG = logging.getLogger("kronbot")
 
 # What compiled functions may fill; the least recently used go first.
 MAX_BYTES = 256_000_000
-# A build folder this old (s) was left by a process that was killed: no compilation runs nearly as long.
+# A build folder this old (s) was left by a process that was killed, also where the file system knows no locks.
 ABANDONED = 3600.0
+# Bytes of a digest.
+DIGEST = 64
 # How often (s) a process that waits for another one looks again.
 PATIENCE_STEP = 0.05
 
 LIBRARY = re.compile(r"[0-9a-f]{64}\.so")
 OWN = re.compile(r"[0-9a-f]{64}\.(so|sha256)|lock-[0-9a-f]{2}")
-BUILD = "build-"
-WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
-class CacheRefused(KronbotError):
-    """Code from this folder would not be safe to run; the message names the folder and the cure."""
+BUILD = re.compile(r"build-([0-9a-f]{2})-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Entry:
 def folder() -> Path:
     """Where compiled functions are kept: $KRONBOT_CACHE, else ``kronbot`` in the user's cache folder.
 
-    That one is $XDG_CACHE_HOME, ~/Library/Caches on macOS, ~/.cache elsewhere. Raises CacheRefused without a home.
+    That one is $XDG_CACHE_HOME, ~/Library/Caches on macOS, ~/.cache elsewhere. Raises NotPrivate without a home.
     """
     if own := os.environ.get("KRONBOT_CACHE"):
         return Path(own).absolute()
@@ -63,72 +60,68 @@ def folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        raise CacheRefused("no home folder to keep compiled functions in; set KRONBOT_CACHE to a folder") from None
+        raise NotPrivate("no home folder to keep compiled functions in; set KRONBOT_CACHE to a folder") from None
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "kronbot"
 
 
-@dataclass(frozen=True)
 class Cache:
-    """Compiled functions in one folder, by key (64 hexadecimal digits)."""
+    """Compiled functions in one folder, by key (64 hexadecimal digits); open as long as its context.
 
-    path: Path
+    ``create`` makes the folder, for its owner alone, where it is not there yet. What killed processes have left goes.
+    Raises NotPrivate where anybody but the user could have put code into the folder, FileNotFoundError where there is
+    none, and OSError.
+    """
 
-    def create(self) -> None:
-        """Make the folder, for its owner alone, where it is not there yet. Raises OSError where that is impossible."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            self.path.mkdir(mode=0o700)
+    def __init__(self, path: Path, create: bool = False) -> None:
+        self.path = path
+        self._folder = private.opened(path, create)
+        self._remove_abandoned()
 
-    def demand_private(self) -> None:
-        """Raise CacheRefused where anybody but the user could have put code into the folder.
+    def __enter__(self) -> Cache:
+        return self
 
-        It must be a folder (no symbolic link) of the user's that neither group nor others can write, and none of the
-        folders above it may let everybody rename it. Raises FileNotFoundError where there is no folder.
-        """
-        if os.name != "posix":
-            raise CacheRefused("compiled functions are kept on POSIX systems only")
-        found = self.path.lstat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise CacheRefused(f"{self.path} is a link or a file; set KRONBOT_CACHE to a folder of your own")
-        if found.st_uid != os.geteuid():
-            raise CacheRefused(f"{self.path} belongs to somebody else; set KRONBOT_CACHE to a folder of your own")
-        if found.st_mode & WRITABLE_BY_OTHERS:
-            raise CacheRefused(f"{self.path} can be written by others; chmod go-w it")
-        for above in Path(os.path.realpath(self.path)).parents:
-            mode = above.stat().st_mode
-            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-                raise CacheRefused(f"everybody can rename what is in {above}; chmod o-w it, or set KRONBOT_CACHE")
+    def __exit__(self, *stopped: object) -> None:
+        os.close(self._folder)
 
     def find(self, key: str) -> Path | None:
         """The library of a key, marked as used; None where there is none or it is not what was stored."""
-        library = self._library(key)
+        library = f"{key}.so"
         try:
-            digest = _own_content(self._digest(key)).decode("ascii", "replace")
-            if hashlib.sha256(_own_content(library)).hexdigest() != digest:
-                raise CacheRefused(f"{library} is not what was stored")
-            os.utime(library)
+            digest = private.content(f"{key}.sha256", self._folder, DIGEST).decode("ascii", "replace")
+            if hashlib.sha256(private.content(library, self._folder, MAX_BYTES)).hexdigest() != digest:
+                raise NotPrivate(f"{library} is not what was stored")
+            os.utime(library, dir_fd=self._folder)
         except FileNotFoundError:  # never stored, or evicted a moment ago
             return None
-        except (OSError, CacheRefused) as error:
+        except (OSError, NotPrivate) as error:
             LOG.debug("compiled function passed over: %s", error)
             return None
-        return library
+        return self.path / library
 
-    def store(self, key: str, library: Path) -> Path:
-        """Move a library from a build folder of this cache to its key. Returns its new path."""
-        library.chmod(0o600)
-        digest = library.with_name("digest")
-        digest.write_text(hashlib.sha256(library.read_bytes()).hexdigest())
-        digest.chmod(0o600)
-        os.replace(digest, self._digest(key))  # first: whoever sees the library finds its digest
-        os.replace(library, self._library(key))
-        return self._library(key)
+    def store(self, key: str, library: bytes, place: Path) -> Path:
+        """Keep a library by its key, by way of a build folder of this cache. Returns its path."""
+        digest = hashlib.sha256(library).hexdigest().encode()
+        # The digest first: whoever sees the library finds it.
+        for name, content in ((f"{key}.sha256", digest), (f"{key}.so", library)):
+            handle = os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(handle, "wb") as file:
+                file.write(content)
+            os.replace(place / name, name, dst_dir_fd=self._folder)
+        return self.path / f"{key}.so"
 
     @contextmanager
-    def build_folder(self) -> Iterator[Path]:
-        """A private folder on the same file system, gone afterwards."""
-        with tempfile.TemporaryDirectory(prefix=BUILD, dir=self.path, ignore_cleanup_errors=True) as name:
-            yield Path(name)
+    def build_folder(self, key: str) -> Iterator[Path]:
+        """A private folder on the same file system, gone afterwards; for who holds the lock of the key."""
+        name = f"build-{key[:2]}-{secrets.token_hex(8)}"
+        with ExitStack() as spare:
+            for _ in range(2):  # descriptors that removing takes: by then there may be no more
+                spare.callback(os.close, os.dup(self._folder))
+            os.mkdir(name, 0o700, dir_fd=self._folder)
+            try:
+                yield self.path / name
+            finally:
+                spare.close()
+                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
 
     @contextmanager
     def turn(self, key: str, patience: float) -> Iterator[None]:
@@ -139,15 +132,14 @@ class Cache:
         """
         import fcntl  # not on Windows
 
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(self.path / f"lock-{key[:2]}", flags, 0o600)
+        handle = self._lock(key)
         try:
             last = time.monotonic() + patience
             while True:
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    if self._library(key).exists():
+                    if f"{key}.so" in self._content():
                         break
                     if time.monotonic() > last:
                         raise TimeoutError("another process is still compiling") from None
@@ -161,17 +153,17 @@ class Cache:
             os.close(handle)
 
     def entries(self) -> list[Entry]:
-        """What is stored, least recently used first; nothing where there is no folder."""
+        """What is stored, least recently used first."""
         found = []
-        for path in self._own():
-            if LIBRARY.fullmatch(path.name):
+        for name in self._content():
+            if LIBRARY.fullmatch(name):
                 with suppress(FileNotFoundError):
-                    status = path.lstat()
-                    found.append(Entry(path, status.st_size, status.st_mtime))
+                    status = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+                    found.append(Entry(self.path / name, status.st_size, status.st_mtime))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def evict(self) -> None:
-        """Remove the least recently used libraries beyond MAX_BYTES, and what killed processes left behind.
+        """Remove the least recently used libraries beyond MAX_BYTES.
 
         A process that has loaded a library keeps it; one about to load it compiles it anew.
         """
@@ -181,47 +173,42 @@ class Cache:
             if size <= MAX_BYTES:
                 break
             size -= entry.size
-            entry.path.unlink(missing_ok=True)
-            entry.path.with_suffix(".sha256").unlink(missing_ok=True)
-        for build in self._builds():
-            with suppress(FileNotFoundError):
-                if build.lstat().st_mtime < time.time() - ABANDONED:
-                    shutil.rmtree(build, ignore_errors=True)
+            self._remove(entry.path.name)
+            self._remove(entry.path.with_suffix(".sha256").name)
 
     def clear(self) -> int:
         """Remove everything that the cache has put into its folder; how many compiled functions that were."""
         count = len(self.entries())
-        for path in self._own():
-            path.unlink(missing_ok=True)
-        for build in self._builds():
-            shutil.rmtree(build, ignore_errors=True)
+        for name in self._content():
+            if OWN.fullmatch(name):
+                self._remove(name)
+            elif BUILD.fullmatch(name):
+                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
         return count
 
-    def _library(self, key: str) -> Path:
-        return self.path / f"{key}.so"
+    def _remove_abandoned(self) -> None:
+        """Build folders of processes that were killed: nobody holds the lock that their builder held."""
+        import fcntl
 
-    def _digest(self, key: str) -> Path:
-        return self.path / f"{key}.sha256"
+        for build in filter(None, map(BUILD.fullmatch, self._content())):
+            with suppress(OSError):
+                handle = self._lock(build[1])
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    if os.stat(build[0], dir_fd=self._folder).st_mtime > time.time() - ABANDONED:
+                        continue
+                finally:
+                    os.close(handle)
+                shutil.rmtree(build[0], ignore_errors=True, dir_fd=self._folder)
 
-    def _own(self) -> list[Path]:
-        return [path for path in self._content() if OWN.fullmatch(path.name)]
+    def _lock(self, key: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(f"lock-{key[:2]}", flags, 0o600, dir_fd=self._folder)
 
-    def _builds(self) -> list[Path]:
-        return [path for path in self._content() if path.name.startswith(BUILD) and not path.is_symlink()]
+    def _remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._folder)
 
-    def _content(self) -> list[Path]:
-        try:
-            return list(self.path.iterdir())
-        except FileNotFoundError:
-            return []
-
-
-def _own_content(path: Path) -> bytes:
-    """Bytes of a regular file of the user's that nobody else can write; raises CacheRefused or OSError otherwise."""
-    # Neither a symbolic link nor a pipe without a writer gets past the opening.
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & WRITABLE_BY_OTHERS:
-            raise CacheRefused(f"{path} is not a file that only its owner, the user, can write")
-        return file.read()
+    def _content(self) -> list[str]:
+        return os.listdir(self._folder)

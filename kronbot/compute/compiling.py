@@ -16,11 +16,9 @@ import os
 import platform
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +26,11 @@ from pathlib import Path
 import casadi
 
 from kronbot import __version__
-from kronbot.compute.cache import Cache, folder
+from kronbot.compute import elf, private
+from kronbot.compute.cache import MAX_BYTES, Cache, folder
 from kronbot.compute.cost import NATIVE, instructions
+from kronbot.compute.supervised import Supervised
+from kronbot.errors import said
 
 LOG = logging.getLogger("kronbot")
 
@@ -45,6 +46,8 @@ LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
 # Time and memory of compiling stay under 20 s and 1 GB; 400,000 took 43 s and 1.5 GB.
 MAX_INSTRUCTIONS = 200_000
 TIMEOUT = 120.0
+# Characters of a compiler's command and of its messages that a reason repeats.
+TOLD = 500
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,14 @@ def cached(*functions: casadi.Function) -> Code | None:
     """
     name = functions[0].name()
     try:
-        cache = Cache(folder())
-        cache.demand_private()
         key = _key(functions, _compiler())
-        found = (_load(cache, key, name, effort) for effort in EFFORTS)
-        return next((code for code in found if code is not None), None)
+        with Cache(folder()) as cache:
+            found = (_load(cache, key, name, effort) for effort in EFFORTS)
+            return next((code for code in found if code is not None), None)
+    except FileNotFoundError:  # nothing was compiled yet
+        return None
     except Exception as error:  # as in Compilation
-        LOG.debug("no native code for %s in the cache: %s", name, error)
+        LOG.debug("no native code for %s in the cache: %s", name, said(error))
         return None
 
 
@@ -175,6 +179,20 @@ def _load(cache: Cache, key: Callable[[Effort], str], name: str, effort: Effort)
         return None
 
 
+def _built(place: Path) -> bytes:
+    """What the compiler has made in its folder. Raises what is wrong with it."""
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        library = private.content("traced.so", folder, MAX_BYTES)
+    finally:
+        os.close(folder)
+    if sys.platform == "linux":
+        with open("/proc/self/exe", "rb") as program:
+            if not elf.plausible(library, program.read(elf.HEADER)):
+                raise _Unavailable("what the compiler made is no library for this machine")
+    return library
+
+
 class Compilation:
     """Native code in the making; the compiler works by itself until it is asked for.
 
@@ -188,7 +206,7 @@ class Compilation:
         self._held = ExitStack()
         self._found: Code | None = None
         self._finish: Callable[[], Code] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Supervised | None = None
         try:
             self._begin(patience, functions)
         except Exception as error:  # of whatever kind: interpretation does the same work
@@ -206,7 +224,7 @@ class Compilation:
     @property
     def ready(self) -> bool:
         """True where :meth:`code` does not wait."""
-        return self._process is None or self._process.poll() is not None
+        return self._process is None or self._process.ready
 
     def code(self) -> Code | None:
         """That of the first function, None where that is not possible. Waits for the compiler."""
@@ -222,10 +240,8 @@ class Compilation:
     def cancel(self) -> None:
         """End the compiler with all its processes, and give back lock and folder."""
         self._finish = None
-        if self._process is not None and self._process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        if self._process is not None:
+            self._process.end()
         self._process = None
         self._held.close()
 
@@ -233,12 +249,11 @@ class Compilation:
         compiler = _compiler()
         if too_large(map(instructions, functions)):
             raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
-        cache = Cache(folder())
-        cache.create()
-        cache.demand_private()
         key = _key(functions, compiler)
+        cache = self._held.enter_context(Cache(folder(), create=True))
         self._found = _load(cache, key, self._name, self._effort)
         if self._found is not None:
+            self._held.close()
             return
         self._held.enter_context(cache.turn(key(self._effort), patience))
         # A fresh look: whoever held the lock may have stored it.
@@ -246,36 +261,26 @@ class Compilation:
         if self._found is not None:
             self._held.close()
             return
-        place = self._held.enter_context(cache.build_folder())
+        place = self._held.enter_context(cache.build_folder(key(self._effort)))
         generator = casadi.CodeGenerator("traced.c")
         for each in functions:
             generator.add(each)
         (place / "traced.c").write_text(generator.dump())
         command = [*compiler.command, *FLAGS, self._effort.flag, "traced.c", "-o", "traced.so", *LIBRARIES]
-        with (place / "messages").open("wb") as messages:
-            self._process = subprocess.Popen(
-                command,
-                cwd=place,
-                env=os.environ | {"TMPDIR": str(place)},
-                stdin=subprocess.DEVNULL,
-                stdout=messages,
-                stderr=messages,
-                start_new_session=True,  # so that all of it can be ended, and Ctrl-C does not reach it
-            )
+        self._process = Supervised(command, place)
         self._finish = partial(self._load_built, cache, key(self._effort), place, command)
 
     def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code:
         assert self._process is not None
-        status = self._process.wait(TIMEOUT)
-        if status != 0:
-            said = (place / "messages").read_text(errors="replace")
-            raise _Unavailable(f"{shlex.join(command)} ended with {status}: {said.strip()[:500]}")
-        library = cache.store(key, place / "traced.so")
+        done, told = self._process.wait(TIMEOUT)
+        if not done:
+            raise _Unavailable(f"{shlex.join(command)[:TOLD]} {told[:TOLD]}")
+        library = cache.store(key, _built(place), place)
         # Loaded first: it stays usable whatever happens to its file.
         code = Code(casadi.external(self._name, str(library)), library, self._effort)
         cache.evict()
         return code
 
     def _give_up(self, error: Exception) -> None:
-        LOG.debug("no native code for %s: %s", self._name, error)
+        LOG.debug("no native code for %s: %s", self._name, said(error))
         self.cancel()

@@ -67,7 +67,7 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
         code = compiled(effort, function) or code
     try:
         return None if code is None else Kernel(function.name(), code.library)
-    except OSError as error:  # evicted a moment ago
+    except (OSError, AttributeError) as error:  # evicted a moment ago
         LOG.debug("no native code for %s: %s", function.name(), error)
         return None
 

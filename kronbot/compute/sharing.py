@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import mmap
 import os
 import signal
 import sys
@@ -14,6 +16,8 @@ from kronbot.compute.interruption import handle
 
 # Work (s) that a further process is worth, started and ended, and a further thread.
 PROCESS, THREAD = 0.05, 0.001
+
+LOG = logging.getLogger("kronbot")
 
 Fill = Callable[[int], None]
 
@@ -38,38 +42,46 @@ def by_processes(fill: Fill, parts: int) -> None:
 
     The parts write to memory that is shared with processes forked from this one. Ctrl-C ends them all.
     """
-    children: dict[int, int] = {}
+    # The system may keep how a child has ended to itself: below cron, SIGCHLD is ignored.
+    done = mmap.mmap(-1, parts)
+    children: list[int] = []
     try:
         for part in range(1, parts):
-            with warnings.catch_warnings():
-                # Python warns of threads, whose locks a child could wait for; it takes none but the allocator's.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                child = os.fork()
+            try:
+                with warnings.catch_warnings():
+                    # Python warns of threads, whose locks a child could wait for; it takes none but the allocator's.
+                    warnings.simplefilter("ignore", DeprecationWarning)
+                    child = os.fork()
+            except OSError as error:
+                LOG.debug("no further process can be started (ulimit -u): %s", error)
+                break
             if child == 0:
-                _work_and_leave(fill, part)
-            children[child] = part
+                _work_and_leave(fill, part, done)
+            children.append(child)
         fill(0)
         while children:
-            child, status = os.waitpid(next(iter(children)), 0)
-            part = children.pop(child)
-            if status != 0:
+            with suppress(ChildProcessError):
+                os.waitpid(children[0], 0)
+            del children[0]
+        for part in range(1, parts):
+            if not done[part]:
                 fill(part)
     finally:
         for child in children:
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            with suppress(ChildProcessError):  # it has ended, and its number may be another's
+                if os.waitpid(child, os.WNOHANG)[0] == 0:
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
 
 
-def _work_and_leave(fill: Fill, part: int) -> None:
+def _work_and_leave(fill: Fill, part: int, done: mmap.mmap) -> None:
     """What a child does: its part, and nothing of what its parent would do at its end."""
-    status = 1
     try:
         handle(signal.SIG_DFL)
         fill(part)
-        status = 0
+        done[part] = 1
     finally:
-        os._exit(status)
+        os._exit(0)
 
 
 def by_threads(fill: Fill, parts: int, workers: int) -> None:
@@ -87,10 +99,13 @@ def by_threads(fill: Fill, parts: int, workers: int) -> None:
             failed.append(error)
 
     threads = [Thread(target=work, daemon=True) for _ in range(workers - 1)]
-    for thread in threads:
-        thread.start()
+    started = []
+    with suppress(RuntimeError):  # the limit of threads (ulimit -u): fewer do it, too
+        for thread in threads:
+            thread.start()
+            started.append(thread)
     work()
-    for thread in threads:
+    for thread in started:
         thread.join()
     if failed:
         raise failed[0]

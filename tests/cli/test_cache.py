@@ -1,5 +1,6 @@
 """``kronbot cache``, and the folder it is about."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -13,25 +14,24 @@ from click.testing import CliRunner
 from kronbot import __version__
 from kronbot.cli.cache import cache as command
 from kronbot.compute import cache
-from kronbot.compute.cache import Cache, CacheRefused
+from kronbot.compute.cache import Cache
+from kronbot.compute.private import NotPrivate
 
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """A cache in a folder with two files that are not its own."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
-    kept = Cache(tmp_path / "cache")
-    kept.create()
-    (kept.path / "letter.txt").write_text("keep me")
-    (kept.path / f"{'a' * 63}.so").write_text("too short a name")
-    return kept
+    with Cache(tmp_path / "cache", create=True) as kept:
+        (kept.path / "letter.txt").write_text("keep me")
+        (kept.path / f"{'a' * 63}.so").write_text("too short a name")
+        yield kept
 
 
 def store(kept, digit, size=1000, used=None):
     """A library by the key of sixty-four equal digits."""
-    with kept.build_folder() as place:
-        (place / "x.so").write_bytes(b"\0" * size)
-        path = kept.store(digit * 64, place / "x.so")
+    with kept.build_folder(digit * 64) as place:
+        path = kept.store(digit * 64, b"\0" * size, place)
     if used is not None:
         os.utime(path, (used, used))
     return path
@@ -65,7 +65,7 @@ def test_clear_removes_its_own_files_only(kept):
     store(kept, "1")
     with kept.turn("0" * 64, 1.0):
         pass
-    (kept.path / "build-abandoned").mkdir()
+    (kept.path / "build-00-0123456789abcdef").mkdir()
     answer = run("--clear")
     assert "removed 2 compiled functions" in answer.stderr
     assert "entries  0" in answer.stdout
@@ -85,14 +85,15 @@ def test_a_folder_that_is_not_used_is_said_so(kept, tmp_path):
     """And not emptied."""
     store(kept, "0")
     kept.path.chmod(0o777)
-    with pytest.raises(CacheRefused, match="chmod go-w"):
+    with pytest.raises(NotPrivate, match="chmod go-w"):
         run("--clear")
     kept.path.chmod(0o700)
     kept.path.rename(tmp_path / "moved")
     kept.path.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(CacheRefused, match="is a link"):
+    with pytest.raises(NotPrivate, match="is a link"):
         run()
-    assert len(Cache(tmp_path / "moved").entries()) == 1
+    with Cache(tmp_path / "moved") as moved:
+        assert len(moved.entries()) == 1
 
 
 def test_imports_nothing_heavy():
@@ -131,13 +132,21 @@ def test_least_recently_used_go_first(kept, monkeypatch):
     assert (kept.path / "letter.txt").exists()
 
 
-def test_abandoned_builds_go(kept):
-    """Those of today's compilers stay."""
-    for name, age in (("build-old", 2 * cache.ABANDONED), ("build-new", 10.0)):
+def test_abandoned_builds_go(kept, monkeypatch):
+    """Those whose lock nobody holds; where the file system knows no locks, those of more than an hour ago."""
+    for name in ("build-00-0123456789abcdef", "build-01-0123456789abcdef", "build-letters"):
         (kept.path / name).mkdir()
-        os.utime(kept.path / name, (time.time() - age, time.time() - age))
-    kept.evict()
-    assert [path.name for path in kept.path.glob("build-*")] == ["build-new"]
+    with kept.turn("01", 0.0), Cache(kept.path):
+        assert sorted(path.name for path in kept.path.glob("build-*")) == ["build-01-0123456789abcdef", "build-letters"]
+
+    def refuse(handle, operation):
+        raise OSError("no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for age, left in ((10.0, 2), (2 * cache.ABANDONED, 1)):
+        os.utime(kept.path / "build-01-0123456789abcdef", (time.time() - age, time.time() - age))
+        with Cache(kept.path):
+            assert len(list(kept.path.glob("build-*"))) == left
 
 
 def test_pipes_do_not_block(kept):
@@ -146,3 +155,22 @@ def test_pipes_do_not_block(kept):
     path.unlink()
     os.mkfifo(path)
     assert kept.find("0" * 64) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["printf '\\033[31mred\\033]0;title\\007'; exit 1", "yes | head -c 9999; exit 1", "exit 1"]
+)
+def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
+    """Reasons on --debug neither write to the terminal nor flood it, and are never empty."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\n{text}\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    subprocess.run(
+        [sys.executable, "-m", "kronbot", "jacobian", "stacker-numeric", "--native", "on", "--debug"], check=True
+    )
+    (reason,) = [line for line in capfd.readouterr().err.splitlines() if "no native code" in line]
+    assert reason.isprintable()
+    assert len(reason) < 1000
+    assert "ended with 1: " in reason

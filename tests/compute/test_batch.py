@@ -1,6 +1,7 @@
 """Many points at once: the same bytes however the work is shared, and nothing left behind."""
 
 import ctypes
+import mmap
 import os
 import signal
 import subprocess
@@ -244,3 +245,40 @@ def test_little_work_looks_for_nothing(robot, monkeypatch):
 def test_policies_are_few():
     with pytest.raises(UsageError, match="auto, on, off"), using("perhaps"):
         pass
+
+
+@linux
+def test_sigchld_ignored():
+    """Below cron nobody is told how a child has ended; what one has not done is done here."""
+    done = np.frombuffer(mmap.mmap(-1, 64), dtype=np.int64, count=4)
+    here = os.getpid()
+
+    def fill(part):
+        if part == 2 and os.getpid() != here:
+            raise ValueError
+        done[part] += os.getpid() == here
+        done[part] += 10
+
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        sharing.by_processes(fill, 4)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert done.tolist() == [11, 10, 11, 10]
+
+
+def test_limits_of_processes(monkeypatch):
+    """The work is done all the same, by those there are."""
+
+    def refuse(*arguments):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    def refuse_thread(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(sharing.Thread, "start", refuse_thread)
+    for run in (lambda fill: sharing.by_processes(fill, 4), lambda fill: sharing.by_threads(fill, 4, 3)):
+        done = []
+        run(done.append)
+        assert done == [0, 1, 2, 3]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot.compute import cache, compiling
+from kronbot.compute import cache, compiling, elf
 from kronbot.compute.cache import Cache
 from kronbot.compute.compiling import EFFORTS, FULL, QUICK
 from kronbot.compute.cost import instructions
@@ -48,7 +48,8 @@ def kept(tmp_path, monkeypatch):
     """An empty cache of the test's own."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CC", raising=False)
-    return Cache(tmp_path / "cache")
+    with Cache(tmp_path / "cache", create=True) as kept:
+        yield kept
 
 
 @pytest.fixture
@@ -228,7 +229,7 @@ def test_compiled_once(kept, monkeypatch):
     """An equal function, traced anew, is found; another one is not."""
     assert compiling.cached(sample()) is None
     assert native(sample()) is not None
-    monkeypatch.setattr(compiling.subprocess, "Popen", lambda *words, **options: pytest.fail("compiled again"))
+    monkeypatch.setattr(compiling, "Supervised", lambda *words: pytest.fail("compiled again"))
     found = compiling.cached(sample()).function
     assert same_bits(found([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
     assert native(sample()) is not None
@@ -452,7 +453,89 @@ def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
     monkeypatch.setenv("CC", script(tmp_path / "broken", "echo nonsense > traced.so"))
     assert native(sample()) is None
     assert compiling.cached(sample()) is None
-    assert "does not load" in reasons()
+    assert "no library for this machine" in reasons()
+
+
+LIES = {
+    "pipe": "mkfifo traced.so",
+    "folder": "mkdir traced.so",
+    "link": "ln -s /etc/passwd traced.so",
+    "zero": "ln -s /dev/zero traced.so",
+    "other": f"cp {sys.executable} traced.so",
+    "cut": "cat > own.c; {compiler} -shared -fPIC -o whole.so -xc /dev/null && head -c 9000 whole.so > traced.so",
+    "empty library": "{compiler} -shared -fPIC -o traced.so -xc /dev/null",
+    "escapes": "printf '\\033[31mred\\033]0;title\\007'; exit 1",
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_compilers_that_lie(lie, kept, tmp_path, monkeypatch, reasons):
+    """Whatever they leave for an answer: no code, a reason, nothing behind, and no waiting."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    monkeypatch.setenv("CC", script(tmp_path / "liar", LIES[lie].format(compiler=compiler)))
+    assert native(sample()) is None
+    assert reasons()
+    assert left_over(kept) == []
+    assert native(sample()) is None
+
+
+def test_a_cut_library_is_not_loaded(kept):
+    """The loader would map what is not there, and the process end at the first look at it."""
+    native(sample())
+    library = entry(kept).read_bytes()
+    program = Path(sys.executable).read_bytes()
+    assert elf.plausible(library, program)
+    assert not elf.plausible(library[: len(library) // 2], program)
+    assert not elf.plausible(program[:60], program)
+    assert not elf.plausible(library[:18] + b"\xff" + library[19:], program)
+
+
+@pytest.mark.parametrize("most", range(4, 24))
+def test_few_open_files(most, kept):
+    """A reason, the right code, and no folder left behind, wherever it fails."""
+    script = FEW_FILES.format(most=most)
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert answer.returncode == 0, answer.stderr
+    assert left_over(kept) == []
+
+
+FEW_FILES = """
+import resource
+import casadi
+from kronbot.compute import compiling
+x = casadi.SX.sym("x")
+function = casadi.Function("trace", [x], [casadi.sin(x)])
+import fcntl, logging, platform
+platform.machine()
+logging.basicConfig(level=logging.DEBUG)
+resource.setrlimit(resource.RLIMIT_NOFILE, ({most}, {most}))
+code = compiling.compiled(compiling.FULL, function)
+assert code is None or code.function(1) == function(1)
+"""
+
+
+KILLED = """
+import casadi
+from kronbot.compute import compiling
+x = casadi.SX.sym("x")
+compiling.compiled(compiling.FULL, casadi.Function("trace", [x], [casadi.sin(x)]))
+"""
+
+
+def test_killed_without_a_word(kept, tmp_path, monkeypatch):
+    """The compiler ends too; its folder goes with the next run."""
+    pids = tmp_path / "pids"
+    monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
+    parent = subprocess.Popen([sys.executable, "-c", KILLED])
+    while not pids.exists():
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    for pid in pids.read_text().split():
+        demand_dead(int(pid))
+    assert len(left_over(kept)) == 1
+    compiling.cached(sample())
+    assert left_over(kept) == []
 
 
 def test_functions_that_c_does_not_have():

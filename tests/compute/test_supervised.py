@@ -1,0 +1,110 @@
+"""Programs beside this one: ended with it, bounded in what they say, whatever becomes of SIGCHLD."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kronbot.compute.supervised import SAID, Supervised
+from tests.compute.test_compiling import demand_dead
+
+HANGS = "sleep 300 & echo $! > pids.part; echo $$ >> pids.part; mv pids.part pids; wait"
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Starts shell scripts in a folder of the test's own; ends them."""
+    running = []
+
+    def start(text):
+        running.append(Supervised(["/bin/sh", "-c", text], tmp_path))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.end()
+
+
+def pids(place):
+    while not (place / "pids").exists():
+        time.sleep(0.02)
+    return [int(line) for line in (place / "pids").read_text().split()]
+
+
+def test_success_and_failure(started):
+    assert started("echo fine >&2; echo well").wait(10.0) == (True, "ended with 0: fine\nwell")
+    assert started("exit 3").wait(10.0) == (False, "ended with 3: no message")
+    assert started("kill -KILL $$").wait(10.0)[0] is False
+
+
+def test_sigchld_ignored(started):
+    """Nobody is told how a child has ended; the file tells."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert started("exit 3").wait(10.0)[1] == "ended with 3: no message"
+        assert started("true").wait(10.0)[0] is True
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_many_messages(started, tmp_path):
+    """The first are kept, the others let go; the program goes on."""
+    done, said = started("head -c 50000000 /dev/zero | tr '\\0' x; touch end").wait(60.0)
+    assert done
+    assert len(said) < SAID + 100
+    assert (tmp_path / "end").exists()
+    assert max(path.stat().st_size for path in tmp_path.iterdir()) <= SAID
+
+
+def test_what_takes_too_long(started, tmp_path):
+    """Ended with what it has started."""
+    program = started(HANGS)
+    everybody = pids(tmp_path)
+    with pytest.raises(TimeoutError, match="timed out after 0.1 s"):
+        program.wait(0.1)
+    assert not program.ready
+    program.end()
+    assert program.ready
+    for pid in everybody:
+        demand_dead(pid)
+
+
+def test_nothing_outlives_success(started, tmp_path):
+    """What the program leaves in the background goes, too."""
+    assert started("sleep 300 >/dev/null 2>&1 & echo $! > pids").wait(10.0)[0]
+    for pid in pids(tmp_path):
+        demand_dead(pid)
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from kronbot.compute.supervised import Supervised
+Supervised(["/bin/sh", "-c", sys.argv[2]], Path(sys.argv[1]))
+time.sleep(300)
+"""
+
+
+def test_dies_with_its_parent(tmp_path):
+    """Also where that is killed without a word."""
+    parent = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path), HANGS])
+    everybody = pids(tmp_path)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    for pid in everybody:
+        demand_dead(pid)
+
+
+def test_the_shell_itself_cannot_start(tmp_path, monkeypatch):
+    """The limit of processes is named."""
+
+    def refuse(*words, **options):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(OSError, match="ulimit -u"):
+        Supervised(["true"], Path(tmp_path))
