@@ -6,27 +6,21 @@ printed was compared in numbers with the trace it comes from.
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import casadi
 import sympy
 from casadi import SX
 from sympy import Expr, Symbol
-from sympy.printing.latex import LatexPrinter
-from sympy.printing.pycode import PythonCodePrinter
-from sympy.printing.str import StrPrinter
+from sympy.printing.printer import Printer
 
-from kronbot.compute import naming, trees, writing
+from kronbot.compute import naming, printers, trees, writing
+from kronbot.compute.instructions import FLOAT_DENOMINATOR, expressions, literal_value, operations, rational
 from kronbot.compute.polynomials import Reader
 from kronbot.compute.simplification import Nested, Number, Unfinished
-from kronbot.compute.tape import Arithmetic, replay
 from kronbot.compute.trees import Probe
-from kronbot.description.expressions import Expression, evaluate, exact
 from kronbot.errors import ComputationError
 from kronbot.model.parameters import Parameters
 
@@ -34,58 +28,14 @@ MOST_INSTRUCTIONS = 20_000
 """Longest tape that is replayed."""
 MOST_OPERATIONS = 150_000
 """Most operations of a matrix that is printed, counted with every common part written out."""
+MOST_WRITTEN_OUT = 20 * MOST_OPERATIONS
+"""Most of them before simplification, which finds a tenth where joints are parallel and hardly ever less."""
 TOO_LONG = "the closed form is too long: {}, {} are the limit; {}"
 INSTEAD = "ask for numbers (--q), or take fewer modes or --order 1"
+SHARE = f"{INSTEAD}, or have common parts written once (--cse)"
 
-# A float of the tape that is the nearest one to a fraction with a smaller denominator stands for the fraction.
-SIMPLE_DENOMINATOR = 1000
-# Twos in the denominator of a coefficient that only a number of the mode shapes brings in.
-FLOAT_DENOMINATOR = 1 << 30
-# Powers of literals up to this are exact fractions, e.g. 1.05**40.
-EXACT_POWER = 1000
 # Terms up to which the plain sum is tried beside the one with brackets.
 READABLE = 60
-
-FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sign", "floor")
-UNARY: dict[int, Callable[[Expr], Expr]] = {
-    casadi.OP_ASSIGN: lambda a: a,
-    casadi.OP_NEG: operator.neg,
-    casadi.OP_SQ: lambda a: a**2,
-    casadi.OP_TWICE: lambda a: 2 * a,
-    casadi.OP_INV: lambda a: 1 / a,
-    casadi.OP_FABS: sympy.Abs,
-    casadi.OP_NOT: lambda a: _choice(1, sympy.Not(_true(a))),
-    **{getattr(casadi, f"OP_{name.upper()}"): getattr(sympy, name) for name in FUNCTIONS},
-}
-BINARY: dict[int, Callable[[Expr, Expr], Expr]] = {
-    casadi.OP_ADD: operator.add,
-    casadi.OP_SUB: operator.sub,
-    casadi.OP_MUL: operator.mul,
-    casadi.OP_DIV: operator.truediv,
-    casadi.OP_POW: operator.pow,
-    casadi.OP_CONSTPOW: operator.pow,
-    casadi.OP_ATAN2: sympy.atan2,
-    casadi.OP_FMIN: sympy.Min,
-    casadi.OP_FMAX: sympy.Max,
-    casadi.OP_LT: lambda a, b: _choice(1, a < b),
-    casadi.OP_LE: lambda a, b: _choice(1, a <= b),
-    casadi.OP_EQ: lambda a, b: _choice(1, sympy.Eq(a, b)),
-    casadi.OP_NE: lambda a, b: _choice(1, sympy.Ne(a, b)),
-    casadi.OP_AND: lambda a, b: _choice(1, sympy.And(_true(a), _true(b))),
-    casadi.OP_OR: lambda a, b: _choice(1, sympy.Or(_true(a), _true(b))),
-    casadi.OP_IF_ELSE_ZERO: lambda a, b: _choice(b, _true(a)),
-}
-
-
-def _choice(value: Expr, condition: sympy.Basic) -> Expr:
-    return sympy.Piecewise((value, condition), (0, True))
-
-
-def _true(number: Expr) -> sympy.Basic:
-    """The condition behind a 0 or 1 of the tape."""
-    if isinstance(number, sympy.Piecewise) and number.args[0][0] == 1 and len(number.args) == 2:
-        return number.args[0][1]
-    return sympy.Ne(number, 0)
 
 
 @dataclass(frozen=True)
@@ -94,7 +44,8 @@ class ClosedForm:
 
     ``matrix`` is a SymPy matrix in the symbols of ``inputs`` (names in the order given), parameters and modal data;
     ``definitions`` are symbols that stand for parts of it (short sines, common parts), in terms of the ones before;
-    ``modal`` says what modal data are in terms of the parameters. ``complete`` is False where :meth:`simplified` left
+    ``modal`` says what modal data are in terms of the parameters; ``spelling`` has the names in the robot file of
+    symbols that are written otherwise (a-b is no formula's name). ``complete`` is False where :meth:`simplified` left
     entries as they were, because the time was up or they are too long.
     """
 
@@ -103,6 +54,7 @@ class ClosedForm:
     modal: dict[Symbol, Expr]
     values: Mapping[str, float | None]
     probe: Probe
+    spelling: dict[str, str]
     complete: bool = True
     definitions: tuple[tuple[Symbol, Expr], ...] = ()
     latex_names: dict[Symbol, str] = field(default_factory=dict)
@@ -119,6 +71,8 @@ class ClosedForm:
         brackets; the result replaces an entry where it is not longer and agrees in numbers with the trace. To be called
         before :meth:`short` and :meth:`shared`.
         """
+        if seconds <= 0.0:
+            return replace(self, complete=False)
         entries = list(self.matrix)
         writer, sizes = _Writer(entries, self.inputs, seconds), list(map(trees.operations, entries))
         known: dict[Expr, Expr] = {}
@@ -149,7 +103,7 @@ class ClosedForm:
         short: dict[Expr, Symbol] = {}
         latex = dict(self.latex_names)
         for angle, call in sorted(calls, key=lambda item: (item[0], str(item[1]))):
-            names = [self.inputs[place] for place in angle]
+            names = [self.spelling.get(name, name) for name in map(self.inputs.__getitem__, angle)]
             text, written = naming.short_call(call.func.__name__[0], names, self.inputs)
             if text not in taken:
                 taken.add(text)
@@ -169,7 +123,7 @@ class ClosedForm:
 
     def text(self) -> list[list[str]]:
         """The entries as text. Raises ComputationError where they are too long, as the other writings do."""
-        return self._written(_Text())
+        return self._written(printers.Text())
 
     def latex_entries(self) -> list[list[str]]:
         """The entries as LaTeX."""
@@ -180,10 +134,12 @@ class ClosedForm:
         return writing.latex_matrix(self.latex_entries())
 
     def legend(self, latex: bool = False) -> list[tuple[str, str]]:
-        """What the symbols of ``definitions`` mean, then the modal data that the formulas hold."""
-        self._demand_size()
-        printer = self._latex() if latex else _Text()
-        return [(printer.doprint(s), printer.doprint(meaning)) for s, meaning in (*self.definitions, *self._modal())]
+        """What symbols mean: those of ``definitions``, modal data that the formulas hold, names spelt otherwise."""
+        self.demand_size()
+        printer = self._latex() if latex else printers.Text()
+        meanings = [(printer.doprint(s), printer.doprint(value)) for s, value in (*self.definitions, *self._modal())]
+        free = self._free()
+        return [*meanings, *((w, name) for w, name in self.spelling.items() if not latex and _symbol(w) in free)]
 
     def python(self, name: str) -> str:
         """Source of a Python function that needs only ``math``: inputs, then parameters by name; nested lists.
@@ -191,7 +147,7 @@ class ClosedForm:
         Parameters have the robot's values as defaults; modal data are computed from them. ``name`` must be an
         identifier.
         """
-        self._demand_size()
+        self.demand_size()
         assigned = [*self._modal(), *self.definitions]
         used = self._free().union(*(meaning.free_symbols for _, meaning in assigned))
         parameters = [name for name in self.values if _symbol(name) in used]
@@ -199,7 +155,7 @@ class ClosedForm:
         renamed = {_symbol(old): _symbol(new) for old, new in words.items()}
 
         def written(expression: Expr) -> str:
-            return str(_Python().doprint(expression.xreplace(renamed)))
+            return str(printers.Python().doprint(expression.xreplace(renamed)))
 
         return writing.python_function(
             name,
@@ -212,13 +168,12 @@ class ClosedForm:
     def _shaped(self, entries: list[Expr]) -> sympy.ImmutableDenseMatrix:
         return sympy.ImmutableDenseMatrix(*self.matrix.shape, entries)
 
-    def _written(self, printer: _Text | LatexPrinter) -> list[list[str]]:
-        self._demand_size()
+    def _written(self, printer: Printer) -> list[list[str]]:
+        self.demand_size()
         return [[printer.doprint(entry) for entry in row] for row in self.matrix.tolist()]
 
-    def _latex(self) -> LatexPrinter:
-        names = {s: written for s in self._free() if (written := naming.latex_name(s.name)) is not None}
-        return _Latex({"symbol_names": names | self.latex_names})
+    def _latex(self) -> Printer:
+        return printers.latex(map(_symbol, self._names()), self.spelling, self.latex_names)
 
     def _modal(self) -> list[tuple[Symbol, Expr]]:
         used = self._free()
@@ -231,10 +186,10 @@ class ClosedForm:
     def _names(self) -> set[str]:
         return {symbol.name for symbol in self._free()} | set(self.inputs) | set(self.values)
 
-    def _demand_size(self) -> None:
+    def demand_size(self) -> None:
+        """Raise ComputationError where the formulas are too long to be printed."""
         if (count := self.operations) > MOST_OPERATIONS:
-            cure = f"{INSTEAD}, or have common parts written once (--cse)"
-            raise ComputationError(TOO_LONG.format(f"{count} operations", MOST_OPERATIONS, cure))
+            raise ComputationError(TOO_LONG.format(f"{count} operations", MOST_OPERATIONS, SHARE))
 
 
 def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> ClosedForm:
@@ -244,60 +199,49 @@ def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters
     have. Literals of the robot file appear with their exact values, parameters by name, modal data as X1, D1, m11, ...
     Raises ComputationError where the tape is too long or holds something without a formula, such as a table.
     """
-    column = casadi.cse(casadi.densify(casadi.vec(expression.T)))  # row after row, as SymPy counts entries
-    tape = casadi.Function("closed_form", [*inputs.values(), parameters.symbols()], [column])
+    tape = _tape(expression, inputs, parameters)
     named = naming.distinct(parameters.named, inputs)
-    names = naming.modal_names(parameters.modal, {*inputs, *named.values()})
+    data = naming.modal_names(parameters.modal, {*inputs, *named.values()})
+    words = naming.readable([*inputs, *named.values(), *data.values()])
     base = [_symbol(name) for name in named.values()]
-    base += [_exact(literal) for _, literal in parameters.literals.values()]
-    modal = [_symbol(names[key]) for key in parameters.modal]
-    arguments = [*([_symbol(name)] for name in inputs), [*base, *modal]]
+    base += [literal_value(literal) for _, literal in parameters.literals.values()]
+    modal = [_symbol(words[data[key]]) for key in parameters.modal]
+    arguments = [*([_symbol(words[name])] for name in inputs), [*base, *modal]]
 
     values = casadi.densify(casadi.vertcat(SX(0, 1), *(value for _, value in parameters.modal.values())))
     tape_of_modal = casadi.Function("modal", [parameters.symbols()[: len(base), :]], [values])
     return ClosedForm(
-        matrix=sympy.ImmutableDenseMatrix(*expression.shape, _replayed(tape, arguments)),
-        inputs=tuple(inputs),
-        modal=dict(zip(modal, _replayed(tape_of_modal, [base]), strict=True)),
+        matrix=sympy.ImmutableDenseMatrix(*expression.shape, expressions(tape, arguments)),
+        inputs=tuple(words[name] for name in inputs),
+        modal=dict(zip(modal, expressions(tape_of_modal, [base]), strict=True)),
         values={name: parameters.values[key] for key, name in named.items()},
         probe=Probe.somewhere(tape, arguments),
+        spelling={word: name for name, word in words.items() if word != name},
     )
+
+
+def demand_size(
+    expression: SX, inputs: Mapping[str, SX], parameters: Parameters, limit: int, cure: str = SHARE
+) -> None:
+    """Raise ComputationError where the expression, written out as it is traced, has more operations than the limit.
+
+    Takes next to no time, so that it can be asked before any is spent on formulas; ``cure`` says what to do instead.
+    """
+    tape = _tape(expression, inputs, parameters)
+    if (count := sum(operations(tape))) > limit:
+        raise ComputationError(TOO_LONG.format(f"{count} operations before it is simplified", limit, cure))
 
 
 def _symbol(name: str) -> Symbol:
     return Symbol(name, real=True)
 
 
-def _replayed(tape: casadi.Function, arguments: list[list[Expr]]) -> list[Expr]:
+def _tape(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> casadi.Function:
+    column = casadi.cse(casadi.densify(casadi.vec(expression.T)))  # row after row, as SymPy counts entries
+    tape = casadi.Function("closed_form", [*inputs.values(), parameters.symbols()], [column])
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
         raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS, INSTEAD))
-    return replay(tape, arguments, Arithmetic(_constant, UNARY, BINARY))
-
-
-def _constant(value: float) -> Expr:
-    simple = Fraction(value).limit_denominator(SIMPLE_DENOMINATOR)
-    dyadic = Fraction(value)
-    if float(simple) == value:
-        return _rational(simple)
-    return _rational(dyadic) if dyadic.denominator < FLOAT_DENOMINATOR else sympy.Float(value, 17)
-
-
-def _rational(value: Number) -> Expr:
-    return sympy.Rational(value.numerator, value.denominator)
-
-
-def _exact(literal: Expression) -> Expr:
-    """The exact value of an expression without parameters; a float where its powers would fill the memory."""
-    value = exact(literal, {})
-    if value is not None:
-        return _rational(value.rational) + _rational(value.pi) * sympy.pi
-    functions = {name: getattr(sympy, name) for name in FUNCTIONS}
-    with sympy.evaluate(False):
-        tree = literal.fold(_rational, {"pi": sympy.pi, "deg": sympy.pi / 180}, functions)
-    exponents = [abs(float(part.exp)) for part in trees.parts([tree]) if isinstance(part, sympy.Pow)]
-    if math.prod(max(exponent, 1.0) for exponent in exponents) > EXACT_POWER:
-        return sympy.Float(evaluate(literal, {}), 17)
-    return tree.doit()
+    return tape
 
 
 class _Writer(Reader):
@@ -321,7 +265,7 @@ class _Writer(Reader):
 
     def _coefficient(self, value: Number) -> Expr:
         twos = value.denominator & -value.denominator
-        return sympy.Float(float(value), 17) if self.rounded and twos > FLOAT_DENOMINATOR else _rational(value)
+        return sympy.Float(float(value), 17) if self.rounded and twos > FLOAT_DENOMINATOR else rational(value)
 
     def _atom(self, key: Any) -> Expr:
         """The expression of an atom by its key: ("root", a, n), ("sin", angle), ("cos", angle) or the expression."""
@@ -332,18 +276,3 @@ class _Writer(Reader):
         terms = list(self.terms)
         argument = sympy.Add(*(self._coefficient(factor) * terms[term] for term, factor in key[1]))
         return getattr(sympy, key[0])(argument)
-
-
-class _Text(StrPrinter):  # type: ignore[misc]
-    def _print_Float(self, number: Expr) -> str:
-        return repr(float(number))
-
-
-class _Python(PythonCodePrinter):  # type: ignore[misc]
-    _print_Float = _Text._print_Float
-
-
-class _Latex(LatexPrinter):  # type: ignore[misc]
-    def _print_Float(self, number: Expr) -> str:
-        mantissa, _, exponent = repr(float(number)).partition("e")
-        return mantissa + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import casadi
 import numpy as np
 
-from kronbot.compute.closed_form import ClosedForm, closed_form
+from kronbot.compute.closed_form import MOST_OPERATIONS, MOST_WRITTEN_OUT, SHARE, ClosedForm, closed_form, demand_size
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array
 
@@ -42,12 +43,14 @@ class Formulas:
 def formulas(question: Question, writing: Writing) -> Formulas:
     """The quantities of a question in closed form.
 
-    Raises ComputationError where they are too long, with what to do instead.
+    Raises ComputationError where they are too long, with what to do instead: before any time is spent where no
+    simplification would help.
     """
     deadline = time.monotonic() + writing.seconds
-    forms = {
-        name: _form(question, name, writing, max(deadline - time.monotonic(), 0.0)) for name in question.quantities
-    }
+    for quantity in question.quantities.values():
+        limit = sys.maxsize if writing.shared else MOST_WRITTEN_OUT
+        demand_size(quantity.expression, question.symbols, question.parameters, limit)
+    forms = {name: _form(question, name, writing, deadline) for name in question.quantities}
     entries: Callable[[ClosedForm], list[list[str]]]
     entries = ClosedForm.latex_entries if writing.style == "latex" else ClosedForm.text
     arrays: dict[str, Array] = {}
@@ -66,9 +69,15 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     return Formulas(arrays, meanings, source, all(form.complete for form in forms.values()))
 
 
-def _form(question: Question, name: str, writing: Writing, seconds: float) -> ClosedForm:
+def _form(question: Question, name: str, writing: Writing, deadline: float) -> ClosedForm:
     expression = casadi.densify(question.quantities[name].expression)
-    form = closed_form(expression, question.symbols, question.parameters).simplified(seconds)
+    left = deadline - time.monotonic()
+    if left <= 0.0 and not writing.shared:  # it stays as it is traced, and writing that takes its time, too
+        cure = f"{name} was not begun within {writing.seconds:g} s: give more time (--seconds), or {SHARE}"
+        demand_size(expression, question.symbols, question.parameters, MOST_OPERATIONS, cure)
+    form = closed_form(expression, question.symbols, question.parameters).simplified(left)
+    if not writing.shared:
+        form.demand_size()
     if writing.short:
         form = form.short()
     # A letter of its own for every quantity: the meanings of all stand in one list.

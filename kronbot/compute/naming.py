@@ -48,19 +48,38 @@ def latex_name(name: str) -> str | None:
     return latex_parts(name)
 
 
+def latex_word(name: str) -> str:
+    """A whole name as one upright word; no two names are written alike."""
+    return rf"\mathrm{{{_escaped(name)}}}"
+
+
 def latex_parts(name: str) -> str:
     """A dotted name as a letter with an index, the parts before the last dot as words in the index."""
     *owners, last = name.split(".")
     match = _PLAIN.fullmatch(last)
     letter, digits, primes = match.groups() if match else (last, "", "")
     if len(letter) > 1:
-        letter = rf"\mathrm{{{_escaped(letter)}}}"
-    index = ",".join([*([digits] if digits else []), *(rf"\mathrm{{{_escaped(owner)}}}" for owner in owners)])
+        letter = latex_word(letter)
+    index = ",".join([*([digits] if digits else []), *map(latex_word, owners)])
     return letter + (f"_{{{index}}}" if index else "") + primes
 
 
 def _escaped(word: str) -> str:
-    return word.replace("_", r"\_")
+    return word.replace("_", r"\_").replace("-", r"\text{-}")
+
+
+def readable(names: Iterable[str]) -> dict[str, str]:
+    """Names without a hyphen, which would read as a difference: a-b is a_b, or a_b_ where that is a name already."""
+    hyphenated = [name for name in names if "-" in name]
+    words = {name: name for name in names if "-" not in name}
+    used = set(words)
+    for name in hyphenated:
+        word = name.replace("-", "_")
+        while word in used:
+            word += "_"
+        used.add(word)
+        words[name] = word
+    return words
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
@@ -85,8 +104,8 @@ def short_call(letter: str, coordinates: Sequence[str], inputs: Iterable[str]) -
     """
     numbers = [match[1] for name in coordinates if (match := _JOINT.fullmatch(name))]
     if len(numbers) < len(coordinates):
-        index = " + ".join(latex_name(name) or rf"\mathrm{{{_escaped(name)}}}" for name in coordinates)
-        return "_".join([letter, *coordinates]), f"{letter}_{{{index}}}"
+        index = " + ".join(latex_name(name) or latex_word(name) for name in coordinates)
+        return "_".join([letter, *coordinates]).replace("-", "_"), f"{letter}_{{{index}}}"
     long = any(len(name) > 2 for name in inputs if _JOINT.fullmatch(name))
     return letter + ("_" if long else "").join(numbers), f"{letter}_{{{(',' if long else '').join(numbers)}}}"
 

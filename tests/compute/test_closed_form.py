@@ -17,8 +17,10 @@ from sympy import Rational, Symbol, cos, sin, sqrt
 
 import kronbot
 from kronbot.compute import closed_form as module
-from kronbot.compute import naming
+from kronbot.compute import formulas as formulas_module
+from kronbot.compute import naming, trees
 from kronbot.compute.closed_form import closed_form
+from kronbot.compute.instructions import expressions, operations
 from kronbot.compute.simplification import Basis
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
@@ -354,6 +356,62 @@ def test_long_formulas_are_refused_unless_common_parts_are_shared():
     assert plain.short().shared().text()
 
 
+def test_the_size_of_formulas_is_known_before_any_is_written(monkeypatch):
+    def written(*_):
+        raise AssertionError("a formula was begun")
+
+    monkeypatch.setattr(formulas_module, "closed_form", written)
+    with pytest.raises(ComputationError, match=r"\d{7,} operations before it is simplified, 3000000 are the limit"):
+        kronbot.load("torso").symbolic("text").hessian()
+
+
+def test_operations_are_counted_as_sympy_counts_them():
+    x, y = SX.sym("x"), SX.sym("y")
+    common = x * y
+    tape = casadi.Function("f", [casadi.vertcat(x, y)], [casadi.vertcat(common + casadi.sin(common), x, 2.5)])
+    written = expressions(tape, [real("x y")])
+    assert operations(tape) == [trees.operations(entry) for entry in written] == [4, 0, 0]
+
+
+def test_no_time_is_spent_after_the_time_is_up(monkeypatch):
+    robot, clock = kronbot.load("puma560"), iter([0.0])
+    monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
+    with pytest.raises(ComputationError, match=r"not begun within 20 s: give more time \(--seconds\)"):
+        robot.symbolic("text", seconds=20).dynamics()
+
+
+HYPHENS = """
+kronbot: 1
+name: hyphens
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {a_b: }
+links:
+  - {name: up-per, joint: {type: revolute, name: a-b}, dh: {a: a_b, d: 0, alpha: 0, theta: 0}}
+  - {name: up_per, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1}}
+  - {name: tip, joint: {type: revolute, name: q_1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1}}
+"""
+
+
+def test_names_with_a_hyphen_are_no_differences():
+    answer = kronbot.loads(HYPHENS).symbolic("text").jacobian()
+    text = answer.arrays["J_T"].values[0, 0]
+    assert "a-b" not in text and "a_b_" in text and "a_b*" in text
+    assert answer.summary["where.a_b_"] == "a-b"
+    # The formula means what the trace computes, with the name put back.
+    symbols = {name: sympy.Symbol(name) for name in ("a_b", "a_b_", "q1", "q_1")}
+    entry = sympy.lambdify(list(symbols.values()), sympy.sympify(text, locals=symbols))
+    numbers = kronbot.loads(HYPHENS, parameters={"a_b": 0.7}).jacobian(q={"a-b": 0.3, "q1": 0.4, "q_1": 0.5})
+    assert entry(0.7, 0.3, 0.4, 0.5) == pytest.approx(numbers.arrays["J_T"].values[0, 0], rel=1e-14)
+
+
+def test_no_two_names_are_written_alike_in_latex():
+    answer = kronbot.loads(HYPHENS).symbolic("latex").jacobian()
+    text = answer.source["J_T"]
+    assert r"\mathrm{a\text{-}b}" in text
+    assert r"q_{1}" in text and r"\mathrm{q\_1}" in text
+
+
 def test_sixty_joints_end_early():
     """The tree written out has 10**19 operations; nothing walks over it."""
     plain = form(arm(60, ["0"], "ad"), "J_T", 2)
@@ -432,6 +490,13 @@ def test_short_names():
     assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"]) == ("s23", "s_{23}")
     assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"]) == ("c2_3", "c_{2,3}")
     assert naming.short_call("c", ["waist"], ["waist"])[0] == "c_waist"
+    assert naming.short_call("c", ["a-b"], ["a-b"]) == ("c_a_b", r"c_{\mathrm{a\text{-}b}}")
+
+
+def test_names_without_hyphens_stay_different():
+    assert naming.readable(["a-b", "a_b", "a-b_dot", "c"]) == {
+        "a_b": "a_b", "c": "c", "a-b": "a_b_", "a-b_dot": "a_b_dot"
+    }  # fmt: skip
 
 
 def test_short_names_give_way_to_parameters():
