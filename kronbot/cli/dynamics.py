@@ -15,7 +15,7 @@ from kronbot.cli.questions import Formulas
 @options.qd_option
 @options.qdd_option
 @questions.symbolic_options
-@options.output_options
+@options.output_options_of_formulas
 def dynamics(
     subject: Subject,
     q: str | None,

@@ -18,7 +18,7 @@ from kronbot.cli.questions import Formulas
 @options.qd_option
 @questions.symbolic_options
 @options.plot_option
-@options.output_options
+@options.output_options_of_formulas
 def jacobian(
     subject: Subject,
     frame: str,

@@ -46,7 +46,7 @@ from kronbot.errors import UsageError
 @questions.symbolic_options
 @options.plot_option
 @click.option("--pair", metavar="OUTPUT,INPUT", help="With --plot: of the frequency response; default: the first pair.")
-@options.output_options
+@options.output_options_of_formulas
 def linearize(
     subject: Subject,
     q: str | None,

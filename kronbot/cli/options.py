@@ -221,25 +221,31 @@ def subject_at(command: Command) -> Command:
     return click.argument("robot", metavar="ROBOT", shell_complete=completion.robots)(gathering)
 
 
-def output_options(command: Command) -> Command:
-    """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command."""
-    command = gathered("out", Output, ["style", "output", "array", "overwrite", "quiet"])(command)
-    for option in (
-        # main.py looks for --debug itself, since errors are its business.
-        click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
-        click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
-        click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
-        click.option("--array", "array", metavar="NAME", help="Answer with this array only; csv holds one."),
-        click.option(
-            "-o", "--output", metavar="FILE", help="Write to FILE, format by suffix: .json .csv .npz .mat .tex."
-        ),
-        click.option(
-            "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-            help="What to print on stdout.",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def _output_options(suffixes: str) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        command = gathered("out", Output, ["style", "output", "array", "overwrite", "quiet"])(command)
+        for option in (
+            # main.py looks for --debug itself, since errors are its business.
+            click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
+            click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
+            click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
+            click.option("--array", "array", metavar="NAME", help="Answer with this array only; csv holds one."),
+            click.option("-o", "--output", metavar="FILE", help=f"Write to FILE, format by suffix: {suffixes}."),
+            click.option(
+                "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+                help="What to print on stdout.",
+            ),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return decorate
+
+
+output_options = _output_options(".json .csv .npz .mat")
+"""--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command."""
+output_options_of_formulas = _output_options(".json .csv .npz .mat .tex")
+"""The same where the answer may be formulas."""
 
 
 def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:

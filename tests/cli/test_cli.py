@@ -45,6 +45,13 @@ def test_version_and_help(capsys):
     assert run(["-h"]) == 0
 
 
+def test_formulas_are_files_of_the_commands_that_write_them(capsys):
+    for name in kronbot.commands:
+        assert run([name, "--help"]) == 0
+        text = capsys.readouterr().out
+        assert (".tex" in text) is ("--symbolic" in text), name
+
+
 def test_json_is_one_object_with_the_contract(capsys):
     """Keys, order of the columns, plain numbers."""
     assert run(["simulate", "canadarm", *SHORT, "--format", "json"]) == 0
