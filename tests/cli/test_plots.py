@@ -462,7 +462,8 @@ def test_floquet_multipliers_and_the_unit_circle(picture):
     stack = Array(np.ones((3, 1, 1)), names, {"rows": ["N m"], "columns": ["1/(rad)"]}, names, ("t", axis_values))
     multipliers = np.array([1.5, 0.6 + 0.8j, 0.6 - 0.8j, 0.1])
     arrays = {"M_L": stack, "K_L": stack, "multipliers": Array(multipliers, list("1234"), "1")}
-    summary = {"period": 2.0, "multiplier_tolerance": 1e-6}
+    arrays["multiplier_errors"] = Array(np.full(4, 1e-9), list("1234"), "1")
+    summary = {"period": 2.0}
     robot = shipped("torso")
     figure = picture(linear_model.draw, robot, Result("linearize", "torso", "2", arrays=arrays, summary=summary))
     axis = starting(figure, "Floquet multipliers, period 2 s")

@@ -1,5 +1,8 @@
 """Periodic rigid motions: Mathieu's equation, its tongues, flexible versions, cyclic coordinates, shapes of answers."""
 
+from itertools import pairwise
+
+import mpmath
 import numpy as np
 import pytest
 from oracles import Lagrangian
@@ -8,6 +11,7 @@ from scipy.integrate import quad, solve_ivp
 from scipy.special import mathieu_a, mathieu_b
 from yaml import safe_load
 
+import kronbot
 from kronbot.errors import UsageError
 from kronbot.mechanics.floquet import linearize_along
 
@@ -298,7 +302,8 @@ def test_joints_with_a_motion_are_locked_by_default_and_lock_all_leaves_nothing(
     text = pendulum(0.03, 9.0)
     assert np.array_equal(multipliers(along(text)), multipliers(along(text, lock=["z"])))
     nothing = along(text, lock=["z", "swing"])
-    assert len(multipliers(nothing)) == 0
+    assert nothing.summary["multipliers"] == "none: all coordinates are locked"
+    assert "multipliers" not in nothing.arrays
     assert "verdict" not in nothing.summary
 
 
@@ -326,3 +331,162 @@ def test_a_wrong_period_is_refused_and_a_multiple_is_taken():
     assert (min(shares), max(shares)) == (0.0, pytest.approx(1.0))
     with pytest.raises(UsageError, match="do not repeat"):
         linearize_along(robot, None, None, None, period / 1.5, shares.append)
+
+
+SHAKER = """
+kronbot: 1
+name: shaker
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: rotor
+    joint: {type: revolute, name: spin, damping: FRICTION}
+    pose: {}
+    rigid: {mass: 1, inertia: {Izz: 0.1}}
+  - name: shaker
+    parent: base
+    joint: {type: prismatic, name: z}
+    pose: {}
+    rigid: {mass: 2}
+  - name: rod
+    parent: base
+    joint: {type: revolute, name: swing, damping: 15}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 1, com: [0, 0.5, 0], inertia: {Izz: 0.1}}
+motion:
+  z: {type: sinusoid, amplitude: 1e-3, frequency: 3000}
+"""
+
+
+@pytest.mark.parametrize(("friction", "at_one"), [("0.1", 1), ("0", 2)])
+def test_a_slow_fall_beside_a_fast_shaker_is_unstable(friction, at_one):
+    """A multiplier within 1e-3 of one counts: exp(p T) with J p^2 + d p - m g l = 0; so does the rotor's, with damping.
+
+    The rotor's own multipliers are 1 and exp(-d T/J); without friction its momentum is conserved and both are left out.
+    """
+    found = along(SHAKER.replace("FRICTION", friction))
+    period, J, d, weight = 2 * np.pi / 3000, 0.1 + 0.25, 15, 9.81 * 0.5
+    fall = np.exp(period * (-d + np.sqrt(d**2 + 4 * J * weight)) / (2 * J))
+    assert 1 < fall < 1.001
+    assert found.summary["verdict"].startswith("unstable (")
+    assert found.summary["largest_multiplier"] == pytest.approx(fall, abs=1e-11)
+    assert found.summary["multipliers_at_one"] == at_one
+    assert np.abs(multipliers(found) - np.exp(-float(friction) * period / 0.1)).min() < 1e-11
+
+
+@pytest.mark.parametrize("frequency", [2.0, 0.6, 0.1])
+def test_a_slow_drive_has_huge_multipliers(frequency):
+    """Up to 1e96: the trace of the monodromy matrix, integrated apart, is the large one and its inverse the other."""
+    found = along(pendulum(0.05, frequency, side=1))
+
+    def rate(t, y):
+        y = y.reshape(2, 2)
+        return np.array([y[1], LEVER * (G - 0.05 * frequency**2 * np.sin(frequency * t)) * y[0]]).ravel()
+
+    done = solve_ivp(rate, (0, 2 * np.pi / frequency), np.eye(2).ravel(), method="DOP853", rtol=1e-13, atol=1e-13)
+    trace = done.y[0, -1] + done.y[3, -1]
+    assert found.summary["verdict"].startswith("unstable (")
+    large, small = multipliers(found)
+    assert large == pytest.approx(trace - 1 / trace, rel=1e-10)
+    assert abs(small - 1 / trace) <= found.arrays["multiplier_errors"].values[1] < 1e-3 * abs(small)
+
+
+def by_hills_determinant(a, q, terms=20_000):
+    """Mathieu's multipliers: cos(pi nu) = 1 - Delta (1 - cos(pi sqrt(a))), to q^2/(24 terms^3)."""
+    with mpmath.workdps(25):
+        weights = [mpmath.mpf(q) / ((2 * n) ** 2 - mpmath.mpf(a)) for n in range(-terms, terms + 1)]
+        before, now = mpmath.mpf(1), mpmath.mpf(1)
+        for left, right in pairwise(weights):
+            before, now = now, now - left * right * before
+        half = 1 - now * (1 - mpmath.cos(mpmath.pi * mpmath.sqrt(a)))
+        root = mpmath.sqrt(half * half - 1)
+        return np.array([complex(half + root), complex(half - root)])
+
+
+def test_multipliers_are_as_far_off_as_their_errors_say():
+    """By Hill's determinant, right to 1e-14; and the errors are no larger than 1e-9."""
+    for a, q in ((0.5, 0.2), (2.3, 0.7), (4.05, 0.9)):
+        found = along(pendulum(*physical(a, q)))
+        errors = found.arrays["multiplier_errors"].values
+        distance = np.abs(np.subtract.outer(multipliers(found), by_hills_determinant(a, q))).min(axis=1)
+        assert (distance <= errors).all()
+        assert errors.max() < 1e-9
+
+
+def test_the_edge_of_a_tongue_is_undecided():
+    """There two multipliers meet at -1 with one eigenvector: deviations grow or stay by what no digit tells."""
+    for q in (0.1, 0.3):
+        found = along(pendulum(*physical(mathieu_b(1, q), q)))
+        assert found.summary["verdict"].startswith("undecided (")
+        assert found.summary["verdict"].endswith("meet on the unit circle as far as their errors tell")
+
+
+def test_equal_vibrations_are_stable_though_their_multipliers_coincide():
+    """A round column bends alike in y and z: pairs of one signature stay on the circle (Krein)."""
+    text = column(2, 0.01, 9.0).replace("modes: {v: 2}", "modes: {v: 2, w: 2}").replace("{z: 1.5}", "{y: 1.5, z: 1.5}")
+    found = along(text)
+    values = multipliers(found)
+    assert all(np.sum(np.abs(values - value) < 1e-8) == 2 for value in values)
+    assert found.summary["verdict"].startswith("stable, undamped (")
+
+
+def test_a_stiff_damped_beam_hides_no_slow_instability():
+    """In Mathieu's tongue, with vibrations up to 1e5 rad/s that die within a period."""
+    body = "flexible: {mass: 1.3, EI: {z: 4e3}, modes: {v: 3}, damping: {ratio: 0.02}}"
+    lever = 1.5 / 0.7  # of a slender rod
+    found = along(pendulum(0.1, 2 * np.sqrt(lever * G), body=body))
+    assert found.summary["verdict"].startswith("unstable (")
+    assert found.summary["largest_multiplier"] == pytest.approx(np.abs(mathieu(1.0, 2 * lever * 0.1)).max(), rel=1e-3)
+
+
+TWO_SHAKERS = """
+kronbot: 1
+name: two
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: coarse
+    joint: {type: prismatic, name: z}
+    pose: {}
+  - name: fine
+    joint: {type: prismatic, name: y}
+    pose: {}
+    rigid: {mass: 2}
+  - name: rod
+    joint: {type: revolute, name: swing}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 1.3, com: [0, -0.7, 0], inertia: {Izz: 0.08}}
+motion:
+  z: {type: sinusoid, amplitude: 0.02, frequency: FIRST}
+  y: {type: sinusoid, amplitude: 0.02, frequency: SECOND}
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "periods"), [("6", "9", 2), ("9", "6", 3), ("4", "4", 1), ("5", "10", 1)])
+def test_the_period_of_two_motions_is_their_least_common_multiple(first, second, periods):
+    """Not the longer one; the multipliers are those of theta'' + LEVER (g + z'' + y'') theta = 0 over all of it."""
+    found = along(TWO_SHAKERS.replace("FIRST", first).replace("SECOND", second))
+    period = periods * 2 * np.pi / float(first)
+    assert found.summary["period"] == pytest.approx(period, rel=1e-14)
+
+    def rate(t, y):
+        y = y.reshape(2, 2)
+        shaken = sum(0.02 * w**2 * np.sin(w * t) for w in (float(first), float(second)))
+        return np.array([y[1], -LEVER * (G - shaken) * y[0]]).ravel()
+
+    done = solve_ivp(rate, (0, period), np.eye(2).ravel(), method="DOP853", rtol=1e-12, atol=1e-13)
+    assert apart(multipliers(found), np.linalg.eigvals(done.y[:, -1].reshape(2, 2))) < 1e-8
+
+
+def test_why_there_are_no_multipliers_is_said():
+    """Motions without a common period, without any, and robots that do not come back."""
+    text = TWO_SHAKERS.replace("FIRST", "6").replace("SECOND", "6*sqrt(2)")
+    robot = model(text)
+    summary = linearize_along(robot, None, 1.0, None, None, lambda share: None).summary
+    assert summary["multipliers"] == "none: the motions have no common period"
+    with pytest.raises(UsageError, match="--duration"):
+        along(text)
+    summary = linearize_along(kronbot.load("canadarm", order="0"), None, None, None, None, lambda share: None).summary
+    assert summary["multipliers"] == "none: M_L, D_L, K_L do not repeat after 20 s, the motions' period"
+    summary = linearize_along(kronbot.load("spin-up", order="0"), None, 1.0, None, None, lambda share: None).summary
+    assert summary["multipliers"] == "none: the motion of q1 does not repeat"

@@ -166,7 +166,7 @@ def _multipliers(axis: Axes, result: Result) -> None:
     values = np.asarray(result.arrays["multipliers"].values, dtype=complex)
     turn = np.linspace(0, 2 * np.pi, 181)
     axis.plot(np.cos(turn), np.sin(turn), color=GREY, label="unit circle")
-    grow = np.abs(values) > 1 + float(result.summary["multiplier_tolerance"])
+    grow = np.abs(values) > 1 + np.asarray(result.arrays["multiplier_errors"].values)
     for chosen, mark, colour, label in (
         (~grow, "x", COLOURS[0], "of deviations that stay or fade"),
         (grow, "D", COLOURS[1], "of deviations that grow"),

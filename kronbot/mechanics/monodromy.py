@@ -1,0 +1,169 @@
+"""Where the equations of a deviation, M(t) y'' + D(t) y' + K(t) y = 0, take it within a period: the monodromy matrix.
+
+It is kept as a product of pieces. A product written out loses what decays beside what grows by more than 1e16, and
+what the steps of a piece miss is known piece by piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import ComputationError
+from kronbot.model.modes import gauss
+
+Array = npt.NDArray[np.float64]
+# M, D, K, each (times, n, n), at times (s).
+Coefficients = Callable[[Array], tuple[Array, Array, Array]]
+
+PIECES = 32
+# Steps are halved until that moves a piece by no more than this share; or by less than NEARLY, where rounding or
+# their number is in the way.
+CLOSE, NEARLY = 1e-12, 1e-8
+MOST_STEPS = 1024
+# No piece takes a deviation so far: its steps are too long for it.
+LARGEST = 1e50
+# A column of the stiffness (by the inertia, 1/s2) below this share of the largest is rounding.
+NO_STIFFNESS = 1e-15
+# A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
+CONSERVED = 1e-9
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Monodromy:
+    """x(T) = pieces[-1] ... pieces[0] x(0), x (m,) the deviations that no symmetry explains.
+
+    ``errors`` bound the norm of what each piece is off by. ``at_one`` multipliers at +1 are taken out: one for every
+    cyclic coordinate (it stays where it is put), one for every momentum that is conserved with it. ``form`` (m x m) is
+    the skew form that the motion conserves where nothing damps it: y1 . p2 - y2 . p1, p the conjugate momenta.
+    """
+
+    pieces: Sequence[Array]
+    errors: Sequence[float]
+    at_one: int
+    form: Array
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Deviations of about equal energy: y = ``places`` z_1 for coordinates that are not cyclic, y' = ``rates`` z_2.
+
+    ``seen`` are the coordinates that are not cyclic.
+    """
+
+    seen: Array
+    places: Array
+    rates: Array
+
+    @staticmethod
+    def of(M: Array, K: Array, period: float, seen: Array) -> Scales:
+        """By mean inertia and stiffness (n x n): modes of unit mass, their deflection times their frequency."""
+        frequencies, places = _modes(M[np.ix_(seen, seen)], K[np.ix_(seen, seen)])
+        return Scales(seen, places / np.maximum(frequencies, 1 / period), _modes(M, K)[1])
+
+    def rates_of(self, M: Array, D: Array, K: Array) -> Array:
+        """A (times, m, m) with z' = A z."""
+        count = len(self.seen)
+        A = np.zeros((len(M), count + len(self.rates), count + len(self.rates)))
+        A[:, :count, count:] = np.linalg.solve(self.places, self.rates[self.seen]) if count else 0.0
+        forces = np.concatenate([K[:, :, self.seen] @ self.places, D @ self.rates], axis=2)
+        A[:, count:] = -np.linalg.solve(self.rates.T @ M @ self.rates, self.rates.T @ forces)
+        return A
+
+    def form(self, M: Array, D: Array) -> Array:
+        """The skew form y1 . p2 - y2 . p1 of two deviations, with the gyroscopic part of D in the momenta."""
+        G = (D - D.T) / 2
+        corner = self.places.T @ G[np.ix_(self.seen, self.seen)] @ self.places
+        side = self.places.T @ M[self.seen] @ self.rates
+        return np.block([[corner, side], [-side.T, np.zeros((len(M), len(M)))]])
+
+    def momentum(self, M: Array, D: Array, place: int) -> Array:
+        """Change (m,) of the momentum of a cyclic coordinate by a deviation, dp = M_c y' + (dp/dq) y."""
+        G = (D[place, self.seen] - D[self.seen, place]) / 2
+        return np.concatenate([G @ self.places, M[place] @ self.rates])
+
+
+def monodromy(coefficients: Coefficients, period: float, progress: Callable[[float], None]) -> Monodromy:
+    """The monodromy matrix of the periodic coefficients; ``progress`` is told the share of the period that is done."""
+    progress(0.0)
+    times = period * np.arange(PIECES + 1) / PIECES
+    M, D, K = coefficients(times)
+    size = np.sqrt(np.diagonal(M.mean(axis=0)))
+    stiffness = np.abs(K / np.outer(size, size)).max(axis=(0, 1))
+    cyclic = np.flatnonzero(stiffness <= NO_STIFFNESS * stiffness.max(initial=0.0))
+    scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(size)), cyclic))
+    pieces, errors = [], []
+    for k in range(PIECES):
+        piece, error = _piece(coefficients, scales, times[k], times[k + 1])
+        pieces.append(piece)
+        errors.append(error)
+        progress((k + 1) / PIECES)
+    kept = []
+    for place in cyclic.tolist():
+        rows = [scales.momentum(M[k % PIECES], D[k % PIECES], place) for k in range(PIECES + 1)]
+        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) / np.linalg.norm(rows[k]) for k in range(PIECES)]
+        if max(change) <= CONSERVED:
+            kept.append(rows)
+    form = scales.form(M[0], D[0])
+    if kept:
+        # Deviations that change no conserved momentum stay such deviations.
+        bases = [_orthogonal_to(np.array(rows)) for rows in zip(*kept, strict=True)]
+        pieces = [after.T @ piece @ before for before, piece, after in zip(bases, pieces, bases[1:], strict=False)]
+        form = bases[0].T @ form @ bases[0]
+    return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
+
+
+def _modes(M: Array, K: Array) -> tuple[Array, Array]:
+    """Size of the frequencies (n,) and shapes (n x n) of unit mass."""
+    L = np.linalg.cholesky(M)
+    half = np.linalg.solve(L, (K + K.T) / 2)
+    values, vectors = np.linalg.eigh(np.linalg.solve(L, half.T))
+    return np.sqrt(np.abs(values)), np.linalg.solve(L.T, vectors)
+
+
+def _orthogonal_to(rows: Array) -> Array:
+    """An orthonormal basis (m x (m - k)) of what is orthogonal to k independent rows (k x m)."""
+    return np.linalg.svd(rows)[2][len(rows) :].T
+
+
+def _piece(coefficients: Coefficients, scales: Scales, start: float, end: float) -> tuple[Array, float]:
+    """The piece from start to end, with steps halved until nothing changes, and a bound of its error."""
+    steps, coarse, before = 1, None, math.inf
+    while steps <= MOST_STEPS:
+        fine, exponent = _steps(coefficients, scales, start, end, steps)
+        size = float(np.linalg.norm(fine)) if np.abs(fine).max() < LARGEST else math.inf  # infinite for NaN, too
+        change = math.inf if coarse is None else float(np.linalg.norm(fine - coarse))
+        slow = change <= NEARLY and (change > before / 2 or steps == MOST_STEPS)
+        if size < math.inf and (change <= CLOSE * max(1.0, size) or slow):
+            # Rounding of the coefficients moves the exponent by EPS of its size.
+            return fine, change + EPS * (exponent + 4) * size
+        coarse, steps, before = None if size == math.inf else fine, 2 * steps, change
+    raise ComputationError("the period is too long for vibrations so fast: take fewer modes, or lock stiff coordinates")
+
+
+def _steps(coefficients: Coefficients, scales: Scales, start: float, end: float, count: int) -> tuple[Array, float]:
+    """Equal Magnus steps of order six, on Gauss nodes (Blanes, Casas, Oteo and Ros 2009), and the size of int A dt."""
+    from scipy.linalg import expm
+
+    h = (end - start) / count
+    times = (start + h * (np.arange(count)[:, None] + gauss(3)[0])).ravel()
+    A = scales.rates_of(*coefficients(times))
+    first, middle, last = A[0::3], A[1::3], A[2::3]
+    a, b, c = h * middle, h * math.sqrt(15) / 3 * (last - first), h * 10 / 3 * (last - 2 * middle + first)
+    ab = _commutator(a, b)
+    inner = b - _commutator(a, 2 * c + ab) / 60
+    exponents = a + c / 12 + _commutator(-20 * a - c + ab, inner) / 240
+    product = np.eye(A.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+        for step in expm(exponents):
+            product = step @ product
+    return product, float(np.linalg.norm(a, axis=(1, 2)).sum())
+
+
+def _commutator(A: Array, B: Array) -> Array:
+    return A @ B - B @ A
