@@ -33,15 +33,21 @@ def load(
     for a name or an order that is not there.
     """
     from kronbot import description
+    from kronbot.library import arguments
 
-    return _built(description.read(str(robot)), str(order), parameters)
+    return _built(description.read(arguments.path(robot, "robot")), order, parameters)
 
 
 def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None) -> Robot:
-    """A robot from the text of a robot file; one that names further files (tables) has to be a file itself."""
-    from kronbot.description import Source
+    """A robot from the text of a robot file; one that names further files (tables) has to be a file itself.
 
-    return _built(Source("<text>", text, None), str(order), parameters)
+    ``order`` and ``parameters`` as of :func:`load`. Raises DescriptionError with every mistake of the text, UsageError
+    where it is no text, or for a name or an order that is not there.
+    """
+    from kronbot.description import Source
+    from kronbot.library import arguments
+
+    return _built(Source("<text>", arguments.text(text, "text"), None), order, parameters)
 
 
 def robots() -> tuple[str, ...]:
@@ -64,21 +70,17 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     from kronbot.description.elements import read_xml
     from kronbot.description.urdf import URDF_BYTES, parse_urdf
     from kronbot.description.urdf_translation import translate
+    from kronbot.library import arguments
 
-    return translate(parse_urdf(read_xml(str(urdf), URDF_BYTES)), tip)
+    source = read_xml(arguments.path(urdf, "urdf"), URDF_BYTES)
+    return translate(parse_urdf(source), None if tip is None else arguments.text(tip, "tip"))
 
 
-def _built(source: Source, order: str, parameters: Mapping[str, str | float] | None) -> Robot:
-    from numbers import Real
-
+def _built(source: Source, order: str | int, parameters: Mapping[str, str | float] | None) -> Robot:
     from kronbot import description
-    from kronbot.errors import UsageError
+    from kronbot.library import arguments
     from kronbot.library.robot import Robot
     from kronbot.model.build import build
 
-    texts = {}
-    for name, value in (parameters or {}).items():
-        if not isinstance(value, str | Real):
-            raise UsageError(f"parameter {name}: {value!r} is neither a number nor an expression")
-        texts[name] = value if isinstance(value, str) else repr(float(value))
-    return Robot.of(build(description.load(source, texts), order))
+    settings = {} if parameters is None else arguments.expressions(parameters, "parameter")
+    return Robot.of(build(description.load(source, settings), arguments.order(order)))

@@ -20,14 +20,32 @@ def said(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a question as a part of a message, with the value to give it; each face has its own words for it.
+
+    Here those of the library: ``order exact``. The command line says ``--order exact``.
+    """
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}".rstrip()
+
+
 class KronbotError(Exception):
     """Root of all errors a user can cause or meet; ``exit_code`` is what the command line ends with.
 
-    ``partial`` is the answer so far, a Result, where a computation stopped early and left one.
+    Its message is all its parts in a row, text and :class:`Argument`. ``partial`` is the answer so far, a Result, where
+    a computation stopped early and left one.
     """
 
     exit_code = 1
     partial: object = None
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
 
 
 class ComputationError(KronbotError):
@@ -74,6 +92,10 @@ class Mistaken(KronbotError):
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(sorted(mistakes))
         super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle and copy: made again from its mistakes, not from their words."""
+        return type(self), (self.mistakes,), self.__dict__
 
 
 class DescriptionError(Mistaken):

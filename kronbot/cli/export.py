@@ -13,8 +13,7 @@ import click
 from kronbot.cli import options
 from kronbot.cli.files import check_place, shown, write_atomically
 from kronbot.cli.options import Output, Subject
-from kronbot.compute.naming import C_PREFIX
-from kronbot.description.wording import quote
+from kronbot.compute.naming import c_prefix
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ class Target:
             raise UsageError(
                 f"-o {shown(str(self.path))}: C code names this file: letters, digits, _ . + - and blanks are allowed"
             )
-        if self.prefix is not None and not C_PREFIX.fullmatch(self.prefix):
-            raise UsageError(f"--prefix {quote(self.prefix)} is no C name: ASCII letters, digits, single underscores")
+        if self.prefix is not None:
+            c_prefix(self.prefix)
 
     def files(self, names: tuple[str, ...]) -> list[Path]:
         """The files that hold those functions. Raises UsageError where one cannot be written."""

@@ -15,7 +15,7 @@ import click
 
 from kronbot import __version__
 from kronbot.cli import completion
-from kronbot.cli.messages import escaped, show_error
+from kronbot.cli.messages import escaped, show_error, worded
 from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
 from kronbot.errors import Interrupted, KronbotError, said
 
@@ -158,7 +158,7 @@ def _end(error: BaseException, debug: bool) -> int:
 
 
 def _fail(error: KronbotError, debug: bool) -> int:
-    error.args = (_short(str(error)),)
+    error.args = (_short(worded(error)),)
     with suppress(OSError):  # stderr is full: the exit code still tells
         if debug:
             traceback.print_exception(error)

@@ -10,11 +10,13 @@ from typing import TextIO
 
 import click
 
-from kronbot.errors import KronbotError, Mistake, Mistaken
+from kronbot.errors import Argument, KronbotError, Mistake, Mistaken
 
 WIDTH = 100
 """Columns that an excerpt of a source line may take, with its number."""
 
+# Options that have another name than the argument.
+_OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set", "shared": "cse"}
 _TAB = " " * 4
 _CUT = "..."
 
@@ -25,6 +27,15 @@ def show_error(error: KronbotError) -> None:
         _show(error.mistakes, "")
     else:
         click.echo(f"{_painted('Error:', 'red')} {error}", err=True, color=colourful(sys.stderr))
+
+
+def worded(error: KronbotError) -> str:
+    """The message of an error with options for arguments."""
+    return "".join(_option(part) if isinstance(part, Argument) else str(part) for part in error.args)
+
+
+def _option(argument: Argument) -> str:
+    return f"--{_OPTIONS.get(argument.name, argument.name)} {argument.value}".rstrip()
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:

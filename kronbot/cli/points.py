@@ -11,7 +11,8 @@ import click
 from kronbot.cli.files import shown
 from kronbot.cli.rows import angles, blocks_of, doubt_of
 from kronbot.errors import UsageError
-from kronbot.library.values import by_place, joints_only, number
+from kronbot.library.arguments import number
+from kronbot.library.values import by_place, joints_only
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values

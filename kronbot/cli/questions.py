@@ -103,7 +103,7 @@ def answer(
             try:
                 yield numeric(**given)
             except FreeParameters as error:
-                raise FreeParameters(f"{error}, or ask for formulas with --symbolic") from None
+                raise FreeParameters(*error.args, ", or ask for formulas with --symbolic") from None
         return
     forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds)
     result = symbolic(forms)

@@ -17,7 +17,7 @@ import numpy as np
 from kronbot.cli.files import write_atomically
 from kronbot.cli.tables import table
 from kronbot.compute.result import Array, Result, joined, plain
-from kronbot.description.wording import did_you_mean
+from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import UsageError
 
 # What every Python function of a closed form begins with, needed once in a module.
@@ -53,7 +53,7 @@ def only(result: Result, array: str | None) -> Result:
         return result
     if array not in result.arrays:
         hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
-        raise UsageError(f"no array {array!r} in this answer{hint}")
+        raise UsageError(f"no array {quote(array)} in this answer{hint}")
     source = {name: text for name, text in result.source.items() if name == array}
     return replace(result, arrays={array: result.arrays[array]}, series={}, units={}, source=source)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kronbot.errors import UsageError
-from kronbot.library.values import number
+from kronbot.library.arguments import number
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot

@@ -6,13 +6,25 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from kronbot.description import limits
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, UsageError
+
 # What names in C may begin with: single underscores, since others are the compiler's.
-C_PREFIX = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*", re.ASCII)
+_C_PREFIX = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*", re.ASCII)
 _MODAL = re.compile(
     r"(?P<link>[^.]+)\.(?:(?P<direction>[^.]+)\.)?(?P<datum>[^.(]+)(?:\((?P<planes>\w),(?P<other>\w)\))?"
 )
 _PLAIN = re.compile(r"([^\W\d_]+?)_?(\d*)('*)")
 _JOINT = re.compile(r"q([1-9]\d*)")
+
+
+def c_prefix(text: str) -> str:
+    """What names in C are to begin with, as it is. Raises UsageError where no name can begin so."""
+    if len(text) > limits.NAME_LENGTH or not _C_PREFIX.fullmatch(text):
+        wanted = f"up to {limits.NAME_LENGTH} ASCII letters, digits, single underscores"
+        raise UsageError(Argument("prefix"), f" {quote(text)} is no C name: {wanted}")
+    return text
 
 
 def modal_names(keys: Iterable[str], taken: Iterable[str]) -> dict[str, str]:

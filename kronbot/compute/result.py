@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kronbot import __version__
 from kronbot.compute import views
+from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, KronbotError, UsageError
 
 if TYPE_CHECKING:
@@ -124,18 +125,24 @@ class Result:
         return _again, ({name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()},)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.arrays or name in self.series
+        # By the text itself: what else a caller has may not be hashed.
+        return isinstance(name, str) and (str.__str__(name) in self.arrays or str.__str__(name) in self.series)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self.arrays, *self.series))
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The values of an array, or a column of the series. Raises UsageError that lists them."""
+        if not isinstance(name, str):
+            raise UsageError(f"an answer is asked by the names of its arrays and columns, not by {type(name).__name__}")
+        name = str.__str__(name)
         if name in self.arrays:
             return self.arrays[name].values
         if name in self.series:
             return self.series[name]
-        raise UsageError(f"no {name!r} in this answer; it holds {', '.join([*self.arrays, *self.series]) or 'neither'}")
+        known = list(self)
+        hint = did_you_mean(name, known) or f"; it holds {listing(known) or 'neither arrays nor series'}"
+        raise UsageError(f"no {quote(name)} in this answer{hint}")
 
     def __repr__(self) -> str:
         """What the answer holds, without its numbers."""

@@ -61,7 +61,7 @@ def _exists(argument: str) -> bool:
     except ValueError:  # a name with NUL in it
         return False
     except OSError:  # a folder one may not enter, a name too long: opening it says which
-        return True
+        return len(argument) < 4096
 
 
 def parse_xml(source: Source) -> Element:

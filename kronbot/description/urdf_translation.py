@@ -33,7 +33,7 @@ from kronbot.description.rules import name_fault
 from kronbot.description.urdf import Inertial, Joint, Urdf
 from kronbot.description.urdf_words import MIMIC
 from kronbot.description.wording import did_you_mean, first_of, is_shown, listing, quote
-from kronbot.errors import DescriptionError, Mistake, UsageError
+from kronbot.errors import Argument, DescriptionError, Mistake, UsageError
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
@@ -130,12 +130,12 @@ class _Writer:
         if tip is not None:
             if tip not in links:
                 hint = did_you_mean(tip, links) or f"; links are {listing(links)}"
-                raise UsageError(f"--tip: no link {quote(tip)}{hint}")
+                raise UsageError(Argument("tip"), f": no link {quote(tip)}{hint}")
             return tip, "as asked for"
         leaves = [name for name in links if not self._children[name]]
         if len(leaves) == 1:
             return leaves[0], "the only leaf"
-        return max(leaves, key=self._depth), f"the deepest of {len(leaves)} leaves (--tip takes another)"
+        return max(leaves, key=self._depth), f"the deepest of {len(leaves)} leaves (tip takes another)"
 
     def _depth(self, name: str) -> int:
         depth = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from kronbot.description import limits
@@ -15,6 +16,8 @@ QUOTED_LENGTH: Final = 60
 
 _GUESSED_LENGTH = 64
 _LIKENESS = 0.6
+# Fewest letters of an abbreviation.
+_SHORTENED_LENGTH = 3
 
 # Letters, dashes and signs that look like ASCII and are not what compatibility (NFKD) makes ASCII of; and the Latin
 # letters with strokes, which do not decompose.
@@ -55,7 +58,10 @@ def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] 
 
     What follows the word in a message. ``shown`` is how an option is written there.
     """
-    found = near(word, options)
+    known = list(options)
+    # The beginning of a long word is not much like the whole, and meant all the same.
+    begun = (option for option in known if len(word) >= _SHORTENED_LENGTH and _look(option).startswith(_look(word)))
+    found = near(word, known) or list(islice(begun, 1))
     return meant(word, found[0], shown(found[0])) if found else ""
 
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array, Outcome, Result, Scalar
-from kronbot.errors import UsageError
 from kronbot.library.values import Values, points
 from kronbot.model.robot import Robot
 
 Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
-Progress = Callable[[float], None]
-
-
-def unheeded(share: float) -> None:
-    """Progress that nobody watches."""
-
-
-def chosen(value: str, known: Sequence[str], word: str) -> str:
-    """The value again. Raises UsageError where it is none of those there are."""
-    if value not in known:
-        raise UsageError(f"{word} {value!r}: there are {', '.join(known)}")
-    return value
 
 
 def nothing(arrays: dict[str, Array]) -> dict[str, Scalar]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import casadi
 
 from kronbot.compute import c_code, python_code
-from kronbot.compute.naming import C_PREFIX
+from kronbot.compute.naming import c_prefix
 from kronbot.compute.routine import Package
+from kronbot.description.wording import quote
 from kronbot.errors import UsageError
-from kronbot.library.answering import chosen
+from kronbot.library import arguments
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,13 @@ class Export:
         """C99 source and header, the latter to be saved as ``header`` (default: PREFIX.h).
 
         ``prefix`` begins all names (default: made from the robot's name), ``real`` is double or float. Raises
-        UsageError where the prefix is no name of C.
+        UsageError where the prefix is no name of C or the header none of a file.
         """
-        begin = c_code.prefix_of(self.package.robot) if prefix is None else prefix
-        if not C_PREFIX.fullmatch(begin):
-            raise UsageError(f"prefix {begin!r} is no C name: ASCII letters, digits, single underscores")
-        style = c_code.Style(begin, header or f"{begin}.h", chosen(real, ("double", "float"), "real"))
+        begin = c_code.prefix_of(self.package.robot) if prefix is None else c_prefix(arguments.text(prefix, "prefix"))
+        name = f"{begin}.h" if header is None else arguments.text(header, "header")
+        if not 0 < len(name) < 256 or not name.isprintable() or '"' in name:  # it stands in #include "..."
+            raise UsageError(f"header {quote(name)} is no name of a file that C can include")
+        style = c_code.Style(begin, name, arguments.choice(real, c_code.REALS, "real"))
         return c_code.source(self.package, style), c_code.header(self.package, style)
 
     def python(self) -> str:

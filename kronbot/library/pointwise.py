@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result
-from kronbot.errors import UsageError
-from kronbot.library.answering import chosen, nothing, numbers
-from kronbot.library.values import Values, point
+from kronbot.library import arguments
+from kronbot.library.answering import nothing, numbers
+from kronbot.library.values import Values, point, view
 from kronbot.model import robot
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ class Pointwise(robot.Robot):
         from kronbot.compute.formulas import Writing
         from kronbot.library.symbolic import Symbolic
 
-        return Symbolic(self, Writing(chosen(style, ("text", "latex", "python"), "style"), short, shared, seconds))
+        writing = Writing(
+            arguments.choice(style, ("text", "latex", "python"), "style"),
+            arguments.flag(short, "short"),
+            arguments.flag(shared, "shared"),
+            arguments.positive(seconds, {}, "seconds"),
+        )
+        return Symbolic(self, writing)
 
     def check(self) -> Result:
         """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
@@ -73,9 +79,8 @@ class Pointwise(robot.Robot):
         """
         from kronbot.mechanics import jacobians
 
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        rates = qd is not None
-        asked = self._once(("jacobian", frame, axes, rates), lambda: jacobians.jacobian(self, seen, rates))
+        seen, rates = view(self, frame, axes), qd is not None
+        asked = self._once(("jacobian", seen, rates), lambda: jacobians.jacobian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
 
     def hessian(
@@ -96,9 +101,8 @@ class Pointwise(robot.Robot):
         """
         from kronbot.mechanics import jacobians
 
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
-        rates = qd is not None or qdd is not None
-        asked = self._once(("hessian", frame, axes, rates), lambda: jacobians.hessian(self, seen, rates))
+        seen, rates = view(self, frame, axes), qd is not None or qdd is not None
+        asked = self._once(("hessian", seen, rates), lambda: jacobians.hessian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
@@ -131,11 +135,9 @@ class Pointwise(robot.Robot):
 
         ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
         """
-        from kronbot.mechanics import expansions, jacobians
+        from kronbot.mechanics import expansions
 
-        chosen(of, expansions.QUANTITIES, "of")
-        if not 0 <= terms <= expansions.MOST_TERMS:
-            raise UsageError(f"terms must be 0 to {expansions.MOST_TERMS}, not {terms}")
-        seen = jacobians.view(self, frame, chosen(axes, ("base", "body"), "axes"))
+        quantity = arguments.choice(of, expansions.QUANTITIES, "of")
+        power = arguments.count(terms, "terms", 0, expansions.MOST_TERMS)
         change = None if delta is None else point(self, delta, "delta")
-        return expansions.taylor(self, of, seen, terms, point(self, q, "q"), change)
+        return expansions.taylor(self, quantity, view(self, frame, axes), power, point(self, q, "q"), change)

@@ -5,16 +5,21 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kronbot import description
 from kronbot.compute.result import Result
+from kronbot.description import limits
 from kronbot.errors import UsageError
-from kronbot.library.answering import Progress, chosen, complete, unheeded
+from kronbot.library import arguments
+from kronbot.library.answering import complete
+from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
-from kronbot.library.values import Scalar, Values, by_place, joint_values, number, places_of, point, vector
+from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point
 from kronbot.model import build, robot
 
 if TYPE_CHECKING:
@@ -35,18 +40,20 @@ class Robot(Pointwise):
 
     @classmethod
     def of(cls, model: robot.Robot) -> Robot:
-        """The same model with its questions."""
+        """The same model (a :class:`kronbot.model.robot.Robot`) with its questions. Raises UsageError for no model."""
+        if not isinstance(model, robot.Robot):
+            raise UsageError(f"model: the model of a robot is wanted, not {arguments.shown(model)}")
         return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
 
     def at_order(self, order: str | int) -> Robot:
         """The same robot at another kinematic order."""
-        return Robot.of(build.build(self.description, str(order)))
+        return Robot.of(build.build(self.description, arguments.order(order)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``."""
-        return Robot.of(
-            build.build(description.load(self.description.source, self.description.overrides, motion), self.order)
-        )
+        moved = arguments.text(motion, "motion")
+        described = description.load(self.description.source, self.description.overrides, moved)
+        return Robot.of(build.build(described, self.order))
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
@@ -61,8 +68,8 @@ class Robot(Pointwise):
         force: Sequence[Scalar] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
         lock: Sequence[str] | str = (),
-        inputs: Sequence[str] = ("torques", "force"),
-        outputs: Sequence[str] = ("joints", "endpoint"),
+        inputs: Sequence[str] | str = ("torques", "force"),
+        outputs: Sequence[str] | str = ("joints", "endpoint"),
     ) -> Result:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
 
@@ -79,29 +86,30 @@ class Robot(Pointwise):
         """
         from kronbot.mechanics import linearization
 
-        if equilibrium and (tau is not None or qdd is not None):
+        balanced = arguments.flag(equilibrium, "equilibrium")
+        if balanced and (tau is not None or qdd is not None):
             raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
         choice = linearization.Choice(
             frozenset(places_of(self, lock, "lock")),
-            [chosen(each, linearization.INPUTS, "inputs") for each in inputs],
-            [chosen(each, linearization.OUTPUTS, "outputs") for each in outputs],
+            arguments.names(inputs, linearization.INPUTS, "inputs", "input"),
+            arguments.names(outputs, linearization.OUTPUTS, "outputs", "output"),
         )
         place = linearization.Point(
             point(self, q, "q"),
             point(self, qd, "qd"),
             point(self, qdd, "qdd"),
             joint_values(self, tau, "tau"),
-            vector(self, force, "force"),
+            np.array(arguments.numbers(force, self.description.values, "force", (3,))),
         )
-        return linearization.linearize_at(self, place, choice, equilibrium)
+        return linearization.linearize_at(self, place, choice, balanced)
 
     def linearize_along(
         self,
         *,
         lock: Sequence[str] | str | None = None,
-        duration: float | None = None,
-        step: float | None = None,
-        period: float | None = None,
+        duration: Scalar | None = None,
+        step: Scalar | None = None,
+        period: Scalar | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
@@ -112,7 +120,14 @@ class Robot(Pointwise):
         from kronbot.mechanics import floquet
 
         locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
-        return floquet.linearize_along(self, locked, duration, step, period, progress)
+        return floquet.linearize_along(
+            self,
+            locked,
+            self._time(duration, "duration"),
+            self._time(step, "step"),
+            self._time(period, "period"),
+            arguments.progress(progress),
+        )
 
     def modes(self, q: Values | None = None, qd: Values | None = None, *, convergence: int | None = None) -> Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
@@ -121,7 +136,8 @@ class Robot(Pointwise):
         """
         from kronbot.mechanics import vibration
 
-        return vibration.vibration(self, point(self, q, "q"), point(self, qd, "qd"), convergence)
+        largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
+        return vibration.vibration(self, point(self, q, "q"), point(self, qd, "qd"), largest)
 
     def statics(
         self,
@@ -155,17 +171,18 @@ class Robot(Pointwise):
         asked = static_questions.ask(
             self,
             q,
-            angles or {},
+            {} if angles is None else angles,
             forces,
             moments,
-            (loads or {}).items(),
-            (distributed or {}).items(),
+            () if loads is None else arguments.pairs(loads, "loads").items(),
+            () if distributed is None else arguments.pairs(distributed, "distributed").items(),
             tau,
             calibration,
-            chosen(solver, static_questions.SOLVERS, "solver"),
+            arguments.choice(solver, static_questions.SOLVERS, "solver"),
         )
-        outcome = asked.answer(progress)
-        return complete(asked.with_buckling(outcome) if buckling else outcome)
+        buckles = arguments.flag(buckling, "buckling")
+        outcome = asked.answer(arguments.progress(progress))
+        return complete(asked.with_buckling(outcome) if buckles else outcome)
 
     def simulate(
         self,
@@ -176,8 +193,8 @@ class Robot(Pointwise):
         qd: Values | None = None,
         algorithm: str = "recursive",
         solver: str = "cvodes",
-        rtol: float = 1e-8,
-        atol: float = 1e-10,
+        rtol: Scalar = 1e-8,
+        atol: Scalar = 1e-10,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
@@ -195,24 +212,18 @@ class Robot(Pointwise):
         from kronbot.mechanics.integrators import SOLVERS, Tolerances
         from kronbot.mechanics.recursion import ALGORITHMS
 
-        times = [
-            None if value is None else number(value, self.description.values, word)
-            for word, value in (("duration", duration), ("step", step))
-        ]
-        for word, value in zip(("duration", "step"), times, strict=True):
-            if value is not None and value <= 0:
-                raise UsageError(f"{word} must be positive, not {value:g}")
-        run_time, row_time = simulation.horizon(self, *times)
+        known = self.description.values
+        run_time, row_time = simulation.horizon(self, self._time(duration, "duration"), self._time(step, "step"))
         run = simulation.Run(
             duration=run_time,
             step=row_time,
-            algorithm=chosen(algorithm, tuple(ALGORITHMS), "algorithm"),
-            solver=chosen(solver, SOLVERS, "solver"),
-            tolerances=Tolerances(rtol, atol),
+            algorithm=arguments.choice(algorithm, ALGORITHMS, "algorithm"),
+            solver=arguments.choice(solver, SOLVERS, "solver"),
+            tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
             q=by_place(self, q, "q"),
             qd=by_place(self, qd, "qd"),
         )
-        return complete(simulation.simulate(self, run, progress))
+        return complete(simulation.simulate(self, run, arguments.progress(progress)))
 
     def export(
         self, *functions: str, algorithm: str = "recursive", frame: str = "endpoint", axes: str = "base"
@@ -228,10 +239,9 @@ class Robot(Pointwise):
         from kronbot.mechanics import exported
         from kronbot.mechanics.recursion import ALGORITHMS
 
-        names = [chosen(each, tuple(exported.FUNCTIONS), "function") for each in functions]
-        choice = exported.Choice(
-            chosen(algorithm, tuple(ALGORITHMS), "algorithm"), frame, chosen(axes, ("base", "body"), "axes")
-        )
+        names = [arguments.choice(each, exported.FUNCTIONS, "function") for each in functions]
+        method = arguments.choice(algorithm, ALGORITHMS, "algorithm")
+        choice = exported.Choice(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
         return Export(exported.package(self, tuple(dict.fromkeys(names)) or tuple(exported.FUNCTIONS), choice))
 
     def complexity(
@@ -248,6 +258,29 @@ class Robot(Pointwise):
         """
         from kronbot.mechanics import complexity
 
-        names = [chosen(each, tuple(complexity.FUNCTIONS), "function") for each in functions]
-        chains = None if links is None and modes is None else complexity.Chains.of(links, modes)
-        return complexity.complexity(self, names or tuple(complexity.FUNCTIONS), chains, progress)
+        names = [arguments.choice(each, complexity.FUNCTIONS, "function") for each in functions]
+        sizes = (
+            None if links is None else arguments.counts(links, "links", 1, limits.LINKS),
+            None if modes is None else arguments.counts(modes, "modes", 1, limits.MODES),
+        )
+        chains = None if links is None and modes is None else complexity.Chains.of(*sizes)
+        watcher = arguments.progress(progress)
+        return complexity.complexity(self, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watcher)
+
+    def force_units(self, places: Iterable[int]) -> list[str]:
+        """Units of the generalized forces on the coordinates at ``places`` (0 ... n - 1): N m, N, J per unit.
+
+        Raises UsageError for a place that is not there.
+        """
+        return super().force_units(arguments.counts(places, "places", 0, self.n - 1))
+
+    def derivative_names(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Names of the entries of ``q``, ``qd`` and ``qdd``, whichever are asked for: ``q1``, ``q1_dot``, ``q1_ddot``.
+
+        Raises UsageError for other words.
+        """
+        return super().derivative_names(arguments.names(words, ("q", "qd", "qdd"), "words", "name"))
+
+    def _time(self, value: Scalar | None, word: str) -> float | None:
+        """A time (s) that is given. Raises UsageError where it is not positive."""
+        return None if value is None else arguments.positive(value, self.description.values, word)

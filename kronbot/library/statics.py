@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from kronbot.compute.result import Outcome
 from kronbot.description import schema
 from kronbot.description.expressions import Expression, parse
 from kronbot.description.wording import did_you_mean, quote
-from kronbot.errors import UsageError
-from kronbot.library.values import (
-    Scalar,
-    Values,
-    by_place,
-    joint_values,
-    joints_only,
-    number,
-    numbers,
-    places_of,
-    point,
-)
+from kronbot.errors import Argument, UsageError
+from kronbot.library import arguments
+from kronbot.library.arguments import Scalar
+from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, point
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
 from kronbot.mechanics.load_cases import Sweep
@@ -31,7 +21,8 @@ from kronbot.model.robot import Robot
 
 Vectors = Sequence[Sequence[Scalar]]
 SOLVERS = statics.SOLVERS
-Loads = Iterable[tuple[str, Sequence[Scalar]]]
+NEWTON = Argument("solver", "newton")
+Loads = Iterable[tuple[str, object]]
 
 
 @dataclass(frozen=True)
@@ -85,12 +76,10 @@ def ask(
     given = by_place(robot, q, "q")
     torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
     if torques and solver == "linear":
-        raise UsageError("the linear solver is about given angles: leave out --tau, or take --solver newton")
-    if not isinstance(angles, Mapping):
-        raise UsageError(f"angles: lists of values by joint are wanted, not {angles!r}")
-    places_of(robot, angles, "angles")
-    values = robot.description.values
-    swept = {name: [number(each, values, f"angles of {name}") for each in row] for name, row in angles.items()}
+        raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
+    rows = arguments.pairs(angles, "angles")
+    places_of(robot, list(rows), "angles")
+    swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}
     of_file = Sweep.of_file(robot)
     joints = {joint.index: joint.name for joint in robot.joints}
     named = {joints[place] for place in given if place in joints}
@@ -112,25 +101,33 @@ def ask(
     return Asked(robot, entry, Inquiry(cases, solver, zero))
 
 
+def _angles(robot: Robot, row: object, word: str) -> list[float]:
+    found = arguments.array(arguments.entries(row, word), robot.description.values, word, 1)
+    if not len(found):
+        raise UsageError(f"{word}: no value is given")
+    return [float(value) for value in found]
+
+
 def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]:
-    if isinstance(rows, str):
-        raise UsageError(f"{word}: vectors are wanted, not the text {quote(rows)}")
-    if rows is not None and len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) for row in rows):
-        raise UsageError(f"{word}: a list of vectors is wanted: [{list(rows)!r}]")
-    return [numbers(robot, row, word, (3,)) for row in (() if rows is None else rows)]
+    found = [] if rows is None else arguments.entries(rows, word)
+    if len(found) == 3 and not any(map(arguments.is_list, found)):
+        raise UsageError(f"{word}: a list of vectors is wanted, [[x, y, z]] where there is one")
+    return [arguments.numbers(row, robot.description.values, word, (3,)) for row in found]
 
 
-def _load(robot: Robot, frame: str, row: Sequence[Scalar]) -> schema.Load:
-    fx, fy, fz, mx, my, mz = map(_expression, [*numbers(robot, row, f"load on {frame}", (3, 6)), 0.0, 0.0, 0.0][:6])
+def _load(robot: Robot, frame: str, row: object) -> schema.Load:
+    numbers = arguments.numbers(row, robot.description.values, f"load on {frame}", (3, 6))
+    fx, fy, fz, mx, my, mz = map(_expression, [*numbers, 0.0, 0.0, 0.0][:6])
     return schema.Load(frame, (fx, fy, fz), (mx, my, mz))
 
 
-def _distributed(robot: Robot, link: str, row: Sequence[Scalar]) -> schema.DistributedLoad:
+def _distributed(robot: Robot, link: str, row: object) -> schema.DistributedLoad:
     beams = [each.name for each in robot.links if each.beam is not None]
     if link not in beams:
         hint = did_you_mean(link, beams) or f"; flexible links are {', '.join(beams) or 'none'}"
         raise UsageError(f"distributed: no flexible link {quote(link)}{hint}")
-    fx, fy, fz = map(_expression, numbers(robot, row, f"distributed load on {link}", (3,)))
+    numbers = arguments.numbers(row, robot.description.values, f"distributed load on {link}", (3,))
+    fx, fy, fz = map(_expression, numbers)
     return schema.DistributedLoad(link, (fx, fy, fz))
 
 

@@ -9,7 +9,7 @@ from kronbot.compute.formulas import Writing, formulas
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result, Scalar
 from kronbot.errors import UsageError
-from kronbot.library.values import places_of
+from kronbot.library.values import places_of, view
 from kronbot.mechanics import jacobians, lagrange, linearization
 from kronbot.model.robot import Robot
 
@@ -27,19 +27,19 @@ class Symbolic:
 
     def jacobian(self, frame: str = "endpoint", axes: str = "base") -> Result:
         """J_T and J_R (3 x n), Tuan (30)-(42)."""
-        seen = jacobians.view(self.robot, frame, axes)
+        seen = view(self.robot, frame, axes)
         return closed_forms(self.robot, jacobians.jacobian(self.robot, seen, rates=False), self.writing)
 
     def hessian(self, frame: str = "endpoint", axes: str = "base") -> Result:
         """H_T and H_R (3 x n^2), Tuan (51), (53), (60), (61)."""
-        seen = jacobians.view(self.robot, frame, axes)
+        seen = view(self.robot, frame, axes)
         return closed_forms(self.robot, jacobians.hessian(self.robot, seen, rates=False), self.writing)
 
     def dynamics(self) -> Result:
         """M, C, C_christoffel, C_star, dM_dq, g, K, D, tau, Khang (95)-(101)."""
         return closed_forms(self.robot, lagrange.dynamics(self.robot, rates=True), self.writing)
 
-    def linearize(self, lock: Sequence[str] = ()) -> Result:
+    def linearize(self, lock: Sequence[str] | str = ()) -> Result:
         """M_L, D_L, K_L, h_L about a rigid motion, Khang (59)-(67), without the coordinates of locked joints."""
         locked = frozenset(places_of(self.robot, lock, "lock"))
         return closed_forms(self.robot, linearization.formulas(self.robot, locked), self.writing)

@@ -11,6 +11,7 @@ from casadi import SX
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.result import Array, Scalar
 from kronbot.description.names import WORLD
+from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.kronecker.calculus import derivative_columns, kron_power
 from kronbot.mechanics.kinematics import Frame, frame, relative_motion
@@ -36,7 +37,7 @@ def view(robot: Robot, name: str, axes: str) -> View:
         return View(frame(robot, name), frame(robot, WORLD), axes == "body")
     seen_from, comma, moving = name.removeprefix("base-to:").partition(",")
     if not comma:
-        raise UsageError(f"--frame {name!r} should read base-to:A,B: the motion of frame B relative to frame A")
+        raise UsageError(f"frame {quote(name)} should read base-to:A,B: the motion of frame B relative to frame A")
     return View(frame(robot, moving.strip()), frame(robot, seen_from.strip()), axes == "body")
 
 
@@ -106,7 +107,7 @@ def _symbols(robot: Robot, words: tuple[str, ...]) -> dict[str, SX]:
 
 
 def _question(robot: Robot, symbols: dict[str, SX], quantities: dict[str, Quantity], purpose: str) -> Question:
-    return Question(robot.parameters, symbols, robot.derivative_names(symbols), quantities, purpose)
+    return Question(robot.parameters, symbols, robot.derivative_names(tuple(symbols)), quantities, purpose)
 
 
 def _matrices(matrices: dict[str, SX], columns: Sequence[str], per: list[str]) -> dict[str, Quantity]:

@@ -13,7 +13,7 @@ import casadi
 from casadi import SX
 
 from kronbot.description.names import frames, is_fixed_frame
-from kronbot.description.wording import did_you_mean
+from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.taylor import directional
 from kronbot.mechanics.inertia import Rigid, carried, link_inertia, section
@@ -62,7 +62,7 @@ def frame(robot: Robot, name: str) -> Frame:
         link = names.index(tail)
         return Frame(name, (*_way(robot, link)[:-1], (link, "com")))
     known = frames(robot.file)
-    raise UsageError(f"no frame {name!r}{did_you_mean(name, known)}; frames are {', '.join(known)}")
+    raise UsageError(f"no frame {quote(name)}{did_you_mean(name, known)}; frames are {listing(known)}")
 
 
 def relative_motion(robot: Robot, q: SX, of: Frame, to: Frame) -> RelativeMotion:

@@ -13,7 +13,7 @@ from casadi import SX
 from kronbot.errors import UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import state_matrix
-from kronbot.model.robot import Robot
+from kronbot.model.robot import Robot, gauge_place
 
 Array = npt.NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def _gauges(robot: Robot) -> dict[str, SX]:
         raise UsageError("--outputs gauges: the file has no statics: {gauges: [...]}")
     rows: dict[str, SX] = {}
     for gauge in statics.gauges:
-        link, beam, xi = robot.gauge(gauge)
+        link, beam, xi = gauge_place(robot, gauge)
         row = SX(1, robot.n)
         row[0, slice(link.modal.start, link.modal.start + beam.v.count)] = beam.row(beam.v, xi, 2)
         rows[f"curvature.{gauge.name}"] = row

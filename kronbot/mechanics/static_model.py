@@ -16,7 +16,7 @@ from kronbot.mechanics.kinematics import endpoint, frame, relative_motion, trunc
 from kronbot.mechanics.loads import Loads, in_every_case, weight, wrench
 from kronbot.mechanics.recursion import LinkState, State, inverse_dynamics, propagate
 from kronbot.model.beam import TIP
-from kronbot.model.robot import BASE, Robot
+from kronbot.model.robot import BASE, Robot, gauge_place
 
 PURPOSE = "statics"
 
@@ -129,6 +129,6 @@ class StaticModel:
         """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
         outputs = {"elastic": elastic_energy(self.state)}
         for gauge in self.statics.gauges:
-            link, beam, xi = self.robot.gauge(gauge)
+            link, beam, xi = gauge_place(self.robot, gauge)
             outputs[f"gauge {gauge.name}"] = beam.curvature(xi, self.q[link.modal, :])
         return outputs

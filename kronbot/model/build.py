@@ -11,6 +11,7 @@ from kronbot.description import Description, schema
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.schema import ZERO
 from kronbot.description.table import read_shapes
+from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
@@ -32,7 +33,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     is needed and a parameter is free (shapes ``clamped-mass`` or of a table), DescriptionError where a table is wrong.
     """
     if order not in ORDERS:
-        raise UsageError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
+        raise UsageError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {quote(order)}")
     file = description.robot
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)

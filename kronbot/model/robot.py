@@ -213,14 +213,6 @@ class Robot:
             D[link.modal, link.modal] = link.damping
         return D
 
-    def gauge(self, entry: schema.Gauge) -> tuple[Link, Beam, float]:
-        """Where a gauge of the file sits: link, beam and xi. Raises UsageError where a parameter in it is free."""
-        link = next(link for link in self.links if link.name == entry.link)
-        if link.beam is None:
-            raise UsageError(f"gauge {entry.name!r} sits on link {entry.link!r}, which is not flexible")
-        place = self.parameters.number(entry.x) / link.beam.length
-        return link, link.beam, min(self.parameters.evaluate(place, f"gauge {entry.name!r}"), TIP)
-
     @cached_property
     def massless_torsion(self) -> tuple[str, ...]:
         """Links whose torsion modes carry no polar inertia: the mass matrix is singular."""
@@ -229,3 +221,12 @@ class Robot:
             for link in self.links
             if link.beam is not None and link.beam.torsion.count and link.beam.polar_inertia.is_zero()
         )
+
+
+def gauge_place(robot: Robot, entry: schema.Gauge) -> tuple[Link, Beam, float]:
+    """Where a gauge of the file sits: link, beam and xi. Raises UsageError where a parameter in it is free."""
+    link = next(link for link in robot.links if link.name == entry.link)
+    if link.beam is None:
+        raise UsageError(f"gauge {entry.name!r} sits on link {entry.link!r}, which is not flexible")
+    place = robot.parameters.number(entry.x) / link.beam.length
+    return link, link.beam, min(robot.parameters.evaluate(place, f"gauge {entry.name!r}"), TIP)

@@ -1,0 +1,310 @@
+"""What callers hand over, made plain: every argument of the library passes here before anything is computed with it.
+
+Out of here come floats, integers, bools, text, lists, mappings and arrays of Python and NumPy themselves, never a
+subclass of them and never the caller's own object, so that nothing of what a caller writes is called later, changed,
+or met by a library that trusts its types. What is none raises UsageError with the ``word`` of the argument.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from decimal import Decimal
+from itertools import islice
+from numbers import Real
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.description.expressions import ExpressionError, evaluate, parse
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.errors import UsageError
+
+Array = npt.NDArray[np.float64]
+Scalar: TypeAlias = float | str
+Known: TypeAlias = Mapping[str, float | None]
+Progress: TypeAlias = Callable[[float], None]
+
+# Entries of a list; a sequence that never ends is found out here.
+ENTRY_LIMIT = 10_000_000
+_NO_LISTS = (str, bytes, bytearray, memoryview)
+
+
+def unheeded(share: float) -> None:
+    """Progress that nobody watches."""
+
+
+def shown(value: object) -> str:
+    """A value in a message: numbers and text as they are, of others the type, whose ``repr`` may do anything."""
+    if isinstance(value, str):
+        return quote(str.__str__(value))
+    if value is None or type(value) in (bool, float, complex) or (type(value) is int and value.bit_length() < 200):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {np.ndarray.shape.__get__(value)}"
+    return f"a value of type {quote(type.__getattribute__(type(value), '__name__'))[1:-1]}"
+
+
+@contextmanager
+def _asking(value: object, word: str) -> Iterator[None]:
+    """What a caller's object raises while it is looked at is the caller's mistake, told as such."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        why = quote(type(error).__name__)[1:-1]
+        raise UsageError(f"{word}: {shown(value)} cannot be used, asking it raises {why}") from None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Text and names
+
+
+def text(value: object, word: str) -> str:
+    """Text, as str itself."""
+    if not isinstance(value, str):
+        raise UsageError(f"{word}: text is wanted, not {shown(value)}")
+    return str.__str__(value)
+
+
+def choice(value: object, known: Collection[str], word: str) -> str:
+    """One of the words there are."""
+    chosen = text(value, word)
+    if chosen not in known:
+        hint = did_you_mean(chosen, known) or f": there are {listing(known) or 'none'}"
+        raise UsageError(f"{word} {quote(chosen)}{hint}")
+    return chosen
+
+
+def names(value: object, known: Collection[str], word: str, what: str) -> list[str]:
+    """Some of the names there are: a list, "q1,q2", or "all". ``what`` they are is for messages."""
+    if isinstance(value, str):
+        given = [name.strip() for name in text(value, word).split(",")]
+        given = list(known) if given == ["all"] else given
+    elif isinstance(value, Set):  # in an order that is the same every time
+        given = sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
+    else:
+        given = [text(each, word) for each in entries(value, word)]
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; there are {listing(known) or 'none'}"
+            raise UsageError(f"{word}: no {what} {quote(name)}{hint}")
+    return list(dict.fromkeys(given))
+
+
+def order(value: object) -> str:
+    """A kinematic order as text; which there are the model knows."""
+    if isinstance(value, str):
+        return text(value, "order")
+    return str(count(value, "order", 0, 2))
+
+
+def path(value: object, word: str) -> str:
+    """A path as text; bytes are decoded as the file system's."""
+    with _asking(value, word):
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, bytes | os.PathLike):
+            return str.__str__(os.fsdecode(value))
+    raise UsageError(f"{word}: a path or a name is wanted, not {shown(value)}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Switches, counts and functions
+
+
+def flag(value: object, word: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise UsageError(f"{word}: True or False is wanted, not {shown(value)}")
+    return bool(value)
+
+
+def count(value: object, word: str, least: int, most: int) -> int:
+    """An integer within bounds; no float, also where it is whole."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    if not whole:
+        raise UsageError(f"{word}: an integer from {least} to {most} is wanted, not {shown(value)}")
+    number = int.__index__(value) if isinstance(value, int) else int(value)  # type: ignore[call-overload]
+    if not least <= number <= most:
+        raise UsageError(f"{word} must be {least} to {most}, not {shown(number)}")
+    return int(number)
+
+
+def counts(value: object, word: str, least: int, most: int) -> list[int]:
+    """Integers within bounds."""
+    return [count(each, word, least, most) for each in entries(value, word)]
+
+
+def progress(value: object) -> Progress:
+    """What is told the share that is done."""
+    if not callable(value):
+        raise UsageError(f"progress: a function of the share that is done is wanted, not {shown(value)}")
+    return value
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Lists and mappings
+
+
+def is_list(value: object) -> bool:
+    """Whether a value is one of several entries in their order: not text, bytes, a set or a mapping."""
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, _NO_LISTS)
+
+
+def entries(value: object, word: str) -> list[object]:
+    """The entries of a list, a tuple or an array."""
+    if not is_list(value):
+        raise UsageError(f"{word}: a list is wanted, not {shown(value)}")
+    value = _base(value, word) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray) and not value.ndim:
+        raise UsageError(f"{word}: a list is wanted, not {shown(value)}")
+    with _asking(value, word):
+        found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
+    if len(found) > ENTRY_LIMIT:
+        raise UsageError(f"{word}: more than {ENTRY_LIMIT} entries")
+    return found
+
+
+def pairs(value: object, word: str) -> dict[str, object]:
+    """The entries of a mapping by their names."""
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{word}: values by name are wanted, like {{'name': ...}}, not {shown(value)}")
+    with _asking(value, word):
+        items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]
+    if len(items) > ENTRY_LIMIT:
+        raise UsageError(f"{word}: more than {ENTRY_LIMIT} entries")
+    found: dict[str, object] = {}
+    for key, entry in items:
+        name = text(key, f"a name in {word}")
+        if name in found:
+            raise UsageError(f"{word}: {quote(name)} is given twice")
+        found[name] = entry
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numbers
+
+
+def number(value: object, known: Known, word: str) -> float:
+    """A finite number, or the value of an expression over parameters."""
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0  # no -0.0
+    if isinstance(value, str):
+        return _evaluated(str.__str__(value), known, word)
+    if isinstance(value, np.ndarray):
+        held = _base(value, word)
+        if held.ndim or isinstance(held[()], np.ndarray):
+            _refuse(value, word)
+        return number(held[()], known, word)
+    if isinstance(value, np.generic) and np.generic.dtype.__get__(value).kind not in "iuf":
+        _refuse(value, word)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        _refuse(value, word)
+    try:
+        with np.errstate(all="ignore"):
+            made = _as_float(value)
+    except OverflowError:
+        made = math.inf
+    except Exception:
+        _refuse(value, word)
+    if not math.isfinite(made):
+        raise UsageError(f"{word}: {shown(value)} is not a finite number in double precision")
+    return made + 0.0
+
+
+def _refuse(value: object, word: str) -> NoReturn:
+    raise UsageError(f"{word}: {shown(value)} is not a number") from None
+
+
+def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
+    """An array without the ways of a subclass."""
+    with _asking(value, word):
+        if np.ma.is_masked(value):
+            raise UsageError(f"{word}: masked entries have no value: fill them")
+        return np.asarray(value)
+
+
+def _as_float(value: Real | Decimal) -> float:
+    """By the types themselves where a subclass might answer otherwise."""
+    if isinstance(value, float):
+        return float.__float__(value)
+    return int.__float__(value) if isinstance(value, int) else float(value)
+
+
+def _evaluated(expression: str, known: Known, word: str) -> float:
+    try:
+        return evaluate(parse(expression), {name: bound for name, bound in known.items() if bound is not None})
+    except ExpressionError as error:
+        degrees = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(deg|°)\s*", expression)
+        hint = f"; write {degrees[1]}*deg" if degrees else ""
+        raise UsageError(f"{word}: {quote(expression)} is not a number: {error}{hint}") from None
+
+
+def expressions(value: object, word: str) -> dict[str, str]:
+    """Numbers and expressions by name, as text."""
+    found = {}
+    for name, each in pairs(value, f"{word}s").items():
+        of = f"{word} {quote(name)[1:-1]}"
+        if not isinstance(each, str | Real | Decimal | np.ndarray):
+            raise UsageError(f"{of}: {shown(each)} is neither a number nor an expression")
+        found[name] = text(each, of) if isinstance(each, str) else repr(number(each, {}, of))
+    return found
+
+
+def positive(value: object, known: Known, word: str) -> float:
+    """A number greater than 0."""
+    found = number(value, known, word)
+    if found <= 0:
+        raise UsageError(f"{word} must be positive, not {found:g}")
+    return found
+
+
+def numbers(row: object, known: Known, word: str, sizes: tuple[int, ...]) -> list[float]:
+    """So many numbers."""
+    wanted = f"{word}: {' or '.join(map(str, sizes))} numbers are wanted, not"
+    if not is_list(row):
+        raise UsageError(f"{wanted} {shown(row)}")
+    found = entries(row, word)
+    if len(found) not in sizes:
+        raise UsageError(f"{wanted} {len(found)}")
+    return [float(each) for each in array(found, known, word, 1)]
+
+
+def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
+    """A number, or equally long rows of them down to a depth, as an array of its own.
+
+    Rows are lists, arrays or what else NumPy takes for an array. What is masked, complex or not finite is refused.
+    """
+    plain = value if is_list(value) else _array_like(value, word)
+    if isinstance(plain, np.ndarray):
+        plain = _base(plain, word)
+        if plain.ndim > depth:
+            raise UsageError(f"{word}: numbers or columns of numbers are wanted, not {shown(plain)}")
+        if plain.dtype.kind in "iuf":
+            with np.errstate(all="ignore"):
+                made: Array = plain.astype(np.float64) + 0.0
+            if not np.isfinite(made).all():
+                raise UsageError(f"{word}: a value is not finite in double precision")
+            return made
+    if not is_list(plain) or (isinstance(plain, np.ndarray) and not plain.ndim):
+        return np.array(number(plain, known, word))
+    if not depth:
+        raise UsageError(f"{word}: numbers are wanted, not lists of them")
+    rows = [array(each, known, word, depth - 1) for each in entries(plain, word)]
+    if len({row.shape for row in rows}) > 1:
+        raise UsageError(f"{word}: rows of equally many numbers are wanted")
+    return np.array(rows, dtype=np.float64)
+
+
+def _array_like(value: object, word: str) -> object:
+    """What says itself how it is an array (of pandas, of casadi, of an answer) as an array, all else as it is."""
+    with _asking(value, word):
+        known = isinstance(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__")
+        return value if known else np.asarray(value)

@@ -1,0 +1,305 @@
+"""What no argument of the library takes, a call of every public method that is right, and calls by chance.
+
+Values are made anew for every call, since generators end and hostile ones may change.
+"""
+
+import dataclasses
+import inspect
+import math
+import types
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+
+import casadi
+import numpy as np
+
+import kronbot
+from kronbot.library import robot as library
+from kronbot.library.exporting import Export
+from kronbot.library.symbolic import Symbolic
+
+TEXT = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 20, l: 0.9}
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {z: EI}, modes: {v: 1}}
+  - name: fore
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.4, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 0.2, inertia: {Izz: 0.01}}
+motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 5}}
+statics: {gauges: [{name: g1, link: upper, x: 0.1}]}
+simulate: {duration: 0.02, step: 0.01}
+"""
+
+
+class Raising(Exception):
+    """What hostile objects raise; it must never arrive."""
+
+
+def fails(*arguments, **named):
+    raise Raising
+
+
+class Name(str):
+    """Text that cannot be compared, hashed or written."""
+
+    __eq__ = __hash__ = __str__ = __repr__ = __format__ = fails
+
+
+class Number(float):
+    __float__ = __repr__ = __str__ = __eq__ = __lt__ = __le__ = __gt__ = __add__ = __mul__ = fails
+    __hash__ = None
+
+
+class Rational(Fraction):
+    __float__ = __repr__ = __str__ = __eq__ = __lt__ = fails
+    __hash__ = None
+
+
+class Items(dict):
+    items = keys = values = __iter__ = __len__ = fails
+
+
+class Entries(list):
+    __iter__ = __len__ = __getitem__ = fails
+
+
+class Endless(list):
+    def __iter__(self):
+        while True:
+            yield self
+
+
+class Arrayed:
+    __array__ = __repr__ = __len__ = fails
+
+
+class Imagined(np.ndarray):
+    __iter__ = __repr__ = __len__ = __getitem__ = __array_ufunc__ = fails
+
+
+class Path:
+    __fspath__ = __repr__ = fails
+
+
+def within_itself():
+    rows = [0.1, 0.2]
+    rows.append(rows)
+    return rows
+
+
+def zero_dimensional(value):
+    held = np.empty((), dtype=object)
+    held[()] = value
+    return held
+
+
+HOSTILE = {
+    "object": object,
+    "type": lambda: dict,
+    "function": lambda: fails,
+    "module": lambda: math,
+    "ellipsis": lambda: ...,
+    "True": lambda: True,
+    "numpy bool": lambda: np.True_,
+    "complex": lambda: 1 + 0j,
+    "numpy complex": lambda: np.complex128(1),
+    "nan": lambda: math.nan,
+    "inf": lambda: -math.inf,
+    "longdouble inf": lambda: np.longdouble("1e4000"),
+    "huge int": lambda: 10**400,
+    "huger int": lambda: 10**20000,
+    "sNaN": lambda: Decimal("sNaN"),
+    "timedelta": lambda: np.timedelta64(1, "s"),
+    "datetime": lambda: np.datetime64("2020-01-01"),
+    "void": lambda: np.zeros(1, dtype=[("a", float)])[0],
+    "hostile fraction": lambda: Rational(1, 2),
+    "bytes": lambda: b"q1",
+    "bytearray": lambda: bytearray(b"q1"),
+    "memoryview": lambda: memoryview(b"q1"),
+    "surrogate": lambda: "\ud800",
+    "NUL": lambda: "q1\0",
+    "long text": lambda: "q" * 100_000,
+    "hostile text": lambda: Name("nothing"),
+    "text": lambda: "nothing of that name",
+    "masked": lambda: np.ma.masked,
+    "masked array": lambda: np.ma.array([0.1, 0.2], mask=[True, False]),
+    "complex array": lambda: np.array([0.1, 0.2j]),
+    "bool array": lambda: np.array([True, False]),
+    "nan array": lambda: np.array([0.1, math.nan]),
+    "object array": lambda: np.array([0.1, object()], dtype=object),
+    "object in an array": lambda: zero_dimensional(object()),
+    "array in an array": lambda: zero_dimensional(zero_dimensional(0.1)),
+    "structured array": lambda: np.zeros(2, dtype=[("a", float)]),
+    "dates": lambda: np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
+    "cube": lambda: np.zeros((2, 2, 2)),
+    "hostile array": lambda: np.zeros((2, 2, 2)).view(Imagined),
+    "array-like": Arrayed,
+    "ragged": lambda: [[0.1, 0.2], [0.1]],
+    "bools": lambda: [True, False],
+    "Nones": lambda: [None, None],
+    "nested": lambda: [[[[0.1]]]],
+    "within itself": within_itself,
+    "endless": lambda: Endless([1]),
+    "hostile list": lambda: Entries([0.1, 0.2]),
+    "numbers as names": lambda: {1: 2.0},
+    "hostile mapping": lambda: Items(q1=0.1),
+    "unknown name": lambda: {"q9": 0.1},
+    "generator": lambda: (each for each in (0.1, 0.2)),
+    "iterator": lambda: iter([0.1]),
+    "set": lambda: {0.1, 0.2},
+    "symbol": lambda: casadi.SX.sym("x"),
+    "symbolic matrix": lambda: casadi.MX.sym("x", 2),
+    "hostile path": Path,
+}
+
+# Equal to 1/2, each in its way.
+HALVES = {
+    "numpy": lambda: np.float64(0.5),
+    "single": lambda: np.float32(0.5),
+    "longdouble": lambda: np.longdouble("0.5"),
+    "fraction": lambda: Fraction(1, 2),
+    "decimal": lambda: Decimal("0.5"),
+    "expression": lambda: "1/2",
+    "numpy text": lambda: np.str_("1/2"),
+    "array": lambda: np.array(0.5),
+    "masked array": lambda: np.ma.array(0.5),
+    "hostile float": lambda: Number(0.5),
+}
+
+
+def robot():
+    return kronbot.loads(TEXT, order="1")
+
+
+# A call of everything public that is right, with a value for every argument; what takes any number of names has one.
+CALLS = {
+    "load": {"robot": "khang", "order": "1", "parameters": {}},
+    "loads": {"text": TEXT, "order": "1", "parameters": {"EI": 2}},
+    "robots": {},
+    "convert": {"urdf": "arm.urdf", "tip": "b"},
+    "Robot.of": {"model": None},
+    "Robot.at_order": {"order": "1"},
+    "Robot.with_motion": {"motion": "q1: {type: sinusoid, amplitude: 0.1, frequency: 3}"},
+    "Robot.check": {},
+    "Robot.symbolic": {"style": "text", "short": False, "shared": False, "seconds": 1.0},
+    "Robot.jacobian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "frame": "fore", "axes": "body"},
+    "Robot.hessian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "frame": "fore", "axes": "body"},
+    "Robot.dynamics": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2]},
+    "Robot.taylor": {"of": "J_T", "terms": 1, "q": [0.1, 0.2], "delta": [0.1, 0], "frame": "fore", "axes": "base"},
+    "Robot.linearize": {
+        "q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "tau": [1, 2], "force": [0, 1, 0], "equilibrium": False,
+        "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"],
+    },
+    "Robot.linearize_along": {
+        "lock": ["q1", "q2"], "duration": 0.1, "step": 0.05, "period": "2*pi/5", "progress": lambda share: None
+    },
+    "Robot.modes": {"q": [0.1, 0.2], "qd": [0.1, 0], "convergence": 1},
+    "Robot.statics": {
+        "q": [0.1, 0.2], "angles": {"q2": [0.1]}, "forces": [[0, 1, 0]], "moments": [[0, 0, 1]],
+        "loads": {"fore": [0, 1, 0]}, "distributed": {"upper": [0, 1, 0]}, "tau": None, "calibration": [0.1, 0.2],
+        "solver": "linear", "buckling": False, "progress": lambda share: None,
+    },
+    "Robot.simulate": {
+        "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "algorithm": "composite",
+        "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "progress": lambda share: None,
+    },
+    "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
+    "Robot.complexity": {"functions": "inverse", "links": [1], "modes": [1], "progress": lambda share: None},
+    "Robot.force_units": {"places": [0, 1]},
+    "Robot.derivative_names": {"words": ["q", "qd"]},
+    "Symbolic.jacobian": {"frame": "fore", "axes": "body"},
+    "Symbolic.hessian": {"frame": "fore", "axes": "body"},
+    "Symbolic.dynamics": {},
+    "Symbolic.linearize": {"lock": ["q1"]},
+    "Export.c": {"header": "arm.h", "prefix": "arm", "real": "float"},
+    "Export.python": {},
+    "Export.casadi": {},
+}  # fmt: skip
+
+# What of the above is right after all: by argument, or by call and argument.
+RIGHT = {
+    "header": {"text", "hostile text"},
+    "prefix": {"hostile text"},
+    "progress": {"type", "function"},
+    **dict.fromkeys(("short", "shared", "equilibrium", "buckling"), {"True", "numpy bool"}),
+}
+
+
+def public(owner):
+    """Names of the public functions of a class or module."""
+    for name in owner.__all__ if isinstance(owner, types.ModuleType) else dir(owner):
+        value = getattr(owner, name)
+        if not name.startswith("_") and (inspect.isfunction(value) or inspect.ismethod(value)):
+            yield name
+
+
+def surface():
+    """Every public function and method by its name in CALLS, with the names of its arguments."""
+    owners = {"": kronbot, "Robot.": library.Robot, "Symbolic.": Symbolic, "Export.": Export}
+    for prefix, owner in owners.items():
+        for name in public(owner):
+            names = list(inspect.signature(getattr(owner, name)).parameters)
+            yield prefix + name, [each for each in names if each != "self"]
+
+
+class Caller:
+    """Calls of everything public about one robot."""
+
+    def __init__(self, folder):
+        self.robot = robot()
+        self.symbolic = self.robot.symbolic(seconds=1.0)
+        self.export = self.robot.export("pose")
+        mass = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        joint = '<joint name="q" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+        self.urdf = folder / "arm.urdf"
+        self.urdf.write_text(f'<robot name="r"><link name="a"/><link name="b">{mass}</link>{joint}</robot>')
+
+    def arguments(self, name):
+        """Those of the call that is right."""
+        values = {"convert": {"urdf": self.urdf}, "Robot.of": {"model": self.robot}}
+        return CALLS[name] | values.get(name, {})
+
+    def call(self, name, arguments):
+        """The answer."""
+        owner, _, method = name.rpartition(".")
+        held = {"": kronbot, "Robot": self.robot, "Symbolic": self.symbolic, "Export": self.export}[owner]
+        named = dict(arguments)
+        several = [named.pop("functions")] if "functions" in named else []
+        return getattr(held, method)(*several, **named)
+
+
+def by_chance(chance, depth=2):
+    """A value that may be anything."""
+    kinds = [
+        lambda: HOSTILE[chance.choice(sorted(HOSTILE))](),
+        lambda: HALVES[chance.choice(sorted(HALVES))](),
+        lambda: chance.choice([0, 1, -1, 2, 0.1, -0.0, 1e-300, 1e300, 5e-324, 2**63, -(2**63), None]),
+        lambda: chance.choice(["", "1", "pi", "q1", "upper", "upper.v1", "fore:root", "com:upper", "all", "q1,q2"]),
+        lambda: np.zeros([chance.randrange(4) for _ in range(chance.randrange(3))]),
+        lambda: np.full(chance.randrange(4), chance.choice([1e4, 1e-4, 0.5]), dtype=chance.choice("efdgiOU")),
+    ]
+    if depth:
+        kinds += [
+            lambda: [by_chance(chance, depth - 1) for _ in range(chance.randrange(5))],
+            lambda: tuple(by_chance(chance, depth - 1) for _ in range(chance.randrange(5))),
+            lambda: {
+                chance.choice(["q1", "q2", "upper", "upper.v1", "fore", "EI", 3]): by_chance(chance, depth - 1)
+                for _ in range(chance.randrange(4))
+            },
+        ]
+    return chance.choice(kinds)()
+
+
+def is_answer(value):
+    """Whether it is something that the library answers with."""
+    plain = isinstance(value, str | list | tuple | dict)
+    return plain or isinstance(value, Real) or dataclasses.is_dataclass(value) or hasattr(value, "arrays")

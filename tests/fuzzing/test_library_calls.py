@@ -1,0 +1,176 @@
+"""The library called with what it does not take: every argument of everything public, by plan and by chance."""
+
+import copy
+import pickle
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fuzzing import abuse
+
+import kronbot
+from kronbot.errors import KronbotError, UsageError
+from kronbot.library import arguments
+
+
+@pytest.fixture(scope="module")
+def caller(tmp_path_factory):
+    return abuse.Caller(tmp_path_factory.mktemp("urdf"))
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    """What never ends is given up after fewer entries than elsewhere."""
+    monkeypatch.setattr(arguments, "ENTRY_LIMIT", 1000)
+
+
+def test_the_plan_is_complete():
+    """No public function and no argument without a call that is right: a new one fails here."""
+    assert {name: list(arguments) for name, arguments in abuse.CALLS.items()} == dict(abuse.surface())
+
+
+@pytest.mark.parametrize("name", abuse.CALLS)
+def test_every_argument_is_looked_at(caller, name):
+    """The call is right, and with any argument replaced by what it does not take it is refused in words."""
+    right = caller.arguments(name)
+    assert abuse.is_answer(caller.call(name, right))
+    for argument in right:
+        for what, make in abuse.HOSTILE.items():
+            if what in abuse.RIGHT.get(argument, ()):
+                continue
+            with pytest.raises(KronbotError) as refused:
+                pytest.fail(f"{argument}: {what} gives {type(caller.call(name, {**right, argument: make()}))}")
+            words = str(refused.value)
+            assert 0 < len(words) < 2000, (argument, what)
+            assert words.isprintable() or name in ("loads", "Robot.with_motion"), (argument, what)
+            assert "0x" not in words, (argument, what)
+            assert "--" not in words, (argument, what)
+            assert str(pickle.loads(pickle.dumps(refused.value))) == words
+
+
+def test_numbers_of_every_kind_are_one_number(caller):
+    """Fractions, decimals, long doubles, expressions: the same answer as the float, to the last bit."""
+    ask = caller.robot
+
+    def answers(half):
+        return [
+            ask.jacobian({"q1": half()}),
+            ask.jacobian([half(), 0]),
+            ask.jacobian({"q1": [half(), 0.25], "q2": 0.0}),
+            ask.linearize(force=[half(), 0, 0], tau=[half(), 0]),
+            ask.statics(angles={"q1": [half()]}, forces=[[0, half(), 0]], loads={"fore": [0, half(), 0]}),
+            ask.simulate(0.02, 0.01, rtol=1e-4 if half is None else half(), atol=half(), qd={"q1": half()}),
+            kronbot.loads(abuse.TEXT, parameters={"EI": half()}).check(),
+        ]
+
+    plain = [answer.to_dict() for answer in answers(lambda: 0.5)]
+    for what, half in abuse.HALVES.items():
+        assert [answer.to_dict() for answer in answers(half)] == plain, what
+
+
+def test_names_of_hostile_classes_are_text(caller):
+    """A class between may not compare, hash or write itself; the text that it holds is what counts."""
+    ask, name = caller.robot, abuse.Name
+    answer = ask.jacobian({"q1": 0.1}, frame=name("fore"), axes=name("body"))
+    assert np.array_equal(answer[name("J_T")], ask.jacobian({"q1": 0.1}, frame="fore", axes="body")["J_T"])
+    assert name("J_T") in answer
+    assert ask.linearize(lock=[name("q1")])["M_L"].shape == (2, 2)
+    assert kronbot.loads(name(abuse.TEXT), order=name("0"), parameters={"EI": name("5")}).coordinates == ("q1", "q2")
+
+
+def test_answers_are_asked_by_name(caller):
+    """Whatever a key is."""
+    answer = caller.robot.check()
+    for make in abuse.HOSTILE.values():
+        assert make() not in answer
+        with pytest.raises(UsageError):
+            answer[make()]
+
+
+DEADLY = """
+import sys
+import numpy as np
+sys.path.insert(0, {tests!r})
+from fuzzing import abuse
+from kronbot.errors import KronbotError
+from kronbot.library import arguments
+arguments.ENTRY_LIMIT = 1000
+robot = abuse.robot()
+for solver in ("cvodes", "rodas", "dop853", "radau"):
+    for tolerance in (np.longdouble("1e-6"), np.float16(1e-3), "1e-6", np.array(1e-6)):
+        robot.simulate(0.02, 0.01, solver=solver, rtol=tolerance, atol=tolerance)
+    for make in abuse.HOSTILE.values():
+        try:
+            robot.simulate(0.02, 0.01, solver=solver, rtol=make())
+        except KronbotError:
+            continue
+        raise SystemExit("taken")
+"""
+
+
+def test_nothing_of_a_caller_reaches_an_integrator():
+    """A long double for a tolerance ended the process: in one of its own, with every solver."""
+    script = DEADLY.format(tests=str(abuse.__file__).rsplit("/", 2)[0])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_arguments_stay_as_they_are_and_answers_too(caller):
+    """Nothing is written into what a caller hands over, and nothing read from it later."""
+    q, rows = np.array([0.1, 0.2]), np.array([[0.1, 0.2], [0.3, 0.4]])
+    columns, names, settings = {"q1": np.array([0.1, 0.2])}, ["q1"], {"EI": 5}
+    forces, angles = [[0, 1, 0], [0.0, 2, 0]], {"q1": [0.1, 0.2]}
+    given = [q, rows, columns, names, settings, forces, angles]
+    before = copy.deepcopy(given)
+    ask = kronbot.loads(abuse.TEXT, order="1", parameters=settings)
+
+    def answers(robot):
+        return [
+            robot.jacobian(q), robot.jacobian(rows), robot.hessian(columns), robot.dynamics(rows, rows),
+            robot.taylor(q=q, delta=q), robot.linearize(q, lock=names, inputs=["force"]),
+            robot.statics(angles=angles, forces=forces), robot.simulate(0.02, 0.01, q=q), robot.check(),
+        ]  # fmt: skip
+
+    made = answers(ask)
+    bytes_of = [pickle.dumps(answer) for answer in made]
+    assert repr(given) == repr(before)
+    for values in (q, rows, columns["q1"]):
+        values[:] = 7
+    names[:], forces[0][:], angles["q1"][:] = ["q2"], [9, 9, 9], [9, 9]
+    settings["EI"] = 1
+    assert [pickle.dumps(answer) for answer in made] == bytes_of
+    q, rows, columns, names, settings, forces, angles = before
+    assert [pickle.dumps(answer) for answer in answers(ask.at_order("1"))] == bytes_of
+
+
+def by_chance(caller, seed, count):
+    """So many calls with some arguments by chance; whatever is raised is a KronbotError."""
+    chance = random.Random(seed)
+    names = [name for name, arguments in abuse.CALLS.items() if arguments]
+    for number in range(count):
+        name = chance.choice(names)
+        arguments = dict(caller.arguments(name))
+        for argument in chance.sample(list(arguments), min(len(arguments), chance.choice([1, 1, 2, 3]))):
+            arguments[argument] = abuse.by_chance(chance)
+        try:
+            answer = caller.call(name, arguments)
+        except KronbotError:
+            continue
+        except abuse.Raising:
+            assert arguments.get("progress") is abuse.fails, (seed, number, name)
+            continue
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, call {number}: {name}({list(arguments)})") from error
+        assert abuse.is_answer(answer), (seed, number, name)
+
+
+def test_calls_by_chance(caller):
+    by_chance(caller, 0, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_many_calls_by_chance(caller, seed):
+    by_chance(caller, seed, 1000)
