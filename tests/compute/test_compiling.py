@@ -272,6 +272,18 @@ def test_another_compiler_another_entry(kept, monkeypatch):
     assert len(kept.entries()) == 2
 
 
+@pytest.mark.parametrize("what", ["FLAGS", "LIBRARIES"])
+def test_other_flags_another_entry(what, kept, monkeypatch):
+    """Code that was compiled with other flags is not taken for this one's."""
+    native(sample())
+    assert compiling.cached(sample()) is not None
+    monkeypatch.setattr(compiling, what, (*getattr(compiling, what), "-L."))
+    assert compiling.cached(sample()) is None
+    native(sample())
+    assert compiling.cached(sample()) is not None
+    assert len(kept.entries()) == 2
+
+
 def test_removed_while_in_use(kept):
     """A function that is loaded outlives its file."""
     compiled = native(sample())

@@ -1,0 +1,55 @@
+"""The question ``modes``: moving joints stay locked, convergence is that of robots with so many modes."""
+
+import numpy as np
+import pytest
+
+from kronbot import loads
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: 1.1, d: 0, alpha: pi/2, theta: 0}
+    flexible: {mass: 2, EI: {y: 90, z: 70}, modes: {v: V, w: W}}
+    payload: {mass: 0.5}
+  - name: fore
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.7, EI: {y: 30, z: 40}, modes: {v: V}}
+"""
+
+
+def arm(v=2, w=1):
+    return loads(ARM.replace("V", str(v)).replace("W", str(w)))
+
+
+def test_joints_that_move_stay_locked_where_others_are_free():
+    """q1 spins: its coordinate is in neither table; frequencies are those of linearize with the same joints locked."""
+    robot = arm()
+    q, qd = {"q2": 0.7}, {"q1": 3.0}
+    answer = robot.modes(q, qd)
+    beams = [name for name in robot.coordinates if "." in name]
+    assert list(answer.arrays["shapes_locked"].rows) == beams
+    assert sorted(answer.arrays["shapes_free"].rows) == sorted(["q2", *beams])
+    assert "locked q1" in answer.summary["model_free"] and "free q2" in answer.summary["model_free"]
+    for case, lock in (("free", ["q1"]), ("locked", "all")):
+        wanted = robot.linearize(q, qd, lock=lock)["frequencies"]
+        assert answer[f"frequencies_{case}"] == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    assert sorted(robot.modes(q).arrays["shapes_free"].rows) == sorted(robot.coordinates)
+
+
+def test_rows_of_convergence_are_modes_of_robots_with_so_many():
+    q, qd = {"q2": 0.7}, {"q1": 3.0}
+    answer = arm().modes(q, qd, convergence=2)
+    fewer, more = arm(1, 1).modes(q, qd), arm(2, 2).modes(q, qd)
+    for case in ("locked", "free"):
+        table = answer.arrays[f"convergence_{case}"]
+        assert list(table.rows) == ["1", "2"]
+        wanted = fewer[f"frequencies_{case}"]
+        assert table.values[0] == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+        assert table.values[1] == pytest.approx(more[f"frequencies_{case}"][: len(wanted)], rel=1e-9, abs=1e-6)
+        assert np.abs(table.values[1] - table.values[0]).max() > 1
