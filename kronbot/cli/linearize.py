@@ -12,7 +12,21 @@ from kronbot.cli.questions import Formulas
 from kronbot.errors import UsageError
 
 
-@click.command(short_help="Linear model about a point, an equilibrium or a motion: matrices, state space, modes.")
+class Moving(click.Command):
+    """A command whose ``--motion`` may stand without a value, and before ROBOT."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What follows ``--motion`` is its value where it reads as a mapping."""
+        for place in [i for i, word in enumerate(args) if word == "--motion"]:
+            following = args[place + 1] if place + 1 < len(args) else ""
+            if "{" not in following and ": " not in following and not following.endswith(":"):
+                args[place] = "--motion="
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=Moving, short_help="Linear model about a point, an equilibrium or a motion: matrices, state space, modes."
+)
 @options.subject_options
 @options.q_option
 @options.qd_option

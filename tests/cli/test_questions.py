@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from kronbot import description
 from kronbot.cli.main import run
 
 Q = "0.47,0.83,-0.36"
@@ -191,6 +192,20 @@ def test_wrong_questions_name_the_choices(arguments, message, capsys):
     err = capsys.readouterr().err
     assert message in err
     assert "Traceback" not in err
+
+
+def test_motion_without_a_value_may_stand_before_the_robot(tmp_path, capsys):
+    file = tmp_path / "moving.yaml"
+    file.write_text(description.read("khang").text + "motion:\n  qa: {type: sinusoid, amplitude: 0.2, frequency: 5}\n")
+    grid = ["--duration", "0.1", "--step", "0.05", "--format", "json"]
+    answers = []
+    for words in (["--motion", str(file)], [str(file), "--motion"], [str(file), *grid, "--motion="]):
+        assert run(["linearize", *words, *grid]) == 0
+        answers.append(capsys.readouterr().out)
+    assert run(["linearize", "--motion", "qa: {type: sinusoid, amplitude: 0.2, frequency: 5}", "khang", *grid]) == 0
+    answers.append(capsys.readouterr().out)
+    assert len(set(answers)) == 1
+    assert json.loads(answers[0])["arrays"]["h_L"]["values"] != []
 
 
 def test_numbers_of_a_file_with_free_symbols(capsys):
