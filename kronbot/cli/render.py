@@ -15,6 +15,7 @@ import click
 import numpy as np
 
 from kronbot.cli.files import write_atomically
+from kronbot.cli.reservations import reservations
 from kronbot.cli.tables import table
 from kronbot.compute.result import Array, Result, joined, plain
 from kronbot.description.wording import did_you_mean, quote
@@ -41,10 +42,12 @@ def _render(result: Result, style: str, output: str | None, quiet: bool) -> None
             table(result)
         else:
             click.echo(WRITERS["." + style](result).decode(), nl=False)
-        return
-    write_atomically(Path(output), WRITERS[Path(output).suffix](result))
-    if not quiet:
-        click.echo(f"wrote {output}", err=True)
+    else:
+        write_atomically(Path(output), WRITERS[Path(output).suffix](result))
+        if not quiet:
+            click.echo(f"wrote {output}", err=True)
+    for reservation in () if quiet else reservations(result):
+        click.echo(f"warning: {reservation}", err=True)
 
 
 def only(result: Result, array: str | None) -> Result:

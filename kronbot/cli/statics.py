@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -138,24 +138,11 @@ def statics(
         return complete(side_by_side(by_order) if every else by_order[subject.order])
 
     def picture(result: Result) -> None:
-        if not out.quiet:
-            for warning in _beyond_small(result):
-                click.echo(f"warning: {warning}: compare with --order exact", err=True)
         if plot is not None and result.summary["complete"]:
             draw_sweep(plot, asked, solved)
 
     solved: dict[str, Outcome] = {}
     out.render_all_there_is(answer, picture)
-
-
-def _beyond_small(result: Result) -> Iterator[str]:
-    """What lies outside of what an order is made for."""
-    made = f"order {result.order} is not made for"
-    if beyond := result.summary.get("cases_beyond_small_deflections", 0):
-        far = "bend a beam by more than a tenth of its length, or turn its tip by more than 0.3 rad"
-        yield f"{beyond} of {result.summary['cases']} cases {far}, which {made}"
-    if "buckling_beyond_small_deflections" in result.summary:
-        yield f"at the buckling load a beam bends or turns so far as {made}"
 
 
 def draw_sweep(plot: str, asked: Asked, known: Mapping[str, Outcome]) -> None:

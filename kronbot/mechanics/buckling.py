@@ -14,7 +14,9 @@ from kronbot.compute.result import Scalar
 from kronbot.errors import ComputationError
 from kronbot.mechanics.equilibrium import Lost, Path
 from kronbot.mechanics.load_cases import Case
-from kronbot.mechanics.statics import Equilibria, beyond_small
+from kronbot.mechanics.small import beyond_small
+from kronbot.mechanics.static_model import PURPOSE
+from kronbot.mechanics.statics import Equilibria
 
 Array = npt.NDArray[np.float64]
 
@@ -50,8 +52,7 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
     found: dict[str, Scalar] = {"buckling_factor": lost.share}
-    rows = equilibria.model.report().rows(lost.q[None], case.wrench[None], multiplied(lost.share)[None])
-    if equilibria.robot.order in ("1", "2") and beyond_small(equilibria.robot, rows).any():
+    if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True
     return found
 

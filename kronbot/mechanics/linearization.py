@@ -20,6 +20,7 @@ from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import modes
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.small import beyond_small
 from kronbot.mechanics.state_space import INPUTS, OUTPUTS, ports, reachable, state_space
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -109,6 +110,8 @@ def linearize_at(robot: Robot, point: Point, choice: Choice, equilibrium: bool) 
     named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
     arrays, summary = _answers(robot, values, signals.input_names, signals.output_names, choice, replace(point, q=q))
+    if beyond_small(robot, q[None], PURPOSE).any():
+        summary["beyond_small_deflections"] = True
     return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
 
 

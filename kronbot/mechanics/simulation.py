@@ -23,6 +23,7 @@ from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
 from kronbot.mechanics.kinematics import endpoint
 from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.small import beyond_small
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
@@ -164,6 +165,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         summary["steps"] = solver.steps
     summary["evaluations"] = solver.evaluations
     summary |= _highlights(robot, system, series)
+    if beyond := int(beyond_small(robot, rows["q"][:count], PURPOSE).sum()):
+        summary["rows_beyond_small_deflections"] = beyond
     names = robot.derivative_names(["q", "qd"])
     start = {
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}

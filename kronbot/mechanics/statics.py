@@ -21,6 +21,7 @@ from kronbot.mechanics.compliance import compliance
 from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.rotations import along, axial
+from kronbot.mechanics.small import beyond_small
 from kronbot.mechanics.static_model import PURPOSE, StaticModel
 from kronbot.model.build import build
 from kronbot.model.robot import Link, Robot
@@ -31,10 +32,6 @@ SOLVERS = ("newton", "linear")
 FULL = np.ones(2)
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
-# Deflections beyond this share of a beam's length are outside of what orders 1 and 2 are made for, Piedboeuf A5.
-SMALL = 0.1
-# And so are turns (rad) of a tip, by bending (0.15 where it deflects by a tenth) or by torsion.
-TURN = 0.3
 
 
 @dataclass(frozen=True)
@@ -161,9 +158,9 @@ def _statics(
         state = bare.linear(still) if linear else bare.newton(still)
         at_rest = trace(state, np.zeros(6), FULL)
     series = _series(solved, statics, q, wrenches, rows, at_rest)
-    beyond = int(beyond_small(solved, rows).sum())
+    beyond = int(beyond_small(solved, q, PURPOSE).sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
-    if robot.order in ("1", "2") and beyond:
+    if beyond:
         summary["cases_beyond_small_deflections"] = beyond
     arrays: dict[str, Named] = {}
     start: dict[str, dict[str, float]] = {}
@@ -260,16 +257,6 @@ def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array
             turns = rows[f"turns {link.name}"].reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3)
             vectors = axial(turns[:, -1]) if "quadratic" in rows else np.array([along(each)[-1] for each in turns])
             yield link, places, vectors
-
-
-def beyond_small(robot: Robot, rows: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
-    """Cases (cases,) in which a tip goes further than orders 1 and 2 are made for: by SMALL lengths, or by TURN."""
-    beyond = np.zeros(len(rows["endpoint"]), dtype=bool)
-    for link, places, turns in _tips(robot, rows):
-        assert link.beam is not None
-        length = robot.parameters.evaluate(link.beam.length, PURPOSE)
-        beyond |= (np.linalg.norm(places, axis=1) > SMALL * length) | (np.linalg.norm(turns, axis=1) > TURN)
-    return beyond
 
 
 def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Array]) -> dict[str, Scalar]:

@@ -1,0 +1,73 @@
+"""Orders 1 and 2 beyond what they are made for: every question says so, by one measure, and names the exact order."""
+
+import json
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+
+from kronbot.cli.main import run
+from kronbot.mechanics.small import beyond_small
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, damping: 1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.1, EI: {z: 6}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.3}}
+    payload: {mass: PAYLOAD}
+simulate: {duration: 0.4, step: 0.1, drive: {q1: {pd: {kp: 900, kd: 60, target: 0}}}}
+"""
+QUESTIONS = {
+    "statics": ["--q", "0", "--forces", "0,0,0"],
+    "simulate": [],
+    "linearize": ["--equilibrium"],
+}
+
+
+@pytest.fixture
+def asked(tmp_path, capsys):
+    """The summary of an answer and what is said on stderr."""
+
+    def ask(question, payload, *options):
+        path = tmp_path / "arm.yaml"
+        path.write_text(ARM.replace("PAYLOAD", payload))
+        assert run([question, str(path), *QUESTIONS[question], "--format", "json", *options]) == 0
+        output, said = capsys.readouterr()
+        return json.loads(output)["summary"], said
+
+    return ask
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("order", ["1", "2"])
+def test_every_question_warns_beyond_a_tenth_of_the_length(question, order, asked):
+    """The tip hangs down by some 0.2 m of 1 m under 0.35 kg, by 0.02 m under nothing."""
+    summary, said = asked(question, "0.35", "--order", order)
+    assert any(name.endswith("beyond_small_deflections") for name in summary)
+    assert f"which order {order} is not made for: take --order exact" in said
+    summary, said = asked(question, "0", "--order", order)
+    assert not any(name.endswith("beyond_small_deflections") for name in summary)
+    assert "made for" not in said
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_exact_order_has_no_such_end_and_quiet_keeps_quiet(question, asked):
+    summary, said = asked(question, "0.35", "--order", "exact")
+    assert "made for" not in said
+    assert not any(name.endswith("beyond_small_deflections") for name in summary)
+    _, said = asked(question, "0.35", "--quiet")
+    assert said == ""
+
+
+def test_the_measure():
+    """A tenth of the length by one clamped-free shape, 0.3 rad by the twist of a shaft; order 1 moves by v itself."""
+    text = ARM.replace("PAYLOAD", "0").replace("v: 2", "v: 1, torsion: 1").replace("mass: 0.1,", "mass: 0.1, GJ: 1,")
+    robot = model(text.replace("EI: {z: 6}", "polar_inertia: 0.01, EI: {z: 6}"), "1")
+    rows = np.array([[0, 0.099, 0], [0, 0.101, 0], [0, 0, -0.299], [0, 0, -0.301], [2, 0, 0]])
+    assert beyond_small(robot, rows, "a test").tolist() == [False, True, False, True, False]
+    assert not beyond_small(model(text, "0"), np.zeros((2, 1)), "a test").any()
