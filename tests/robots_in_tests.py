@@ -42,12 +42,14 @@ def traced(robot, **outputs):
     return Trace(robot.parameters, {"q": q, "qd": qd, "x": x}, expressions, "test")
 
 
-def run(robot, *, duration=None, step=None, rtol=1e-8, solver="cvodes", algorithm="recursive", q=(), qd=()):
+def run(
+    robot, *, duration=None, step=None, rtol=1e-8, solver="cvodes", algorithm="recursive", q=(), qd=(), start="straight"
+):
     """Simulate; q and qd are initial values by name."""
     duration, step = horizon(robot, duration, step)
     places = {name: place for place, name in enumerate(robot.coordinates)}
     starts = [{places[name]: value for name, value in dict(values).items()} for values in (q, qd)]
-    settings = Run(duration, step, algorithm, solver, Tolerances(rtol, rtol * 1e-2), *starts)
+    settings = Run(duration, step, algorithm, solver, Tolerances(rtol, rtol * 1e-2), *starts, start)
     return simulate(robot, settings, lambda share: None)
 
 

@@ -43,6 +43,12 @@ def show_warnings(warnings: Iterable[Mistake]) -> None:
     _show(warnings, "warning: ")
 
 
+def show_doubts(texts: Iterable[str]) -> None:
+    """Warnings about an answer on stderr."""
+    for text in texts:
+        click.echo(f"{_painted('warning:', 'yellow')} {escaped(text)}", err=True, color=colourful(sys.stderr))
+
+
 def _show(mistakes: Iterable[Mistake], word: str) -> None:
     for mistake in mistakes:
         place = f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:"

@@ -11,7 +11,7 @@ import click
 
 from kronbot.cli import completion
 from kronbot.cli.files import check_target, demand_other_file
-from kronbot.cli.messages import show_warnings
+from kronbot.cli.messages import show_doubts, show_warnings
 from kronbot.compute import policy
 from kronbot.errors import Interrupted, KronbotError, UsageError
 
@@ -90,12 +90,23 @@ class Output:
         from kronbot.cli.render import render
 
         render(result, self.style, self.output, self.array, self.quiet)
+        if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
+            show_doubts(result.warnings)
 
     def render_blocks(self, answers: Iterator[Result]) -> None:
         """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
         from kronbot.cli.render import render_blocks
 
-        render_blocks(answers, self.style, self.output, self.array, self.quiet)
+        doubts: dict[str, None] = {}
+
+        def noted() -> Iterator[Result]:
+            for result in answers:
+                doubts.update(dict.fromkeys(result.warnings))
+                yield result
+
+        render_blocks(noted(), self.style, self.output, self.array, self.quiet)
+        if not self.quiet:
+            show_doubts(doubts)
 
     def render_all_there_is(self, ask: Callable[[], Result], draw: Callable[[Result], None]) -> None:
         """Render an answer and draw it; of one that stops early what there is, before its error goes on."""

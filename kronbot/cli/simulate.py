@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 @options.q_option
 @options.qd_option
 @click.option(
+    "--start",
+    type=click.Choice(["straight", "equilibrium"]),
+    help="Beams at t = 0: straight, or at rest in their sag under gravity; default: the file's, else straight.",
+)
+@click.option(
     "--algorithm",
     type=click.Choice(["recursive", "composite"]),
     default="recursive",
@@ -44,6 +49,7 @@ def simulate(
     step: float | None,
     q: str | None,
     qd: str | None,
+    start: str | None,
     algorithm: str,
     solver: str,
     rtol: float,
@@ -69,12 +75,20 @@ def simulate(
     from kronbot.cli.points import values
     from kronbot.cli.progress import progress_bar
 
-    start = {"q": values(robot, q, "--q"), "qd": values(robot, qd, "--qd")}
+    at = {"q": values(robot, q, "--q"), "qd": values(robot, qd, "--qd")}
 
     def ask() -> Result:
         with progress_bar(f"simulating {robot.name}", out.quiet) as progress:
             return robot.simulate(
-                duration, step, **start, algorithm=algorithm, solver=solver, rtol=rtol, atol=atol, progress=progress
+                duration,
+                step,
+                **at,
+                start=start,
+                algorithm=algorithm,
+                solver=solver,
+                rtol=rtol,
+                atol=atol,
+                progress=progress,
             )
 
     def picture(result: Result) -> None:

@@ -86,7 +86,7 @@ class Result:
 
     ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values and
     ``units`` to its unit, ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or
-    python), ``warnings`` what the robot file should be looked at for. Nothing in it can be changed.
+    python), ``warnings`` what should be looked at, in the robot file or in the answer. Nothing in it can be changed.
 
     ``name in answer``, ``list(answer)`` and ``answer[name]`` are about arrays and columns of the series.
     """
@@ -205,7 +205,8 @@ def joined(blocks: Iterable[Result]) -> Result:
         values = np.concatenate([array.values, *(block.arrays[name].values for block in rest)])
         arrays[name] = replace(array, values=values, axis=("case", range(1, len(values) + 1)))
     cases = sum(int(block.summary["cases"]) for block in (first, *rest))
-    return replace(first, arrays=arrays, summary={"cases": cases})
+    warnings = tuple(dict.fromkeys(warning for block in (first, *rest) for warning in block.warnings))
+    return replace(first, arrays=arrays, summary={"cases": cases}, warnings=warnings)
 
 
 @dataclass(frozen=True)

@@ -256,6 +256,9 @@ Drive = Annotated[
 ]
 
 
+Start = Literal["straight", "equilibrium"]
+
+
 @dataclass(frozen=True)
 class Simulate:
     """How ``simulate`` runs unless told otherwise."""
@@ -263,6 +266,9 @@ class Simulate:
     duration: Annotated[Quantity | None, Field(description="s")] = None
     step: Annotated[Quantity | None, Field(description="time between rows of output, s")] = None
     drive: Annotated[Drive | None, Field(description="rigid arm's torques along the motion, or by joint")] = None
+    start: Annotated[Start, Field(description="beams at first: straight, or at rest in their sag under gravity")] = (
+        "straight"
+    )
 
 
 @dataclass(frozen=True)

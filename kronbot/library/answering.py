@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
 
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array, Outcome, Result, Scalar
 from kronbot.library.values import Values, points
+from kronbot.mechanics.limits import told_at, told_of_rows
 from kronbot.model.robot import Robot
 
 Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
@@ -26,10 +31,17 @@ def numbers(robot: Robot, question: Question, given: Mapping[str, Values | None]
     if batch:
         arrays = question.at_rows(*values.values())
         cases: dict[str, Scalar] = {"cases": len(values["q"])}
-        return Result(question.purpose, robot.name, robot.order, arrays=arrays, summary=cases)
+        answer = Result(question.purpose, robot.name, robot.order, arrays=arrays, summary=cases)
+        return answer if given.get("q") is None else replace(answer, warnings=told_of_rows(robot, values["q"]))
     arrays = question.at(*(rows[0] for rows in values.values()))
     at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
-    return Result(question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summarize(arrays))
+    answer = Result(question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summarize(arrays))
+    return with_limits(answer, robot, given.get("q"), values["q"][0])
+
+
+def with_limits(answer: Result, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
+    """The answer at q (n,) with a warning for every joint beyond a limit, where values of joints were given."""
+    return answer if given is None else replace(answer, warnings=[*answer.warnings, *told_at(robot, q)])
 
 
 def complete(outcome: Outcome) -> Result:

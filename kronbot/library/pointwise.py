@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.library import arguments
-from kronbot.library.answering import nothing, numbers
+from kronbot.library.answering import nothing, numbers, with_limits
 from kronbot.library.values import Values, point, view
 from kronbot.model import robot
 
@@ -140,4 +140,6 @@ class Pointwise(robot.Robot):
         quantity = arguments.choice(of, expansions.QUANTITIES, "of")
         power = arguments.count(terms, "terms", 0, expansions.MOST_TERMS)
         change = None if delta is None else point(self, delta, "delta")
-        return expansions.taylor(self, quantity, view(self, frame, axes), power, point(self, q, "q"), change)
+        at = point(self, q, "q")
+        seen = view(self, frame, axes)
+        return with_limits(expansions.taylor(self, quantity, seen, power, at, change), self, q, at)

@@ -16,7 +16,7 @@ from kronbot.compute.result import Result
 from kronbot.description import limits
 from kronbot.errors import UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete
+from kronbot.library.answering import complete, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
 from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point
@@ -101,7 +101,7 @@ class Robot(Pointwise):
             joint_values(self, tau, "tau"),
             np.array(arguments.numbers(force, self.description.values, "force", (3,))),
         )
-        return linearization.linearize_at(self, place, choice, balanced)
+        return with_limits(linearization.linearize_at(self, place, choice, balanced), self, q, place.q)
 
     def linearize_along(
         self,
@@ -137,7 +137,8 @@ class Robot(Pointwise):
         from kronbot.mechanics import vibration
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
-        return vibration.vibration(self, point(self, q, "q"), point(self, qd, "qd"), largest)
+        posture = point(self, q, "q")
+        return with_limits(vibration.vibration(self, posture, point(self, qd, "qd"), largest), self, q, posture)
 
     def statics(
         self,
@@ -191,6 +192,7 @@ class Robot(Pointwise):
         *,
         q: Values | None = None,
         qd: Values | None = None,
+        start: str | None = None,
         algorithm: str = "recursive",
         solver: str = "cvodes",
         rtol: Scalar = 1e-8,
@@ -199,7 +201,8 @@ class Robot(Pointwise):
     ) -> Result:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
 
-        ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``algorithm`` is
+        ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``start`` is
+        straight or equilibrium: beams at rest in the sag of the first posture (default: the file's). ``algorithm`` is
         recursive or composite, ``solver`` cvodes, rodas, dop853 or radau. Raises ComputationError where the run stops
         early, Interrupted at Ctrl-C, both with the rows so far as ``partial``.
 
@@ -208,7 +211,7 @@ class Robot(Pointwise):
         >>> answer["t"].tolist()
         [0.0, 0.05, 0.1]
         """
-        from kronbot.mechanics import simulation
+        from kronbot.mechanics import initial_state, simulation
         from kronbot.mechanics.integrators import SOLVERS, Tolerances
         from kronbot.mechanics.recursion import ALGORITHMS
 
@@ -222,6 +225,9 @@ class Robot(Pointwise):
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
             q=by_place(self, q, "q"),
             qd=by_place(self, qd, "qd"),
+            start=initial_state.start_of(self)
+            if start is None
+            else arguments.choice(start, initial_state.STARTS, "start"),
         )
         return complete(simulation.simulate(self, run, arguments.progress(progress)))
 

@@ -63,6 +63,7 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
         {"difference": difference},
         series,
         summary,
+        list(dict.fromkeys(warning for result in results.values() for warning in result.warnings)),
         units={"order": "1"} | dict(fullest.units),
     )
     return Outcome(answer, error)

@@ -19,8 +19,10 @@ from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageErr
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.initial_state import initial_state, step_of_gravity
 from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
 from kronbot.mechanics.kinematics import endpoint
+from kronbot.mechanics.limits import passings
 from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.mechanics.regularity import demand_regular
 from kronbot.mechanics.small import beyond_small
@@ -34,6 +36,8 @@ ROWS = 200
 ROW_LIMIT = 1_000_000
 # Numbers of the answer, 8 bytes each and several times that while they are written.
 NUMBER_LIMIT = 50_000_000
+# Errors of a run over the tolerances, which are those of a step.
+STRAY = 10.0
 # CVODES takes shorter times for rounding.
 SHORTEST_STEP = 1e-8
 
@@ -43,7 +47,7 @@ class Run:
     """What a simulation is asked for: duration and step of the output (s), algorithm, solver, tolerances.
 
     ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
-    their motion (or at 0), beams start straight and at rest.
+    their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
     """
 
     duration: float
@@ -53,6 +57,11 @@ class Run:
     tolerances: Tolerances
     q: Mapping[int, float]
     qd: Mapping[int, float]
+    start: str = "straight"
+
+    def error(self, size: float) -> float:
+        """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
+        return STRAY * (self.tolerances.rtol * size + self.tolerances.atol)
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
 
     times = grid(run.duration, run.step)
     solver = integrator(run.solver, system.ode(parameters), run.tolerances)
-    states = [_initial_state(robot, system, run)]
+    states = [initial_state(robot, system, run)]
     _demand_regular(robot, system, states[0])
     solver.met = met
     error: KronbotError | None = None
@@ -161,6 +170,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "algorithm": run.algorithm,
         "solver": run.solver,
     }
+    if run.start == "equilibrium":
+        summary["start"] = run.start
     if solver.steps:
         summary["steps"] = solver.steps
     summary["evaluations"] = solver.evaluations
@@ -172,8 +183,13 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
+    told = [
+        f"{each} by up to {each.amount}, first at t = {done[each.first]:g} s"
+        for each in passings(robot, rows["q"][:count], run.error)
+    ]
+    told += step_of_gravity(robot, system, report, states[0], summary)
     units = units_of(robot, series)
-    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary, units=units), error)
+    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary, told, units=units), error)
 
 
 def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
@@ -213,22 +229,6 @@ def grid(duration: float, step: float) -> Array:
     times: Array = np.array([float(k * decimal) for k in range(count + 1)])
     times[-1] = duration
     return times
-
-
-def _initial_state(robot: Robot, system: Equations, run: Run) -> Array:
-    q, qd = np.zeros(robot.n), np.zeros(robot.n)
-    on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
-    t = SX.sym("t")
-    for place, motion in on_motion.items():
-        start = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
-        q[place], qd[place] = start["q"][0], start["v"][0]
-    for place in (*run.q, *run.qd):
-        if place not in system.free:
-            raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
-    for target, values in ((q, run.q), (qd, run.qd)):
-        for place, value in values.items():
-            target[place] = value
-    return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
 
 
 def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
@@ -275,6 +275,11 @@ def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Ar
     return series | {f"energy.{name}": values for name, values in energies.items()}
 
 
+def _peak(series: Mapping[str, Array], link: str) -> float:
+    """Largest displacement (m) of the tip of a beam."""
+    return float(np.linalg.norm([series[f"tip.{link}.{axis}"] for axis in "xyz"], axis=0).max())
+
+
 def _highlights(robot: Robot, system: Equations, series: Mapping[str, Array]) -> dict[str, Scalar]:
     """What a person wants to know first: energy balance, deflections, deviations from the motion."""
     gravity = series["energy.gravity"] - series["energy.gravity"][0]
@@ -288,8 +293,7 @@ def _highlights(robot: Robot, system: Equations, series: Mapping[str, Array]) ->
     }
     for link in robot.links:
         if link.modes:
-            tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
-            summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
+            summary[f"peak_deflection.{link.name}"] = _peak(series, link.name)
     t = SX.sym("t")
     for joint in robot.joints:
         if joint.name in robot.motions and joint.index in system.free and system.drives.follows(joint.name):

@@ -19,6 +19,7 @@ from kronbot.errors import ComputationError, Interrupted, KronbotError
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
 from kronbot.mechanics.equilibrium import Lost, Path, metric
+from kronbot.mechanics.limits import passings, told_at
 from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.rotations import along, axial
 from kronbot.mechanics.small import beyond_small
@@ -176,7 +177,23 @@ def _statics(
     elif not linear:
         summary |= _unstable(equilibria, done, states)
     units = units_of(robot, series)
-    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary, units=units), error)
+    told = [f"{each} by up to {each.amount}, first in case {each.first + 1}" for each in passings(solved, q)]
+    if len(inquiry.cases) == 1:
+        told = told_at(solved, q[0])
+    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units), error)
+
+
+def sag(robot: Robot, angles: Array) -> Array:
+    """The equilibrium q (n,) of the beams under gravity alone, at joint values (joints,) that something holds.
+
+    Raises ComputationError where there is none on the way from straight beams, UsageError where a parameter is free.
+    """
+    equilibria = Equilibria(robot, schema.Statics())
+    case = Case(angles, np.zeros(6), {}, np.zeros(robot.n))
+    try:
+        return equilibria.newton(case)
+    except Lost as lost:
+        raise _lost(robot, equilibria, case, lost) from None
 
 
 def at_orders(

@@ -10,6 +10,7 @@ import casadi
 from casadi import SX
 
 from kronbot.description import Description, names, schema
+from kronbot.description.expressions import evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.errors import UsageError
 from kronbot.model.beam import TIP, Beam
@@ -193,6 +194,20 @@ class Robot:
         for parent in order:  # grows while it is walked
             order += self.children[parent]
         return tuple(order)
+
+    @cached_property
+    def limits(self) -> dict[int, tuple[float, float]]:
+        """Smallest and largest values of joints (rad or m) by place in q, where the file limits them.
+
+        Limits that depend on a parameter without a value are left out.
+        """
+        known = {name: value for name, value in self.description.values.items() if value is not None}
+        ends = [link.joint.limits for link in self.file.links if link.joint.name is not None]
+        return {
+            joint.index: (evaluate(pair[0], known), evaluate(pair[1], known))
+            for joint, pair in zip(self.joints, ends, strict=True)
+            if pair is not None and pair[0].names | pair[1].names <= known.keys()
+        }
 
     @cached_property
     def stiffness(self) -> SX:

@@ -171,7 +171,9 @@ def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
 @pytest.mark.parametrize("number", SIGNALS)
 def test_what_is_ignored_stays_ignored(number):
     """nohup, and jobs in the background of scripts."""
-    process = started(READY.format(number=-1), "simulate", "khang", "--format", "json", answer=signal.SIG_IGN)
+    process = started(
+        READY.format(number=-1), "simulate", "khang", "--format", "json", "--quiet", answer=signal.SIG_IGN
+    )
     for pause in (0.0, 0.3, 0.3):
         time.sleep(pause)
         os.kill(process.pid, number)

@@ -1,0 +1,86 @@
+"""Joints beyond their limits: named once each, with the amount and the time, but not for rounding."""
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+
+from kronbot.cli.main import run as command_line
+from kronbot.library.robot import Robot
+
+ARM = """
+kronbot: 1
+name: limited
+gravity: [0, 0, 0]
+parameters: {most: 1, free: }
+links:
+  - {name: a, joint: {type: revolute, name: q1, limits: [-60*deg, 60*deg]}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}
+  - {name: b, joint: {type: prismatic, name: q2, limits: [0.1, most]}, pose: {}, rigid: {mass: 1}}
+  - {name: c, joint: {type: revolute, name: q3, limits: [-free, free]}, pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}
+MORE
+"""
+DRIVE = """simulate:
+  duration: 2
+  step: 0.01
+  drive:
+    q1: {motion: {type: polynomial, from: -60*deg, to: END, duration: 1, degree: 5}}
+    q2: {motion: {type: cycloidal, from: 0.2, to: 0.05, duration: 1}}
+"""
+
+
+def arm(more=""):
+    return Robot.of(model(ARM.replace("MORE", more)))
+
+
+def test_a_run_tells_each_joint_once_with_time_and_amount():
+    """q2 falls below 0.1 where 0.15 (s - sin(2 pi s)/(2 pi)) = 0.1, s = 0.585; q1 rests at its limit."""
+    answer = arm(DRIVE.replace("END", "60*deg")).simulate()
+    assert answer.warnings == ["q2 is beyond its limit of 0.1 m by up to 0.05 m, first at t = 0.59 s"]
+    assert answer["q2"][58] > 0.1 > answer["q2"][59]
+    answer = arm(DRIVE.replace("END", "70*deg")).simulate()
+    assert [warning.split(",")[0] for warning in answer.warnings] == [
+        "q1 is beyond its limit of 1.0472 rad by up to 0.175 rad", "q2 is beyond its limit of 0.1 m by up to 0.05 m",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas"])
+def test_what_the_integration_leaves_open_is_not_told(solver):
+    """Torques of the rigid arm along a motion that ends at the limit: the arm arrives there to the tolerances."""
+    more = "motion: {q1: {type: polynomial, from: 0, to: 60*deg, duration: 1, degree: 5}, q2: {type: sinusoid, "
+    more += "amplitude: 0, frequency: 1, offset: 0.5}}\nsimulate: {duration: 1.01, step: 0.01}\n"
+    answer = arm(more).simulate(solver=solver, rtol=1e-6, atol=1e-8)
+    assert answer["q1"].max() - np.pi / 3 != 0
+    assert answer.warnings == []
+
+
+def test_commands_at_a_point_and_at_rows():
+    """Values that were given; zeros by default are nobody's choice. A limit without a value is none."""
+    robot = arm()
+    told = ["q1 is beyond its limit of -1.0472 rad by 0.953 rad", "q2 is beyond its limit of 1 m by 0.5 m"]
+    beyond, default = [-2, 1.5, 99], [0, 0.5, 0]
+    for ask in (robot.jacobian, robot.hessian, robot.dynamics, robot.modes, robot.linearize, robot.statics):
+        assert list(ask(beyond).warnings) == told, ask
+        assert not ask(default).warnings
+    for ask in (robot.jacobian, robot.modes, robot.linearize):
+        assert not ask().warnings
+    assert list(robot.taylor(q=beyond).warnings) == told
+    rows = robot.jacobian([default, beyond, beyond])
+    assert list(rows.warnings) == [
+        "q1 is beyond its limit of -1.0472 rad in some of the rows",
+        "q2 is beyond its limit of 1 m in some of the rows",
+    ]
+    sweep = robot.statics(angles={"q1": [0, 1, 1.5, 2], "q2": [0.5]})
+    assert sweep.warnings == ["q1 is beyond its limit of 1.0472 rad by up to 0.953 rad, first in case 3"]
+    assert not robot.jacobian([np.nextafter(np.pi / 3, 2), 1, 0]).warnings
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    """On stderr, exit 0; blocks of many rows tell it once; --quiet does not."""
+    file, rows = tmp_path / "arm.yaml", tmp_path / "rows.csv"
+    file.write_text(ARM.replace("MORE", ""))
+    assert command_line(["modes", str(file), "--q", "2,0.5,0"]) == 0
+    assert capsys.readouterr().err == "warning: q1 is beyond its limit of 1.0472 rad by 0.953 rad\n"
+    assert command_line(["modes", str(file), "--q", "2,0.5,0", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    rows.write_text("q1,q2\n" + "0,0.5\n" * 5 + "1.5,0.5\n" * 70_000)
+    assert command_line(["jacobian", str(file), "--q", f"@{rows}", "--format", "csv", "--array", "J_T"]) == 0
+    assert capsys.readouterr().err == "warning: q1 is beyond its limit of 1.0472 rad in some of the rows\n"

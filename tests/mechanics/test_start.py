@@ -1,0 +1,136 @@
+"""Flexible arms that start in the equilibrium of their first posture: no step of gravity at t = 0."""
+
+import numpy as np
+import pytest
+from robots_in_tests import columns, model, run
+
+import kronbot
+from kronbot.cli.main import run as command_line
+from kronbot.compute.trace import Trace
+from kronbot.errors import ComputationError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.mechanics.initial_state import start_of
+from kronbot.mechanics.simulation import equations
+
+ARM = """
+kronbot: 1
+name: sagging
+convention: standard
+gravity: [0.5, -9.81, 1]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.9, d: 0.1, alpha: 0.4, theta: 0}
+    flexible: {mass: 0.3, EI: {y: 20, z: 11.2}, modes: {v: 1, w: 1}, shape: craig-bampton}
+  - name: fore
+    joint: {type: prismatic, name: q2}
+    dh: {a: 0.4, d: 0, alpha: 0, theta: 0.3}
+    rigid: {mass: 0.1}
+    payload: {mass: 0.25, com: [0, 0.05, 0]}
+simulate: {duration: 0.3, step: 0.05, drive: {q1: DRIVE, q2: {motion: HELD}}}
+"""
+HELD = "{type: polynomial, from: 0.2, to: 0.2, duration: 1, degree: 5}"
+
+
+def arm(drive="{motion: HELD}", order="2"):
+    return Robot.of(model(ARM.replace("DRIVE", drive).replace("HELD", HELD), order))
+
+
+def first_accelerations(robot, series):
+    """Of the free coordinates at the first row, by their place."""
+    system = equations(robot, "recursive")
+    q = np.array([series[name][0] for name in robot.coordinates])
+    qd = np.array([series[f"{name}_dot"][0] for name in robot.coordinates])
+    trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"rate": system.rate}, "test")
+    rate = trace(0.0, np.concatenate([q[system.free], qd[system.free], [0, 0]]))["rate"]
+    return dict(zip(system.free, rate[len(system.free) :], strict=False))
+
+
+@pytest.mark.parametrize("order", ["1", "2", "exact"])
+def test_held_joints_and_beams_stay_where_they_are(order):
+    """Accelerations are those that rounding of Newton's method (1e-12 rad) leaves: 1e-12 of stiffness over mass."""
+    text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
+    # Both directions of the exact rod would take half a minute, most of it tracing.
+    robot = model(text.replace(", w: 1", "") if order == "exact" else text, order)
+    answer = run(robot, start="equilibrium", duration=0.1).result
+    assert answer.summary["start"] == "equilibrium"
+    assert max(map(abs, first_accelerations(robot, answer.series).values())) < 1e-6
+    straight = run(robot, duration=0.05).result
+    assert min(map(abs, first_accelerations(robot, straight.series).values())) > 0.5
+    q = columns(answer.series, *robot.coordinates)
+    assert np.abs(q[:, list(robot.flexible)]).min() > 1e-3
+    assert np.abs(q - q[0]).max() < 1e-9
+
+
+def test_constant_torques_of_the_statics_hold_it():
+    """The torque that statics gives, as a constant: nothing moves, the free joint neither."""
+    wanted = arm().statics(q={"q1": 0.7, "q2": 0.2})
+    robot = arm(f"{{torque: {float(wanted['torque.q1'][0])!r}}}")
+    answer = run(robot, q={"q1": 0.7}, start="equilibrium", duration=0.1).result
+    assert max(map(abs, first_accelerations(robot, answer.series).values())) < 1e-6
+    for name in robot.coordinates[1:3]:
+        assert answer.series[name][0] == pytest.approx(wanted[name][0], abs=1e-11)
+        assert np.abs(answer.series[name] - wanted[name][0]).max() < 1e-8
+    assert np.abs(answer.series["q1"] - 0.7).max() < 1e-8
+
+
+def test_a_controller_starts_in_the_same_sag_with_the_rates_given():
+    """Beams lie in the equilibrium of the first posture whatever drives the joint, and move as they are told."""
+    robot = arm("{pd: {kp: 50, kd: 5, target: 0.7}}")
+    wanted = robot.statics(q={"q1": 0.7, "q2": 0.2})
+    start = run(robot, q={"q1": 0.7}, qd={"upper.v1": 0.1, "q1": 0.2}, start="equilibrium", duration=0.01).result.at
+    for name in robot.coordinates[1:3]:
+        assert start["q"][name] == pytest.approx(wanted[name][0], abs=1e-11)
+    assert [start["qd"][name] for name in ("q1", "upper.v1", "upper.w1")] == [0.2, 0.1, 0]
+
+
+def test_how_it_is_asked_for(tmp_path, capsys):
+    """By the file, the library and the command line; the words there are; a deflection beside it is refused."""
+    file = tmp_path / "arm.yaml"
+    text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
+    file.write_text(text.replace("simulate: {", "simulate: {start: equilibrium, "))
+    by_file = kronbot.load(str(file))
+    assert (start_of(by_file), start_of(arm())) == ("equilibrium", "straight")
+    assert by_file.simulate()["upper.v1"][0] == arm().simulate(start="equilibrium")["upper.v1"][0] != 0
+    assert by_file.simulate(start="straight")["upper.v1"][0] == 0
+    assert command_line(["simulate", str(file), "--start", "straight", "--format", "csv", "--quiet"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("0.0,0.2,0.0,")
+    with pytest.raises(UsageError, match="start 'sagging': there are straight, equilibrium"):
+        arm().simulate(start="sagging")
+    with pytest.raises(UsageError, match=r"upper\.v1 starts in the equilibrium"):
+        arm().simulate(start="equilibrium", q={"upper.v1": 0.1})
+    assert "start" not in arm().simulate(duration=0.01).summary
+
+
+def test_an_arm_that_gravity_breaks_down_has_no_start():
+    """The message is that of statics: where the path of equilibria ends."""
+    soft = ARM.replace("z: 11.2", "z: 1e-4").replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
+    with pytest.raises(ComputationError, match="no stable path of equilibria"):
+        run(model(soft), start="equilibrium")
+
+
+def test_who_starts_straight_under_gravity_is_told(capsys):
+    """Where gravity alone bends a beam by more than a tenth of its largest deflection, and only there."""
+    told = arm().simulate().warnings
+    assert len(told) == 1
+    assert "gravity alone bends upper by" in told[0]
+    assert "--start equilibrium" in told[0]
+    assert not arm().simulate(start="equilibrium").warnings
+    assert not arm().simulate(q={"upper.v1": 0.01}).warnings  # who gives deflections has thought of it
+    assert not arm(order="0").simulate().warnings
+    light = ARM.replace("[0.5, -9.81, 1]", "[0, -0.01, 0]").replace("HELD", HELD)
+    shaken = light.replace("DRIVE", "{motion: {type: sinusoid, amplitude: 0.5, frequency: 10}}")
+    assert not Robot.of(model(shaken)).simulate().warnings
+    assert command_line(["simulate", "khang", "--duration", "0.1", "--format", "csv"]) == 0
+    assert capsys.readouterr().err.startswith("warning: gravity alone bends arm by ")
+    assert command_line(["simulate", "khang", "--duration", "0.1", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_sag_that_is_told_is_that_of_small_deflections():
+    """-K^-1 g_f against the equilibrium itself, where the beam hardly bends."""
+    stiff = ARM.replace("z: 11.2", "z: 11.2e3").replace("y: 20", "y: 20e3")
+    robot = Robot.of(model(stiff.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)))
+    row = robot.statics(q=[0.2, 0.2])
+    sag = np.linalg.norm([row[f"tip.upper.{axis}"][0] for axis in "xyz"])
+    assert f"gravity alone bends upper by {sag:.3g} m" in robot.simulate(duration=0.05).warnings[0]
