@@ -122,7 +122,7 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
     shaken = light.replace("DRIVE", "{motion: {type: sinusoid, amplitude: 0.5, frequency: 10}}")
     assert not Robot.of(model(shaken)).simulate().warnings
     assert command_line(["simulate", "khang", "--duration", "0.1", "--format", "csv"]) == 0
-    assert capsys.readouterr().err.startswith("warning: gravity alone bends arm by ")
+    assert "warning: gravity alone bends arm by " in capsys.readouterr().err
     assert command_line(["simulate", "khang", "--duration", "0.1", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
