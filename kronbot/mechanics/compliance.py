@@ -19,7 +19,8 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, Named], dict[str, Scalar]]
     """Endpoint compliance J K^-1 J^T (6 x 6) and stiffness from the tangent stiffness K of the free coordinates.
 
     Where the endpoint cannot yield in some directions, the stiffness is the pseudo-inverse of the compliance, each
-    direction in units of the square root of its own entry of the diagonal: zero stands for "does not yield there". ``stable`` tells whether the equilibrium survives a disturbance.
+    direction in units of the square root of its own entry of the diagonal: zero stands for "does not yield there".
+    ``stable`` tells whether the equilibrium survives a disturbance.
     """
     units_m, units_n = ["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3
     force, per = ["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3
