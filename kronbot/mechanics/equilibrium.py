@@ -1,7 +1,8 @@
 """Equilibria found by following them from one that is known, while the load grows: Newton's method that cannot stray.
 
 A step of the load is taken only where the corrections shrink fast from the first one on (the contraction test of
-Deuflhard's affine invariant Newton methods); otherwise it is halved. What is returned lies on the path that begins at
+Deuflhard's affine invariant Newton methods) and none of them starts beyond a singular stiffness, from where it would
+lead to another branch; otherwise the step is halved. What is returned lies on the path that begins at
 the known state and meets no singular stiffness on the way (no equilibrium branches off), or nothing is returned.
 """
 
@@ -76,7 +77,7 @@ class Path:
         step, unstable = goal - share, self._unstable(q, share)
         while share != goal:
             step = min(step, goal - share, key=abs)
-            found = self.correct(q, share + step)
+            found = self.correct(q, share + step, unstable)
             if found is None or self._unstable(found, share + step) != unstable:
                 step /= 2
                 if abs(step) < SHORTEST * abs(goal or 1.0):
@@ -88,17 +89,21 @@ class Path:
 
     def _unstable(self, q: Array, share: float) -> int:
         """Number of directions without stiffness: on a path it changes where the stiffness is singular."""
-        _, K = self.balance(q, share)
-        return int((np.linalg.eigvals(K).real <= 0).sum()) if self.free else 0
+        return _directions(self.balance(q, share)[1])
 
-    def correct(self, q: Array, share: float) -> Array | None:
-        """The equilibrium near q (n,), or None where Newton's method does not contract to it at once."""
+    def correct(self, q: Array, share: float, unstable: int | None = None) -> Array | None:
+        """The equilibrium near q (n,), or None where Newton's method does not contract to it at once.
+
+        With ``unstable`` also None where the stiffness has another number of unstable directions on the way to it.
+        """
         if not self.free:
             return q
         before, at = np.inf, q
         for _ in range(CORRECTIONS):
             F, K = self.balance(at, share)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
+                return None
+            if unstable is not None and _directions(K) != unstable:
                 return None
             try:
                 correction = np.linalg.solve(K, -F)
@@ -115,3 +120,8 @@ class Path:
                 return at
             before = size
         return None
+
+
+def _directions(K: Array) -> int:
+    """Number of directions in which a stiffness (m x m) does not hold."""
+    return int((np.linalg.eigvals(K).real <= 0).sum()) if len(K) else 0
