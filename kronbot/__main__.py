@@ -51,8 +51,9 @@ def _mend_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # A closed one would be the next file that is opened, and what is printed would go there.
-            os.open(os.devnull, os.O_RDWR)
+            # A closed one would be the next file that is opened, and what is printed would go there. An answer that
+            # nobody gets is an error, a message that nobody gets is none.
+            os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_RDWR)
     # What native libraries print, of numbers that overflow for example, is no part of the answer.
     number = os.dup(1)
     os.dup2(2, 1)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from kronbot.cli.files import write_atomically
-from kronbot.errors import UsageError
-
-SUFFIXES = (".yaml", ".yml")
+from kronbot.cli.files import check_robot_file, keep_apart, save, shown
 
 
 @click.command(short_help="A robot file from a URDF: rigid links, poses in place of Denavit-Hartenberg rows.")
@@ -35,7 +30,9 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
       kronbot convert arm.urdf --tip tool0 | kronbot check -
       xacro arm.urdf.xacro | kronbot convert - -o arm.yaml
     """
-    target = _target(output, overwrite)
+    if output is not None and output != "-":
+        check_robot_file("-o", output, overwrite)
+    keep_apart(urdf, "the URDF")
 
     from kronbot.description.elements import read_xml
     from kronbot.description.urdf import URDF_BYTES, parse_urdf
@@ -47,24 +44,8 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
         translation = translate(parse_urdf(source), tip)
     if not quiet:
         for note in translation.notes:
-            click.echo(f"{source.name}: {note}", err=True)
-    if target is None:
+            click.echo(f"{shown(source.name)}: {note}", err=True)
+    if output is None or output == "-":
         click.echo(translation.text, nl=False)
         return
-    write_atomically(target, translation.text.encode())
-    if not quiet:
-        click.echo(f"wrote {target}", err=True)
-
-
-def _target(output: str | None, overwrite: bool) -> Path | None:
-    """The file to write, None for stdout. Raises UsageError, before anything is read, where it cannot be written."""
-    if output is None or output == "-":
-        return None
-    path = Path(output)
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"-o {output}: a robot file ends in {' or '.join(SUFFIXES)}")
-    if path.exists() and not overwrite:
-        raise UsageError(f"-o {output}: the file is there already; --overwrite replaces it")
-    if not path.parent.is_dir():
-        raise UsageError(f"-o {output}: there is no folder {str(path.parent)!r}")
-    return path
+    save(output, translation.text.encode())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kronbot.cli import options
-from kronbot.cli.files import check_place, shown, write_atomically
+from kronbot.cli.files import check_place, save, shown
 from kronbot.cli.options import Output, Subject
 from kronbot.compute.naming import c_prefix
 from kronbot.errors import UsageError
@@ -157,9 +157,7 @@ def export(
     paths = target.files(names)
     exported = model.export(*names, algorithm=algorithm, frame=frame, axes=axes)
     for path, content in zip(paths, target.contents(exported), strict=True):
-        write_atomically(path, content)
-        if not quiet:
-            click.echo(f"wrote {path}", err=True)
+        save(str(path), content)
     out.render(_listing(exported.package, paths))
 
 

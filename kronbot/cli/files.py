@@ -1,77 +1,153 @@
-"""Files that answers are written to: checked before anything is computed, written whole or not at all."""
+"""Files that answers are written to: checked before anything is computed, kept apart from what is read, saved whole."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
-from kronbot.compute.interruption import UNFINISHED
+import click
+
+from kronbot.cli.completion import STANDARD_INPUT
+from kronbot.cli.saving import Target
+from kronbot.compute.interruption import interruptions
 from kronbot.description.wording import quote
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import KronbotError, UsageError, said
 
 SUFFIXES = (".json", ".csv", ".npz", ".mat", ".tex")
+ROBOT_SUFFIXES = (".yaml", ".yml")
+LOST = "cannot write the answer: stdout is closed"
+_NOTES = "kronbot.files"
+
+
+@dataclass
+class _Notes:
+    """Files that one command writes, by their names, and files that it reads, by device and inode."""
+
+    written: dict[str, tuple[str, Target]] = field(default_factory=dict)
+    read: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    def demand_apart(self) -> None:
+        for place, target in self.written.values():
+            found = target.found()
+            if found is not None and (what := self.read.get((found.st_dev, found.st_ino))):
+                raise UsageError(f"{place}: that is {what} itself")
+
+
+def _notes() -> _Notes:
+    context = click.get_current_context(silent=True)
+    return _Notes() if context is None else cast("_Notes", context.meta.setdefault(_NOTES, _Notes()))
 
 
 def check_target(output: str | None, overwrite: bool) -> None:
-    """Raise UsageError, before anything is computed, where ``-o`` names what cannot be written."""
+    """Raise UsageError, before anything is computed, where ``-o`` names what cannot be written.
+
+    Raises KronbotError where the answer goes to stdout, and that is closed.
+    """
     if output is None or output == "-":
+        with suppress(OSError, ValueError):  # of what is no file, writing tells
+            if fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+                raise KronbotError(LOST)
         return
     if Path(output).suffix not in SUFFIXES:
         raise UsageError(f"-o {shown(output)}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}")
     check_place("-o", output, overwrite)
 
 
-def demand_other_file(output: str | None, source: str, what: str) -> None:
-    """Raise UsageError where the answer would take the place of what it comes from."""
-    with suppress(OSError, ValueError):
-        if output is not None and os.path.samefile(output, source):
-            raise UsageError(f"-o {shown(output)}: that is {what} itself")
+def check_robot_file(option: str, name: str, overwrite: bool) -> None:
+    """The same for a robot file."""
+    if Path(name).suffix not in ROBOT_SUFFIXES:
+        raise UsageError(f"{option} {shown(name)}: a robot file ends in {' or '.join(ROBOT_SUFFIXES)}")
+    check_place(option, name, overwrite)
 
 
 def check_place(option: str, name: str, overwrite: bool) -> None:
-    """Raise UsageError where the file that an option names cannot be made, or is there and not to be replaced."""
+    """Raise UsageError where the file that an option names cannot be made, or is there and not to be replaced.
+
+    What is found is kept until the file is saved: nobody can exchange folders or links meanwhile.
+    """
     place = f"{option} {shown(name)}"
     try:
-        path = Path(os.path.realpath(name))
-        found = path.stat().st_mode if path.exists() else None
-        folder = path.parent.is_dir()
+        target = Target.at(name, overwrite)
+        found = target.found()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{place}: there is no folder {_folder(name)}") from None
     except (OSError, ValueError) as error:  # no name that a file can have
-        raise UsageError(f"{place}: {getattr(error, 'strerror', None) or error}") from None
-    if found is not None and not stat.S_ISREG(found):
-        raise UsageError(f"{place}: {'a folder' if stat.S_ISDIR(found) else 'a device or a pipe'}, not a file")
+        raise UsageError(f"{place}: {said(error)}") from None
+    if context := click.get_current_context(silent=True):
+        context.call_on_close(target.close)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        raise UsageError(f"{place}: {kind}, not a file")
     if found is not None and not overwrite:
         raise UsageError(f"{place}: the file is there already; --overwrite replaces it")
-    if not folder:
-        raise UsageError(f"{place}: there is no folder {shown(str(path.parent))}")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"{place}: the folder {shown(str(path.parent))} is read-only")
+    if found is not None and not target.replaceable(found):
+        raise UsageError(f"{place}: the file belongs to another user, and only its owner may replace it in this folder")
+    if not target.writable():
+        raise UsageError(f"{place}: the folder {_folder(name)} is read-only")
+    notes = _notes()
+    for other, (writer, taken) in notes.written.items():
+        if other != name and target.same(taken):
+            raise UsageError(f"{place}: that is what {writer} writes")
+    notes.written[name] = (place, target)
+    notes.demand_apart()
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write a file whole or not at all: a temporary file beside it, then a rename. Links are followed.
+def keep_apart(source: str, what: str) -> None:
+    """Raise UsageError where an answer would take the place of a file that it comes from, by whatever name."""
+    with suppress(OSError, ValueError):
+        status = os.fstat(0) if source in STANDARD_INPUT else os.stat(source)
+        if not stat.S_ISREG(status.st_mode):
+            return
+        notes = _notes()
+        notes.read[status.st_dev, status.st_ino] = what
+        notes.demand_apart()
+        if os.path.samestat(status, os.fstat(sys.stdout.fileno())):
+            raise UsageError(f"stdout is {what} itself: -o FILE writes the answer to another file")
 
-    Content may come piece by piece; where making a piece fails there is no file either.
+
+def save(name: str, content: bytes | Iterable[bytes]) -> None:
+    """Write a file that :func:`check_place` has been asked about, whole or not at all, and say so on stderr.
+
+    Content may come piece by piece; where the computation, a signal or a full disk stops it, what there is is saved,
+    and the error goes on. A file that has appeared meanwhile stays: the answer gets another name.
 
     Raises KronbotError where the file system refuses, for example because it is full.
     """
-    target = Path(os.path.realpath(path))
-    name = str(target.with_name(f".kronbot-{os.urandom(8).hex()}"))
-    UNFINISHED.add((name, None))
     try:
-        with open(name, "xb") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-        if target.exists():
-            os.chmod(name, stat.S_IMODE(target.stat().st_mode))
-        os.replace(name, target)
+        _, target = _notes().written.get(name) or ("", Target.at(name, False))
+        with interruptions() as met, target.draft() as draft:
+            stopped = draft.fill([content] if isinstance(content, bytes) else content, met)
+            with met.saving():
+                published = target.publish(draft)
+                written = name if published == target.name else os.path.join(os.path.dirname(name), published)
+                tell(f"wrote {shown(written)}{', incomplete' if stopped else ''}")
     except OSError as error:
-        raise KronbotError(f"cannot write {shown(str(path))}: {error.strerror or error}") from None
-    finally:
+        raise KronbotError(f"cannot write {shown(name)}: {said(error)}") from None
+    if isinstance(stopped, OSError):
+        raise KronbotError(f"cannot write all of {shown(name)}: {said(stopped)}")
+    if stopped is not None:
+        raise stopped
+    if written != name:
+        raise KronbotError(f"{shown(name)} has appeared meanwhile and stays; the answer is in {shown(written)}")
+
+
+def tell(text: str) -> None:
+    """A line on stderr, unless the command is to be quiet or nobody hears it."""
+    context = click.get_current_context(silent=True)
+    if context is not None and not context.params.get("quiet"):
         with suppress(OSError):
-            os.unlink(name)  # there only where something went wrong
-        UNFINISHED.discard((name, None))
+            click.echo(text, err=True)
+
+
+def _folder(name: str) -> str:
+    return shown(os.path.dirname(os.path.realpath(name)))
 
 
 def shown(name: str) -> str:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from kronbot.cli.files import check_place, shown, write_atomically
-from kronbot.errors import UsageError
-
-SUFFIXES = (".yaml", ".yml")
+from kronbot.cli.files import check_robot_file, save, shown
 
 
 @click.command(short_help="A commented robot file to start from.")
@@ -34,9 +29,7 @@ def init(file: str | None, overwrite: bool, quiet: bool) -> None:
     if file is None or file == "-":
         click.echo(starter(), nl=False)
         return
-    if Path(file).suffix not in SUFFIXES:
-        raise UsageError(f"init {shown(file)}: a robot file ends in {' or '.join(SUFFIXES)}")
-    check_place("init", file, overwrite)
-    write_atomically(Path(file), starter().encode())
+    check_robot_file("init", file, overwrite)
+    save(file, starter().encode())
     if not quiet:
-        click.echo(f"wrote {shown(file)}; kronbot check {shown(file)} says what it describes", err=True)
+        click.echo(f"kronbot check {shown(file)} says what it describes", err=True)

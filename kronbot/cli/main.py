@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -15,6 +16,7 @@ import click
 
 from kronbot import __version__
 from kronbot.cli import completion
+from kronbot.cli.files import LOST
 from kronbot.cli.messages import escaped, show_error, worded
 from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
 from kronbot.errors import Interrupted, KronbotError, said
@@ -146,6 +148,8 @@ def _end(error: BaseException, debug: bool) -> int:
             return 0
         case KronbotError():
             return _fail(error, debug)
+        case OSError(errno=errno.EBADF):
+            return _fail(KronbotError(LOST), debug)
         case OSError():
             return _fail(KronbotError(f"cannot write the answer: {said(error)}"), debug)
         case ValueError() if type(error).__name__ == "LinAlgError":  # of NumPy, which is not imported for its name

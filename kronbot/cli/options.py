@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kronbot.cli import completion
-from kronbot.cli.files import check_target, demand_other_file
+from kronbot.cli.files import check_target, keep_apart
 from kronbot.cli.messages import show_doubts, show_warnings
 from kronbot.compute import policy
 from kronbot.errors import Interrupted, KronbotError, UsageError
@@ -57,12 +57,12 @@ class Subject:
         from kronbot import description
         from kronbot.description.nodes import named_files
 
-        demand_other_file(out.output, self.robot, "the robot file")
+        keep_apart(self.robot, "the robot file")
         source = description.read(self.robot)
         described = description.load(source, settings_of(self.settings))
-        if out.output is not None and source.folder is not None:
+        if source.folder is not None and "file" in source.text:
             for name in named_files(description.compose(source)):
-                demand_other_file(out.output, str(source.folder / name), "a table of the robot")
+                keep_apart(str(source.folder / name), "a table of the robot")
         if not out.quiet:
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot
@@ -89,7 +89,7 @@ class Output:
         """Print or write the answer."""
         from kronbot.cli.render import render
 
-        render(result, self.style, self.output, self.array, self.quiet)
+        render(result, self.style, self.output, self.array)
         if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
             show_doubts(result.warnings)
 
@@ -104,7 +104,7 @@ class Output:
                 doubts.update(dict.fromkeys(result.warnings))
                 yield result
 
-        render_blocks(noted(), self.style, self.output, self.array, self.quiet)
+        render_blocks(noted(), self.style, self.output, self.array)
         if not self.quiet:
             show_doubts(doubts)
 

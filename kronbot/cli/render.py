@@ -14,9 +14,10 @@ from pathlib import Path
 import click
 import numpy as np
 
-from kronbot.cli.files import write_atomically
+from kronbot.cli.files import save, tell
 from kronbot.cli.reservations import reservations
-from kronbot.cli.tables import table
+from kronbot.cli.tables import summary, table
+from kronbot.compute.interruption import interruptions
 from kronbot.compute.result import Array, Result, joined, plain
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import UsageError
@@ -29,12 +30,12 @@ PIECE = 50_000
 MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
 
 
-def render(result: Result, style: str, output: str | None, array: str | None, quiet: bool) -> None:
+def render(result: Result, style: str, output: str | None, array: str | None) -> None:
     """Print the answer in a style, or write it to a file whose suffix decides."""
-    _render(only(result, array), style, output, quiet)
+    _render(only(result, array), style, output)
 
 
-def _render(result: Result, style: str, output: str | None, quiet: bool) -> None:
+def _render(result: Result, style: str, output: str | None) -> None:
     if output is None or output == "-":
         if style == "table" and result.source:
             click.echo(document(result), nl=False)
@@ -43,11 +44,12 @@ def _render(result: Result, style: str, output: str | None, quiet: bool) -> None
         else:
             click.echo(WRITERS["." + style](result).decode(), nl=False)
     else:
-        write_atomically(Path(output), WRITERS[Path(output).suffix](result))
-        if not quiet:
-            click.echo(f"wrote {output}", err=True)
-    for reservation in () if quiet else reservations(result):
-        click.echo(f"warning: {reservation}", err=True)
+        with interruptions() as met, met.saving():
+            save(output, WRITERS[Path(output).suffix](result))
+            if Path(output).suffix == ".csv" and result.series and result.summary:
+                tell(summary(result))  # for which csv has no place
+    for reservation in reservations(result):
+        tell(f"warning: {reservation}")
 
 
 def only(result: Result, array: str | None) -> Result:
@@ -61,23 +63,21 @@ def only(result: Result, array: str | None) -> Result:
     return replace(result, arrays={array: result.arrays[array]}, series={}, units={}, source=source)
 
 
-def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None, quiet: bool) -> None:
+def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None) -> None:
     """The same for an answer in blocks of cases: csv is written block by block, other forms when all is there."""
     first = next(answers)
     blocks = (only(block, array) for block in chain([first], answers))
     if "cases" not in first.summary or (
         style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv"
     ):
-        _render(joined(blocks), style, output, quiet)
+        _render(joined(blocks), style, output)
         return
     pieces = _csv_blocks(blocks)
     if output is None or output == "-":
         for piece in pieces:
             click.echo(piece.decode(), nl=False)
         return
-    write_atomically(Path(output), pieces)
-    if not quiet:
-        click.echo(f"wrote {output}", err=True)
+    save(output, pieces)
 
 
 def _csv_blocks(blocks: Iterator[Result]) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ import click
 import numpy as np
 
 from kronbot.cli.completion import STANDARD_INPUT
-from kronbot.cli.files import demand_other_file, shown
+from kronbot.cli.files import keep_apart, shown
 from kronbot.cli.messages import show_warnings
 from kronbot.description.expressions import ExpressionError, evaluate, parse
 from kronbot.description.source import STANDARD_INPUT_NAME
@@ -100,8 +100,7 @@ def _opened(robot: Robot, name: str, option: str) -> Iterator[BinaryIO]:
         raise UsageError(f"{where}: a directory, not a file")
     if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
         raise UsageError(f"{where}: neither a file nor a pipe (a device or a socket)")
-    if context := click.get_current_context(silent=True):
-        demand_other_file(context.params.get("output"), name, "the file of rows")
+    keep_apart(name, "the file of rows")
     with open(name, "rb") as file:
         yield file
 

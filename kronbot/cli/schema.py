@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from kronbot.cli.files import check_target, shown, write_atomically
+from kronbot.cli.files import check_target, save, shown
 from kronbot.errors import UsageError
 
 
@@ -43,6 +43,4 @@ def schema(output: str | None, overwrite: bool, quiet: bool) -> None:
     if output is None or output == "-":
         click.echo(text, nl=False)
         return
-    write_atomically(Path(output), text.encode())
-    if not quiet:
-        click.echo(f"wrote {shown(output)}", err=True)
+    save(output, text.encode())

@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from kronbot.cli.charts import chart
-from kronbot.cli.messages import colourful
+from kronbot.cli.messages import colourful, escaped
 from kronbot.compute.result import Array, Result, plain
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
@@ -43,9 +43,13 @@ def table(result: Result) -> None:
         click.echo("".join(f"{line}\n" for line in ["", *lines] if lines), nl=False)
     if result.summary:
         click.echo()
-        left = max(map(len, result.summary))
-        for name, value in result.summary.items():
-            click.echo(f"{name:{left}}{GAP}{_number(value)}")
+        click.echo(summary(result))
+
+
+def summary(result: Result) -> str:
+    """The summary as lines of names and values."""
+    left = max(map(len, result.summary))
+    return "\n".join(f"{name:{left}}{GAP}{_number(value)}" for name, value in result.summary.items())
 
 
 def _heading(text: str) -> None:
@@ -128,4 +132,4 @@ def _number(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, complex):
         return f"{value.real:.{DIGITS}g}{value.imag:+.{DIGITS}g}i"
-    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

@@ -1,5 +1,6 @@
 """Where answers go: files whole or not at all, full disks, closed pipes, streams that are not there."""
 
+import fcntl
 import json
 import os
 import resource
@@ -7,12 +8,13 @@ import stat
 import subprocess
 import sys
 
+import click
 import pytest
 
-from kronbot.cli import files
-from kronbot.cli.files import check_place, check_target, write_atomically
+from kronbot.cli import saving
+from kronbot.cli.files import check_place, check_target, save
 from kronbot.cli.main import run
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError, UsageError
 
 ROBOT = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
 LINK = "{name: l, joint: {type: fixed}, pose: {}}"
@@ -86,52 +88,197 @@ def test_the_robot_file_is_not_replaced(tmp_path, monkeypatch, capsys):
 
 def test_a_read_only_folder(tmp_path, monkeypatch):
     """Refused before the work; the option is named."""
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: False)  # root may write everywhere
     with pytest.raises(UsageError, match="--plot .*run.png: the folder .* is read-only"):
         check_place("--plot", str(tmp_path / "run.png"), False)
+
+
+def test_links_that_lead_nowhere(tmp_path, monkeypatch, capsys):
+    """Found at once, not at the end of an hour."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+    (tmp_path / "far.csv").symlink_to("no/far.csv")
+    monkeypatch.setattr("kronbot.library.robot.Robot.simulate", lambda *_, **__: pytest.fail("computed"))
+    for name, words in (("loop.csv", "Too many levels"), ("far.csv", "there is no folder"), ("x/", "suffix")):
+        assert run(["simulate", "khang", "-o", name, "--overwrite"]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_two_answers_in_one_file(tmp_path, monkeypatch, capsys):
+    """Under two names of one place."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.png").symlink_to("run.csv")
+    assert run(["simulate", "khang", "-o", "run.csv", "--plot", "run.png"]) == 2
+    assert capsys.readouterr().err == "Error: --plot run.png: that is what -o run.csv writes\n"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Writing
 
 
-def test_whole_or_not_at_all(tmp_path, monkeypatch):
+@pytest.fixture
+def saved(tmp_path):
+    """Save as a command does that was asked before whether it may."""
+
+    def save_as(name, content, overwrite=False, meanwhile=lambda: None):
+        with click.Context(click.Command("x")):
+            check_place("-o", str(tmp_path / name), overwrite)
+            meanwhile()
+            save(str(tmp_path / name), content)
+
+    return save_as
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_whole_or_not_at_all(tmp_path, monkeypatch, saved):
     """What goes wrong at any step leaves the old file as it was, and nothing beside it."""
     target = tmp_path / "run.json"
     target.write_bytes(b"old")
-    for step in ("chmod", "replace"):
+    for step in ("write", "fsync", "fchmod", "replace"):
         for error, caught in ((OSError(28, "No space left on device"), KronbotError), (KeyboardInterrupt(), None)):
             with monkeypatch.context() as patch:
-                patch.setattr(files.os, step, lambda *_, error=error: (_ for _ in ()).throw(error))
+                patch.setattr(saving.os, step, lambda *_, error=error, **__: (_ for _ in ()).throw(error))
                 with pytest.raises(caught or type(error)):
-                    write_atomically(target, b"new")
-            assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+                    saved("run.json", b"new", overwrite=True)
+            assert names(tmp_path) == ["run.json"]
             assert target.read_bytes() == b"old"
-            assert not files.UNFINISHED
-    write_atomically(target, b"new")
+            assert not saving.UNFINISHED
+    saved("run.json", b"new", overwrite=True)
     assert target.read_bytes() == b"new"
 
 
-def test_permissions(tmp_path):
-    """Of a new file by the umask, of a replaced one as they were."""
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, saved, links):
+    """Stays; the answer is not lost. File systems without links are no exception."""
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(saving.os, "link", refuse)
+    saved("new.csv", b"new")
+    assert names(tmp_path) == ["new.csv"]
+    appear = (tmp_path / "run.csv").write_text
+    for number in (2, 3):
+        (tmp_path / "run.csv").unlink(missing_ok=True)
+        words = f"run.csv has appeared meanwhile and stays; the answer is in .*run-{number}.csv"
+        with pytest.raises(KronbotError, match=words):
+            saved("run.csv", b"mine", meanwhile=lambda: appear("theirs"))
+        assert (tmp_path / "run.csv").read_text() == "theirs"
+        assert (tmp_path / f"run-{number}.csv").read_text() == "mine"
+    # A link to nowhere is not followed at the end, nor a device replaced.
+    with pytest.raises(KronbotError, match="the answer is in .*odd-2.csv"):
+        saved("odd.csv", b"mine", meanwhile=lambda: (tmp_path / "odd.csv").symlink_to("elsewhere"))
+    with pytest.raises(KronbotError, match="what stands there is no file any more"):
+        saved("pipe.csv", b"mine", True, lambda: os.mkfifo(tmp_path / "pipe.csv"))
+    assert names(tmp_path) == ["new.csv", "odd-2.csv", "odd.csv", "pipe.csv", "run-2.csv", "run-3.csv", "run.csv"]
+
+
+def test_a_folder_that_is_exchanged_meanwhile(tmp_path, saved):
+    """The answer goes to the folder that was there when it was asked for."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "theirs").mkdir()
+
+    def exchange():
+        (tmp_path / "mine").rename(tmp_path / "moved")
+        (tmp_path / "mine").symlink_to("theirs")
+
+    saved("mine/run.csv", b"new", meanwhile=exchange)
+    assert (names(tmp_path / "moved"), names(tmp_path / "theirs")) == (["run.csv"], [])
+
+
+def test_what_killed_runs_have_left(tmp_path, saved):
+    """Goes with the next file in that folder; what a run is writing stays, and what is somebody else's."""
+    left, held, other = (tmp_path / f".kronbot-{sign * 16}" for sign in "abc")
+    for path in (left, held, other, tmp_path / ".kronbot-notes"):
+        path.write_text("")
+    (tmp_path / f".kronbot-{'d' * 16}").symlink_to(".kronbot-notes")
+    os.mkfifo(tmp_path / f".kronbot-{'e' * 16}")
+    if os.geteuid() == 0:
+        os.chown(other, 12345, 12345)
+    with held.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        saved("run.csv", b"new")
+    there = {".kronbot-notes", held.name, f".kronbot-{'d' * 16}", f".kronbot-{'e' * 16}", "run.csv"}
+    assert set(names(tmp_path)) == there | ({other.name} if os.geteuid() == 0 else set())
+
+
+def test_a_kill_leaves_nothing_for_good(tmp_path):
+    """kill -9 while a file is written."""
+    script = """
+import os, sys
+from kronbot.cli.files import save
+def pieces():
+    yield b"half"
+    os.kill(os.getpid(), 9)
+    yield b"half"
+save(sys.argv[1], pieces())
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "run.csv")], check=False)
+    (name,) = names(tmp_path)
+    assert name.startswith(".kronbot-")
+    assert run(["init", "-q", str(tmp_path / "arm.yaml")]) == 0
+    assert names(tmp_path) == ["arm.yaml"]
+
+
+def test_permissions(tmp_path, saved):
+    """Of a new file by the umask, of a replaced one as they were, and meanwhile no wider."""
     before = os.umask(0o027)
+    path = tmp_path / "new.json"
+
+    def mode():
+        return stat.S_IMODE(path.stat().st_mode)
+
+    def meanwhile():
+        yield b"half"
+        (growing,) = tmp_path.glob(".kronbot-*")
+        assert stat.S_IMODE(growing.stat().st_mode) == 0o600
+
     try:
-        write_atomically(tmp_path / "new.json", b"")
+        saved("new.json", b"")
+        assert mode() == 0o640
+        for wanted in (0o600, 0o664, 0o400):
+            path.chmod(wanted)
+            saved("new.json", meanwhile(), overwrite=True)
+            assert mode() == wanted
     finally:
         os.umask(before)
-    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640
-    (tmp_path / "new.json").chmod(0o600)
-    write_atomically(tmp_path / "new.json", b"")
-    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o600
 
 
-def test_links_are_followed(tmp_path):
+def test_links_are_followed(tmp_path, saved):
     """The link stays, its target is written, the temporary file is on the target's file system."""
     (tmp_path / "far").mkdir()
     (tmp_path / "link.json").symlink_to("far/run.json")
-    write_atomically(tmp_path / "link.json", b"new")
+    (tmp_path / "by").symlink_to(tmp_path / "far")
+    saved("link.json", b"new")
+    saved("by/../by/other.json", b"new")
     assert (tmp_path / "link.json").is_symlink()
-    assert (tmp_path / "far" / "run.json").read_bytes() == b"new"
+    assert names(tmp_path / "far") == ["other.json", "run.json"]
+
+
+def test_pieces(tmp_path, saved):
+    """What stops them leaves those before; a mistake of the question leaves nothing, nor does a first piece."""
+
+    def pieces(*some):
+        for each in some:
+            if isinstance(each, BaseException):
+                raise each
+            yield each
+
+    for number, error in enumerate((OSError(28, "Full"), ComputationError("singular"), KeyboardInterrupt())):
+        with pytest.raises((KronbotError, KeyboardInterrupt)) as caught:
+            saved(f"{number}.csv", pieces(b"a\n", b"b\n", error))
+        assert (tmp_path / f"{number}.csv").read_bytes() == b"a\nb\n"
+        if isinstance(error, OSError):
+            assert str(caught.value) == f"cannot write all of {tmp_path / '0.csv'}: Full"
+        with pytest.raises((KronbotError, KeyboardInterrupt)):
+            saved("none.csv", pieces(error))
+    with pytest.raises(UsageError):
+        saved("none.csv", pieces(b"a\n", UsageError("row 2")))
+    assert names(tmp_path) == ["0.csv", "1.csv", "2.csv"]
 
 
 def test_a_full_disk(tmp_path):
@@ -177,11 +324,20 @@ def test_a_reader_that_has_gone(command):
 # Streams
 
 
-@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "2>&- >&- <&-"])
-def test_nobody_hears_errors(stream):
+@pytest.mark.parametrize(("stream", "lost"), [("2>&-", 0), ("2>/dev/full", 0), ("2>&- >&- <&-", 1)])
+def test_nobody_hears_errors(stream, lost):
     """The exit code still tells."""
-    for command, code in (("check nosuch", 2), ("--nosuch", 2), ("check /dev/null", 3), ("--version", 0)):
+    for command, code in (("explain nosuch", 2), ("--nosuch", 2), ("convert /dev/null", 3), ("--version", lost)):
         assert shell(f"$K {command} {stream}").returncode == code
+
+
+@pytest.mark.parametrize(
+    "command", ["simulate khang", "check khang --format json", "schema", "init", "--help", "robots"]
+)
+def test_an_answer_that_nobody_gets(command):
+    """Is lost, which is told; of a long computation before it begins."""
+    done = shell(f"$K {command} >&-")
+    assert (done.returncode, done.stderr) == (1, "Error: cannot write the answer: stdout is closed\n")
 
 
 def test_a_closed_stream_is_not_replaced_by_a_file(tmp_path):
@@ -241,3 +397,48 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     assert "that is the file of rows itself" in capsys.readouterr().err
     assert run([*rows, "-o", "other.csv"]) == 0
     assert (tmp_path / "rows.csv").read_text() == "q1\n0.1\n0.2\n"
+    os.link("rows.csv", "r.png")
+    assert run(["jacobian", "r.yaml", "--q", "@rows.csv", "--plot", "r.png", "--overwrite"]) == 2
+    assert "--plot r.png: that is the file of rows itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [">> rows.csv", "1<> rows.csv"])
+def test_an_answer_that_goes_to_what_it_comes_from_by_stdout(tmp_path, more):
+    """Would never end, or spoil what is still to be read."""
+    (tmp_path / "rows.csv").write_text(text := "qa\n0.1\n0.2\n")
+    done = shell(f"cd {tmp_path}; $K jacobian khang --q @rows.csv --array J_T --format csv {more}")
+    assert (done.returncode, (tmp_path / "rows.csv").read_text()) == (2, text)
+    assert done.stderr == "Error: stdout is the file of rows itself: -o FILE writes the answer to another file\n"
+
+
+@pytest.mark.parametrize("source", ["k.yaml", "./k.yaml", "- < k.yaml"])
+def test_convert_does_not_replace_its_own_input(tmp_path, source):
+    """A URDF may have any name."""
+    (tmp_path / "k.yaml").write_text(text := '<robot name="r"><link name="l"/></robot>')
+    done = shell(f"cd {tmp_path}; $K convert {source} -o k.yaml --overwrite")
+    assert (done.returncode, done.stderr) == (2, "Error: -o k.yaml: that is the URDF itself\n")
+    assert (tmp_path / "k.yaml").read_text() == text
+
+
+def test_names_do_not_write_to_the_terminal(tmp_path, monkeypatch, capsys):
+    """Control characters, and those that turn the direction of a line."""
+    monkeypatch.chdir(tmp_path)
+    odd = "\x1b[31m\u202ea"
+    assert run(["simulate", "khang", "--duration", "0.1", "-o", f"{odd}.csv", "--plot", f"{odd}.png"]) == 0
+    assert run(["init", f"{odd}.yaml"]) == 0
+    assert run(["export", "khang", "--of", "pose", "-o", f"{odd}.py"]) == 0
+    (tmp_path / f"{odd}.urdf").write_text('<robot name="r"><link name="l"/><link name="m"/></robot>')
+    run(["convert", f"{odd}.urdf", "-o", f"{odd}/x.yaml"])
+    run(["convert", f"{odd}.urdf", "-o", f"{odd}.yml"])
+    told = capsys.readouterr()
+    assert "\x1b" not in told.err + told.out
+    assert "\u202e" not in told.err + told.out
+    assert told.err.count("wrote '\\x1b[31m\\u202ea.") == 4
+
+
+def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
+    """It is told beside, unless one wants to hear nothing."""
+    for more, told in (("run.csv", True), ("run.json", False), ("quiet.csv", False)):
+        quiet = ["-q"] if more == "quiet.csv" else []
+        assert run(["simulate", "khang", "--duration", "0.1", "-o", str(tmp_path / more), *quiet]) == 0
+        assert ("energy_drift" in capsys.readouterr().err) == told

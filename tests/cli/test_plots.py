@@ -116,7 +116,7 @@ def picture(monkeypatch):
     """Draw with a function, but paint nothing: the figure."""
     kept = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: kept.append(figure))
-    monkeypatch.setattr(style, "write_atomically", lambda path, content: None)
+    monkeypatch.setattr(style, "save", lambda name, content: None)
 
     def draw(function, *arguments):
         function("x.png", *arguments)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kronbot.cli.files import write_atomically
+from kronbot.cli.files import check_place, save, shown
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,13 +71,11 @@ def check_picture(name: str | None, overwrite: bool) -> None:
     """Raise UsageError, before anything is computed, where ``--plot`` names what cannot be drawn or written."""
     if name is None:
         return
-    path = Path(name)
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"--plot {name}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}")
-    if path.exists() and not overwrite:
-        raise UsageError(f"--plot {name}: the file is there already; --overwrite replaces it")
-    if not path.parent.is_dir():
-        raise UsageError(f"--plot {name}: there is no folder {str(path.parent)!r}")
+    if Path(name).suffix not in SUFFIXES:
+        raise UsageError(
+            f"--plot {shown(name)}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}"
+        )
+    check_place("--plot", name, overwrite)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -110,7 +108,7 @@ def picture(
         content = io.BytesIO()
         suffix = Path(name).suffix
         figure.savefig(content, format=suffix[1:], metadata=TIMELESS[suffix])
-        write_atomically(Path(name), content.getvalue())
+        save(name, content.getvalue())
 
 
 def flow(names: Sequence[str]) -> list[list[str]]:
