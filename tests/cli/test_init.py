@@ -80,7 +80,7 @@ def test_where_it_goes(tmp_path, capsys):
     assert capsys.readouterr() == (starter(), "")
     file = tmp_path / "mine.yml"
     assert run(["init", str(file)]) == 0
-    assert capsys.readouterr() == ("", f"wrote {file}; kronbot check {file} says what it describes\n")
+    assert capsys.readouterr() == ("", f"wrote {file}\nkronbot check {file} says what it describes\n")
     assert file.read_text() == starter()
 
 
