@@ -79,7 +79,7 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"{place}: there is no folder {_folder(name)}") from None
     except (OSError, ValueError) as error:  # no name that a file can have
-        raise UsageError(f"{place}: {said(error)}") from None
+        raise UsageError(f"{place}: {_why(error)}") from None
     if context := click.get_current_context(silent=True):
         context.call_on_close(target.close)
     if found is not None and not stat.S_ISREG(found.st_mode):
@@ -129,9 +129,9 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
                 written = name if published == target.name else os.path.join(os.path.dirname(name), published)
                 tell(f"wrote {shown(written)}{', incomplete' if stopped else ''}")
     except OSError as error:
-        raise KronbotError(f"cannot write {shown(name)}: {said(error)}") from None
+        raise KronbotError(f"cannot write {shown(name)}: {_why(error)}") from None
     if isinstance(stopped, OSError):
-        raise KronbotError(f"cannot write all of {shown(name)}: {said(stopped)}")
+        raise KronbotError(f"cannot write all of {shown(name)}: {_why(stopped)}")
     if stopped is not None:
         raise stopped
     if written != name:
@@ -144,6 +144,13 @@ def tell(text: str) -> None:
     if context is not None and not context.params.get("quiet"):
         with suppress(OSError):
             click.echo(text, err=True)
+
+
+def _why(error: Exception) -> str:
+    """What an error says, without the name that is told already, or a temporary one."""
+    if isinstance(error, OSError):
+        error.filename = None
+    return said(error)
 
 
 def _folder(name: str) -> str:

@@ -295,7 +295,7 @@ def test_a_full_disk(tmp_path):
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr == f"Error: cannot write {tmp_path / 's.json'}: File too large\n"
+    assert done.stderr == f"Error: cannot write {tmp_path / 's.json'}: File too large (ulimit -f)\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -303,7 +303,7 @@ def test_a_full_disk(tmp_path):
 def test_a_full_disk_behind_stdout(tmp_path, unbuffered):
     """Exit 1 and one line, also where Python is told not to buffer and would not notice."""
     done = shell(f"ulimit -f 1; $K schema > {tmp_path / 's.json'}", PYTHONUNBUFFERED=unbuffered)
-    assert (done.returncode, done.stderr) == (1, "Error: cannot write the answer: File too large\n")
+    assert (done.returncode, done.stderr) == (1, "Error: cannot write the answer: File too large (ulimit -f)\n")
 
 
 @pytest.mark.parametrize("command", ["--version", "--help", "check khang", "check khang --format json"])
