@@ -135,7 +135,13 @@ def test_python_examples_run(folder):
 
 def test_the_robot_of_the_readme_is_right(folder):
     """Without warnings."""
-    assert kronbot.load(folder / "arm.yaml").check().summary["warnings"] == 0
+    arm = kronbot.load(folder / "arm.yaml")
+    assert arm.check().summary["warnings"] == 0
+    run = arm.simulate()
+    assert not run.warnings
+    assert run.summary["peak_deviation.q1"] < 0.02
+    assert abs(run["q1"][-1] - math.pi / 3) < 0.01
+    assert "rows_beyond_small_deflections" not in run.summary
 
 
 @pytest.mark.parametrize("name", sorted(command_line.commands))
