@@ -76,6 +76,18 @@ def test_text_is_never_evaluated_as_code():
     assert [place(path) for path in MODULES if forbidden.search(path.read_text())] == []
 
 
+def test_options_are_the_words_of_the_command_line():
+    """Below it messages name arguments, which each face says in its own way."""
+    named = [
+        f"{place(path)}:{node.lineno}"
+        for path in MODULES
+        if not place(path).startswith("cli/")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"(^|[ ({])--[a-z]", node.value)
+    ]
+    assert named == []
+
+
 def test_modules_stay_small():
     """About 300 lines a module, 350 at most."""
     assert {place(path): n for path in MODULES if (n := path.read_text().count("\n")) > 350} == {}

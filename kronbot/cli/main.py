@@ -151,14 +151,14 @@ def _end(error: BaseException, debug: bool) -> int:
         case OSError(errno=errno.EBADF):
             return _fail(KronbotError(LOST), debug)
         case OSError():
-            return _fail(KronbotError(f"cannot write the answer: {said(error)}"), debug)
-        case ValueError() if type(error).__name__ == "LinAlgError":  # of NumPy, which is not imported for its name
-            why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
-            return _fail(KronbotError(f"there is no answer ({error}): {why}"), debug)
+            told = KronbotError(f"cannot write the answer: {said(error)}")
         case MemoryError():
-            return _fail(KronbotError(f"{said(error)}: ask for less at a time"), debug)
-    hint = "" if debug else "; run again with --debug and report what it prints"
-    return _fail(KronbotError(f"unexpected {type(error).__name__}: {error}{hint}"), debug)
+            told = KronbotError(f"{said(error)}: ask for less at a time")
+        case _:
+            hint = "" if debug else "; run again with --debug and report what it prints"
+            told = KronbotError(f"unexpected {type(error).__name__}: {error}{hint}")
+    told.__cause__ = error
+    return _fail(told, debug)
 
 
 def _fail(error: KronbotError, debug: bool) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from kronbot.compute.documents import about, notes
 from kronbot.compute.routine import Package, Routine
 from kronbot.compute.straight_line import VARIABLE, Notation, Part, parts, straight_line, wrapped
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 
 # The longest prefix of names that is made from a robot's name.
 LONGEST_PREFIX = 40
@@ -141,7 +141,7 @@ def _single(value: float) -> str:
     with np.errstate(over="ignore"):
         rounded = np.float32(value)
     if not np.isfinite(rounded) or (rounded == 0) != (value == 0):
-        raise ComputationError(f"the number {value!r} does not fit into a float: take --real double")
+        raise ComputationError(f"the number {value!r} does not fit into a float: take ", Argument("real", "double"))
     return f"{float(str(rounded))!r}f"
 
 

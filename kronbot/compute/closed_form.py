@@ -21,7 +21,7 @@ from kronbot.compute.instructions import FLOAT_DENOMINATOR, expressions, literal
 from kronbot.compute.polynomials import Reader
 from kronbot.compute.simplification import Nested, Number, Unfinished
 from kronbot.compute.trees import Probe
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 from kronbot.model.parameters import Parameters
 
 MOST_INSTRUCTIONS = 20_000
@@ -30,9 +30,9 @@ MOST_OPERATIONS = 150_000
 """Most operations of a matrix that is printed, counted with every common part written out."""
 MOST_WRITTEN_OUT = 20 * MOST_OPERATIONS
 """Most of them before simplification, which finds a tenth where joints are parallel and hardly ever less."""
-TOO_LONG = "the closed form is too long: {}, {} are the limit; {}"
-INSTEAD = "ask for numbers (--q), or take fewer modes or --order 1"
-SHARE = f"{INSTEAD}, or have common parts written once (--cse)"
+TOO_LONG = "the closed form is too long: {}, {} are the limit; "
+INSTEAD = ("ask for numbers (", Argument("q"), "), or take fewer modes or ", Argument("order", "1"))
+SHARE = (*INSTEAD, ", or have common parts written once (", Argument("shared"), ")")
 
 # Terms up to which the plain sum is tried beside the one with brackets.
 READABLE = 60
@@ -189,7 +189,7 @@ class ClosedForm:
     def demand_size(self) -> None:
         """Raise ComputationError where the formulas are too long to be printed."""
         if (count := self.operations) > MOST_OPERATIONS:
-            raise ComputationError(TOO_LONG.format(f"{count} operations", MOST_OPERATIONS, SHARE))
+            raise ComputationError(TOO_LONG.format(f"{count} operations", MOST_OPERATIONS), *SHARE)
 
 
 def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> ClosedForm:
@@ -221,7 +221,11 @@ def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters
 
 
 def demand_size(
-    expression: SX, inputs: Mapping[str, SX], parameters: Parameters, limit: int, cure: str = SHARE
+    expression: SX,
+    inputs: Mapping[str, SX],
+    parameters: Parameters,
+    limit: int,
+    cure: tuple[str | Argument, ...] = SHARE,
 ) -> None:
     """Raise ComputationError where the expression, written out as it is traced, has more operations than the limit.
 
@@ -229,7 +233,7 @@ def demand_size(
     """
     tape = _tape(expression, inputs, parameters)
     if (count := sum(operations(tape))) > limit:
-        raise ComputationError(TOO_LONG.format(f"{count} operations before it is simplified", limit, cure))
+        raise ComputationError(TOO_LONG.format(f"{count} operations before it is simplified", limit), *cure)
 
 
 def _symbol(name: str) -> Symbol:
@@ -240,7 +244,7 @@ def _tape(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> c
     column = casadi.cse(casadi.densify(casadi.vec(expression.T)))  # row after row, as SymPy counts entries
     tape = casadi.Function("closed_form", [*inputs.values(), parameters.symbols()], [column])
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
-        raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS, INSTEAD))
+        raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)
     return tape
 
 

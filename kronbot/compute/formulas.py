@@ -13,6 +13,7 @@ import numpy as np
 from kronbot.compute.closed_form import MOST_OPERATIONS, MOST_WRITTEN_OUT, SHARE, ClosedForm, closed_form, demand_size
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array
+from kronbot.errors import Argument
 
 LETTERS = "xyzuvwabcdefhkmnp"
 
@@ -73,7 +74,8 @@ def _form(question: Question, name: str, writing: Writing, deadline: float) -> C
     expression = casadi.densify(question.quantities[name].expression)
     left = deadline - time.monotonic()
     if left <= 0.0 and not writing.shared:  # it stays as it is traced, and writing that takes its time, too
-        cure = f"{name} was not begun within {writing.seconds:g} s: give more time (--seconds), or {SHARE}"
+        late = f"{name} was not begun within {writing.seconds:g} s: give more time ("
+        cure = (late, Argument("seconds"), "), or ", *SHARE)
         demand_size(expression, question.symbols, question.parameters, MOST_OPERATIONS, cure)
     form = closed_form(expression, question.symbols, question.parameters).simplified(left)
     if not writing.shared:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import casadi
 
 from kronbot.compute.routine import Routine
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 
 # Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
 MOST_OPERATIONS = 400_000
@@ -88,7 +88,11 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
     if routine.operations > MOST_OPERATIONS:
         raise ComputationError(
             f"{routine.name} takes {routine.operations} operations, more than the {MOST_OPERATIONS} that compilers "
-            "digest: leave it out of --of, take a lower --order or fewer modes, or write a .casadi file"
+            "digest: leave it out of ",
+            Argument("functions"),
+            ", take a lower ",
+            Argument("order"),
+            " or fewer modes, or write a .casadi file",
         )
     tape, inputs, outputs = routine.tape, list(routine.inputs), list(routine.outputs)
     work = [Operand("", "")] * tape.sz_w()

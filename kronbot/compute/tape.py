@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import casadi
 
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 
 T = TypeVar("T")
 
@@ -46,5 +46,7 @@ def replay(tape: casadi.Function, arguments: Sequence[Sequence[T]], arithmetic: 
         elif code in arithmetic.binary:
             work[write[0]] = arithmetic.binary[code](work[read[0]], work[read[1]])
         else:
-            raise ComputationError("there is no closed form: a table in it has no formula; ask for numbers (--q)")
+            raise ComputationError(
+                "there is no closed form: a table in it has no formula; ask for numbers (", Argument("q"), ")"
+            )
     return result

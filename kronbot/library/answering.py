@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array, Outcome, Result, Scalar
+from kronbot.errors import ComputationError, said
 from kronbot.library.values import Values, points
 from kronbot.mechanics.limits import told_at, told_of_rows
 from kronbot.model.robot import Robot
 
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
+
+
+def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """The question; where numbers have no answer, or there is no memory for it, it raises ComputationError."""
+
+    @wraps(question)
+    def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
+        try:
+            return question(*given, **named)
+        except np.linalg.LinAlgError as error:
+            why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
+            raise ComputationError(f"there is no answer ({error}): {why}") from error
+        except MemoryError as error:
+            raise ComputationError(f"{said(error)}: ask for less at a time") from error
+
+    return asked
 
 
 def nothing(arrays: dict[str, Array]) -> dict[str, Scalar]:

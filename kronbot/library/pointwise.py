@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.library import arguments
-from kronbot.library.answering import nothing, numbers, with_limits
+from kronbot.library.answering import in_words, nothing, numbers, with_limits
 from kronbot.library.values import Values, point, view
 from kronbot.model import robot
 
@@ -53,6 +53,7 @@ class Pointwise(robot.Robot):
         )
         return Symbolic(self, writing)
 
+    @in_words
     def check(self) -> Result:
         """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
 
@@ -64,6 +65,7 @@ class Pointwise(robot.Robot):
 
         return survey.survey(self)
 
+    @in_words
     def jacobian(
         self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
     ) -> Result:
@@ -83,6 +85,7 @@ class Pointwise(robot.Robot):
         asked = self._once(("jacobian", seen, rates), lambda: jacobians.jacobian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd}, jacobians.dexterity)
 
+    @in_words
     def hessian(
         self,
         q: Values | None = None,
@@ -105,6 +108,7 @@ class Pointwise(robot.Robot):
         asked = self._once(("hessian", seen, rates), lambda: jacobians.hessian(self, seen, rates))
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
+    @in_words
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
         """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
 
@@ -121,6 +125,7 @@ class Pointwise(robot.Robot):
         asked = self._once(("dynamics", rates), lambda: lagrange.dynamics(self, rates))
         return numbers(self, asked, {"q": q, "qd": qd, "qdd": qdd}, nothing)
 
+    @in_words
     def taylor(
         self,
         of: str = "M",

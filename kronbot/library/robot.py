@@ -16,7 +16,7 @@ from kronbot.compute.result import Result
 from kronbot.description import limits
 from kronbot.errors import UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, with_limits
+from kronbot.library.answering import complete, in_words, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
 from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point
@@ -58,6 +58,7 @@ class Robot(Pointwise):
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
+    @in_words
     def linearize(
         self,
         q: Values | None = None,
@@ -103,6 +104,7 @@ class Robot(Pointwise):
         )
         return with_limits(linearization.linearize_at(self, place, choice, balanced), self, q, place.q)
 
+    @in_words
     def linearize_along(
         self,
         *,
@@ -129,6 +131,7 @@ class Robot(Pointwise):
             arguments.progress(progress),
         )
 
+    @in_words
     def modes(self, q: Values | None = None, qd: Values | None = None, *, convergence: int | None = None) -> Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
 
@@ -140,6 +143,7 @@ class Robot(Pointwise):
         posture = point(self, q, "q")
         return with_limits(vibration.vibration(self, posture, point(self, qd, "qd"), largest), self, q, posture)
 
+    @in_words
     def statics(
         self,
         q: Values | None = None,
@@ -185,6 +189,7 @@ class Robot(Pointwise):
         outcome = asked.answer(arguments.progress(progress))
         return complete(asked.with_buckling(outcome) if buckles else outcome)
 
+    @in_words
     def simulate(
         self,
         duration: Scalar | None = None,
@@ -231,6 +236,7 @@ class Robot(Pointwise):
         )
         return complete(simulation.simulate(self, run, arguments.progress(progress)))
 
+    @in_words
     def export(
         self, *functions: str, algorithm: str = "recursive", frame: str = "endpoint", axes: str = "base"
     ) -> Export:
@@ -250,6 +256,7 @@ class Robot(Pointwise):
         choice = exported.Choice(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
         return Export(exported.package(self, tuple(dict.fromkeys(names)) or tuple(exported.FUNCTIONS), choice))
 
+    @in_words
     def complexity(
         self,
         *functions: str,

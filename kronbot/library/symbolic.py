@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kronbot.compute.formulas import Writing, formulas
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result, Scalar
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
+from kronbot.library.answering import in_words
 from kronbot.library.values import places_of, view
 from kronbot.mechanics import jacobians, lagrange, linearization
 from kronbot.model.robot import Robot
@@ -25,20 +26,24 @@ class Symbolic:
     robot: Robot
     writing: Writing
 
+    @in_words
     def jacobian(self, frame: str = "endpoint", axes: str = "base") -> Result:
         """J_T and J_R (3 x n), Tuan (30)-(42)."""
         seen = view(self.robot, frame, axes)
         return closed_forms(self.robot, jacobians.jacobian(self.robot, seen, rates=False), self.writing)
 
+    @in_words
     def hessian(self, frame: str = "endpoint", axes: str = "base") -> Result:
         """H_T and H_R (3 x n^2), Tuan (51), (53), (60), (61)."""
         seen = view(self.robot, frame, axes)
         return closed_forms(self.robot, jacobians.hessian(self.robot, seen, rates=False), self.writing)
 
+    @in_words
     def dynamics(self) -> Result:
         """M, C, C_christoffel, C_star, dM_dq, g, K, D, tau, Khang (95)-(101)."""
         return closed_forms(self.robot, lagrange.dynamics(self.robot, rates=True), self.writing)
 
+    @in_words
     def linearize(self, lock: Sequence[str] | str = ()) -> Result:
         """M_L, D_L, K_L, h_L about a rigid motion, Khang (59)-(67), without the coordinates of locked joints."""
         locked = frozenset(places_of(self.robot, lock, "lock"))
@@ -51,7 +56,9 @@ def closed_forms(robot: Robot, question: Question, writing: Writing) -> Result:
     ``simplified`` is in the summary, False, where time ran out: the formulas are right but longer than they could be.
     """
     if robot.order == "exact":
-        raise UsageError("order exact is integrated along the beam and has no formulas: take --order 2 or 1")
+        raise UsageError(
+            "order exact is integrated along the beam and has no formulas: take ", Argument("order", "2 or 1")
+        )
     written = formulas(question, writing)
     summary: dict[str, Scalar] = {f"where.{name}": meaning for name, meaning in written.meanings.items()}
     if not written.complete:

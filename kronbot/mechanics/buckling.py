@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.result import Scalar
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 from kronbot.mechanics.equilibrium import Lost, Path
 from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.small import beyond_small
@@ -69,7 +69,8 @@ def _multiplied(equilibria: Equilibria, case: Case, q: Array) -> Callable[[float
         return lambda multiple: GRAVITY + multiple * LOADS
     if acts(GRAVITY):
         return lambda multiple: multiple * GRAVITY
-    raise ComputationError("nothing loads the robot: give --forces, --moments, --load or gravity")
+    given = [part for name in ("forces", "moments", "loads") for part in (Argument(name), ", ")][:-1]
+    raise ComputationError("nothing loads the robot: give ", *given, " or gravity")
 
 
 def _of_pencil(path: Path, q: Array) -> float | None:

@@ -18,7 +18,7 @@ from casadi import SX
 from kronbot import description
 from kronbot.compute.result import Array, Result, Scalar
 from kronbot.description.names import WORLD
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.recursion import ALGORITHMS, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.build import build
@@ -106,7 +106,9 @@ def count(robot: Robot, function: str) -> Operations:
 def _demand_countable(function: str, n: int) -> None:
     if function in DENSE and n > DENSE_LIMIT:
         others = ",".join(name for name in FUNCTIONS if name not in DENSE)
-        raise UsageError(f"{function} is counted up to {DENSE_LIMIT} coordinates, not {n}; ask for --of {others}")
+        raise UsageError(
+            f"{function} is counted up to {DENSE_LIMIT} coordinates, not {n}; ask for ", Argument("functions", others)
+        )
 
 
 # The link of Table 1: bending in two planes, the rotor's tensor and an offset with mass at the hub, a point mass at the

@@ -14,14 +14,14 @@ from casadi import SX
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import PURPOSE, matrix_units, model_in_words, rigid_forces
 from kronbot.mechanics.monodromy import Monodromy, monodromy
 from kronbot.mechanics.multipliers import Multipliers, multipliers
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.regularity import demand_regular
-from kronbot.mechanics.simulation import grid
+from kronbot.mechanics.simulation import SHORTEST_STEP, demand_rows, grid
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -46,15 +46,17 @@ def linearize_along(
     without a motion, without a duration, for a period that is none; ComputationError where M is singular.
     """
     if not robot.motions:
-        raise UsageError("--motion: the file has no motion: {JOINT: {...}}")
+        raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)
     trace = _along(robot)
     found = _period(robot, trace) if period is None else period
-    if period is not None and not _repeats(trace, period):
-        raise UsageError(f"--period {period:g}: M_L, D_L, K_L do not repeat after it")
+    if period is not None and (period < SHORTEST_STEP or not _repeats(trace, period)):
+        raise UsageError(Argument("period", f"{period:g}"), ": M_L, D_L, K_L do not repeat after it")
     if duration is None:
         duration = _own_duration(robot) if isinstance(found, str) else found
-    times = grid(duration, duration / STEPS if step is None else step)
+    step = duration / STEPS if step is None else step
+    demand_rows(duration, step, 3 * robot.n**2 + robot.n)
+    times = grid(duration, step)
     _demand_tables(robot, times[-1])
     rows = trace.rows(times)
     arrays = _stacks(robot, rows, times, locked or frozenset())
@@ -81,7 +83,7 @@ def _own_duration(robot: Robot) -> float:
     """The duration (s) of the file's simulation. Raises UsageError where it has none."""
     settings = robot.file.simulate
     if settings is None or settings.duration is None:
-        raise UsageError("--motion: give --duration, or a --period")
+        raise UsageError("how long? give ", Argument("duration"), ", or a ", Argument("period"))
     return robot.parameters.evaluate(robot.parameters.number(settings.duration), PURPOSE)
 
 

@@ -87,7 +87,7 @@ def step_of_gravity(
             if sag_of_tip > STEP_OF_GRAVITY * most:
                 return [
                     f"gravity alone bends {link.name} by {sag_of_tip:.3g} m, of {most:.3g} m at most in this run, and "
-                    "acts as a step on beams that start straight: --start equilibrium (simulate: {start: equilibrium}) "
+                    "acts as a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) "
                     "begins at rest"
                 ]
     return []

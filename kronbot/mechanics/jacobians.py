@@ -12,7 +12,7 @@ from kronbot.compute.question import Quantity, Question
 from kronbot.compute.result import Array, Scalar
 from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.kronecker.calculus import derivative_columns, kron_power
 from kronbot.mechanics.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.relative_motion import BodyMotion, RelativeMotion
@@ -32,12 +32,14 @@ class View:
 
 
 def view(robot: Robot, name: str, axes: str) -> View:
-    """The view that ``--frame`` and ``--in base|body`` ask for. Raises UsageError that lists the frames."""
+    """The view of a frame in the axes ``base`` or ``body``. Raises UsageError that lists the frames."""
     if not name.startswith("base-to:"):
         return View(frame(robot, name), frame(robot, WORLD), axes == "body")
     seen_from, comma, moving = name.removeprefix("base-to:").partition(",")
     if not comma:
-        raise UsageError(f"frame {quote(name)} should read base-to:A,B: the motion of frame B relative to frame A")
+        raise UsageError(
+            Argument("frame", quote(name)), " should read base-to:A,B: the motion of frame B relative to frame A"
+        )
     return View(frame(robot, moving.strip()), frame(robot, seen_from.strip()), axes == "body")
 
 

@@ -14,7 +14,7 @@ from kronbot.compute.question import Quantity, Question
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import modes
@@ -143,7 +143,8 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
         return Path(balance, modal, metric(robot, modal, PURPOSE)).follow(point.q, 0.0, 1.0)
     except Lost as lost:
         raise ComputationError(
-            f"no equilibrium found beyond {lost.share:.3g} of the load; try a smaller load or rate, or --order exact"
+            f"no equilibrium found beyond {lost.share:.3g} of the load; try a smaller load or rate, or ",
+            Argument("order", "exact"),
         ) from None
 
 

@@ -15,7 +15,7 @@ from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
-from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
@@ -201,11 +201,17 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
     number = robot.parameters.number
     if duration is None:
         if settings.duration is None:
-            raise UsageError("how long? give --duration, or simulate: {duration: ...} in the file")
+            raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
         duration = robot.parameters.evaluate(number(settings.duration), "simulate.duration")
     if step is None:
         given = settings.step
         step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
+    demand_rows(duration, step, 2 * robot.n)
+    return duration, step
+
+
+def demand_rows(duration: float, step: float, size: int) -> None:
+    """Raise UsageError for steps (s) that are too short, and for too many rows of ``size`` numbers."""
     if min(step, duration) < SHORTEST_STEP:
         raise UsageError(
             f"steps under {SHORTEST_STEP:g} s are too short for the integrators, not {min(step, duration):g}"
@@ -214,12 +220,11 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
         raise UsageError(
             f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
         )
-    if 2 * robot.n * duration / step > NUMBER_LIMIT:
+    if size * duration / step > NUMBER_LIMIT:
         raise UsageError(
-            f"{duration / step:.3g} rows of {2 * robot.n} coordinates and rates are too many; "
-            f"{NUMBER_LIMIT // (2 * robot.n)} rows are the limit: take a longer step"
+            f"{duration / step:.3g} rows of {size} numbers are too many; "
+            f"{NUMBER_LIMIT // size} rows are the limit: take a longer step"
         )
-    return duration, step
 
 
 def grid(duration: float, step: float) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import state_matrix
 from kronbot.model.robot import Robot, gauge_place
@@ -115,7 +115,7 @@ def reachable(A: Array, B: Array) -> int:
 def _gauges(robot: Robot) -> dict[str, SX]:
     statics = robot.file.statics
     if statics is None or not statics.gauges:
-        raise UsageError("--outputs gauges: the file has no statics: {gauges: [...]}")
+        raise UsageError(Argument("outputs", "gauges"), ": the file has no statics: {gauges: [...]}")
     rows: dict[str, SX] = {}
     for gauge in statics.gauges:
         link, beam, xi = gauge_place(robot, gauge)

@@ -15,7 +15,7 @@ from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions import Expression
-from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
 from kronbot.mechanics.equilibrium import Lost, Path, metric
@@ -220,7 +220,7 @@ def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable
     try:
         return statics(robot, file, inquiry, progress)
     except ComputationError as error:
-        raise ComputationError(f"order {robot.order}: {error}") from None
+        raise ComputationError(f"order {robot.order}: ", *error.args) from None
 
 
 def _at_order(case: Case, robot: Robot, other: Robot) -> Case:
@@ -302,11 +302,15 @@ def _lost(robot: Robot, equilibria: Equilibria, case: Case, lost: Lost) -> Compu
             tip = float(np.linalg.norm(rows[f"tip {link.name}"]))
             length = robot.parameters.evaluate(link.beam.length, PURPOSE)
             bent.append(f"the tip of {link.name} is {tip:.3g} m off, {100 * tip / length:.3g} % of its length")
-    cure = "a smaller load" if robot.order == "exact" else "a smaller load or --order exact"
+    exact = [] if robot.order == "exact" else [" or ", Argument("order", "exact")]
     what = "torque" if case.torques else "load"
     return ComputationError(
         f"{_named(robot, case)}: no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
-        f"{' and '.join(bent) or 'all links are rigid'}; try {cure}, other angles, or --buckling to see what it bears"
+        f"{' and '.join(bent) or 'all links are rigid'}; try a smaller load",
+        *exact,
+        ", other angles, or ",
+        Argument("buckling"),
+        " to see what it bears",
     )
 
 

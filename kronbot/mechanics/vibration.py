@@ -12,7 +12,7 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
-from kronbot.errors import DescriptionError, UsageError
+from kronbot.errors import Argument, DescriptionError, UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import model_in_words
 from kronbot.mechanics.modal import Modes, modes
@@ -95,11 +95,11 @@ def _with_modes(robot: Robot, count: int) -> Robot:
             counts = ModeCounts(*(count if n else 0 for n in (own.v, own.w, own.torsion)))
             damping = link.flexible.damping
             if isinstance(damping.ratio, tuple):
-                raise UsageError(f"--convergence: link {link.name!r} lists its damping ratios one by one")
+                raise UsageError(Argument("convergence"), f": link {link.name!r} lists its damping ratios one by one")
             link = replace(link, flexible=replace(link.flexible, modes=counts))
         links.append(link)
     file = replace(robot.file, links=tuple(links))
     try:
         return build(replace(robot.description, robot=file), robot.order)
     except DescriptionError as error:  # a table with fewer shapes
-        raise UsageError(f"--convergence: {error}") from None
+        raise UsageError(Argument("convergence"), f": {error}") from None

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.description.expressions import Expression, evaluate, exact, quarter_turns
-from kronbot.errors import FreeParameters
+from kronbot.errors import Argument, FreeParameters
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
 
@@ -96,8 +96,8 @@ class Parameters:
         if free:
             names = [name for name in self.named if name in free]
             verb = "has no value" if len(names) == 1 else "have no values"
-            cure = " ".join(f"--set {name}=..." for name in names)
-            raise FreeParameters(f"{wanted_for} needs numbers, but {', '.join(names)} {verb}; give {cure}")
+            cure = [part for name in names for part in (" ", Argument("parameters", f"{name}=..."))]
+            raise FreeParameters(f"{wanted_for} needs numbers, but {', '.join(names)} {verb}; give", *cure)
 
     def free_in(self, expression: SX) -> set[str]:
         """Names of the parameters without a value that a traced expression depends on."""

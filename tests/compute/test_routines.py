@@ -141,7 +141,7 @@ def test_a_number_that_a_float_cannot_hold_is_refused():
     q = SX.sym("q", 1)
     for number in (1e39, -1e39, 1e-60):
         made = package(q + number, q, q=q)
-        with pytest.raises(ComputationError, match="take --real double"):
+        with pytest.raises(ComputationError, match="take real double"):
             c_code.source(made, replace(STYLE, real="float"))
     assert "0.1f" in c_code.source(package(q + 0.1, q, q=q), replace(STYLE, real="float"))
 

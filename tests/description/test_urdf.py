@@ -459,7 +459,7 @@ def test_where_the_endpoint_is():
     assert [link.name for link in loaded(text).links] == ["b", "c", "e", "d"]
     assert [link.parent for link in loaded(text).links] == [None, "base", None, "c"]
     assert [link.name for link in loaded(text, "a").links] == ["a", "b", "c", "e", "d"]
-    with pytest.raises(UsageError, match=r"tip: no link 'bb'; did you mean 'b'\?"):
+    with pytest.raises(UsageError, match=r"^tip: no link 'bb'; did you mean 'b'\?"):
         converted(text, "bb")
 
 

@@ -209,7 +209,8 @@ CALLS = {
         "solver": "linear", "buckling": False, "progress": lambda share: None,
     },
     "Robot.simulate": {
-        "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "algorithm": "composite",
+        "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "start": "straight",
+        "algorithm": "composite",
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "progress": lambda share: None,
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},

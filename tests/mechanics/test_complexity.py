@@ -127,7 +127,7 @@ def test_products_of_parameters_are_not_counted():
 
 
 def test_dense_functions_and_singular_inertias_are_refused():
-    with pytest.raises(UsageError, match="up to 200 coordinates, not 205; ask for --of forward_recursive,inverse"):
+    with pytest.raises(UsageError, match="up to 200 coordinates, not 205; ask for functions forward_recursive,inverse"):
         complexity(kronbot.load("canadarm"), ["forward_composite"], Chains([41], [2]), lambda share: None)
     limp = PLANAR.replace("INERTIA", "{Izz: 0.05}").replace("OFFSET", "0").replace("v: 2}", "v: 2, torsion: 1}, GJ: 5")
     with pytest.raises(ComputationError, match="polar_inertia"):

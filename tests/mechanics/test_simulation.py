@@ -180,11 +180,11 @@ def test_the_grid_ends_where_the_run_ends():
 
 def test_bad_questions_are_refused():
     """No duration anywhere, too many rows, a free parameter, an initial value of a prescribed joint."""
-    with pytest.raises(UsageError, match="--duration"):
+    with pytest.raises(UsageError, match="give duration"):
         run(kronbot.load("stacker"))
     with pytest.raises(UsageError, match="rows"):
         run(kronbot.load("canadarm"), step=1e-6)
-    with pytest.raises(UsageError, match="m1.*--set"):
+    with pytest.raises(UsageError, match="m1.*parameters"):
         run(kronbot.load("stacker"), duration=1.0)
     with pytest.raises(UsageError, match="waist"):
         run(kronbot.load("torso"), duration=0.1, q={"waist": 0.3})

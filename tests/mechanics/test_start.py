@@ -114,7 +114,7 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
     told = arm().simulate().warnings
     assert len(told) == 1
     assert "gravity alone bends upper by" in told[0]
-    assert "--start equilibrium" in told[0]
+    assert "start equilibrium" in told[0]
     assert not arm().simulate(start="equilibrium").warnings
     assert not arm().simulate(q={"upper.v1": 0.01}).warnings  # who gives deflections has thought of it
     assert not arm(order="0").simulate().warnings

@@ -509,7 +509,7 @@ def test_the_length_must_be_a_number_and_that_of_the_table(tmp_path):
     with pytest.raises(DescriptionError, match="s.csv:22:1: the last x must be the length of the beam, 1.4 m"):
         loaded(tmp_path, text, l="1.4")
     free = text.replace("{l: 1.3}", "{l: }")
-    with pytest.raises(FreeParameters, match="link 'arm': shape from a table needs numbers.*--set l="):
+    with pytest.raises(FreeParameters, match="link 'arm': shape from a table needs numbers.*parameters l="):
         loaded(tmp_path, free)
     assert loaded(tmp_path, free, "0").n == 1  # a rigid beam has no shapes
     assert loaded(tmp_path, free, l="1.3").n == 5
