@@ -40,7 +40,7 @@ class Range(click.ParamType[range]):
     show_default=True,
     help="Some of forward_recursive, forward_composite, inverse, inertia, jacobian.",
 )
-@click.option("--links", type=Range(limits.LINKS), metavar="N|A..B", help="Chains of so many links besides.")
+@click.option("--links", type=Range(limits.MOVING), metavar="N|A..B", help="Chains of so many links besides.")
 @click.option("--modes", type=Range(limits.MODES), metavar="N|A..B", help="Their modes in each direction of bending.")
 @options.output_options
 def complexity(subject: Subject, of: str, links: range | None, modes: range | None, out: Output) -> None:

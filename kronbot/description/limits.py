@@ -16,8 +16,11 @@ NODES: Final = 20_000
 DEPTH: Final = 32
 """Deepest nesting of YAML collections."""
 
-LINKS: Final = 128
+LINKS: Final = 1000
 """Most links of a robot."""
+
+MOVING: Final = 128
+"""Most links with coordinates: a joint that moves, or modes."""
 
 MODES: Final = 64
 """Most modes in one direction of one link."""

@@ -230,10 +230,14 @@ def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[
 
 
 def _coordinates(links: View) -> None:
-    moving = sum(link["joint"]["type"].text in ("revolute", "prismatic") for link in links.items)
-    modal = sum(link["flexible"]["modes"][key].count for link in links.items for key in ("v", "w", "torsion"))
-    if moving + modal > limits.COORDINATES:
-        links.refuse(f"{moving + modal} generalized coordinates, at most {limits.COORDINATES} are allowed")
+    joints = [link["joint"]["type"].text in ("revolute", "prismatic") for link in links.items]
+    modes = [sum(link["flexible"]["modes"][key].count for key in ("v", "w", "torsion")) for link in links.items]
+    moving = sum(joint or count > 0 for joint, count in zip(joints, modes, strict=True))
+    if moving > limits.MOVING:
+        links.refuse(f"{moving} links with coordinates, at most {limits.MOVING} are allowed")
+    count = sum(joints) + sum(modes)
+    if count > limits.COORDINATES:
+        links.refuse(f"{count} generalized coordinates, at most {limits.COORDINATES} are allowed")
 
 
 def _tables(root: View, folder: Path | None) -> None:

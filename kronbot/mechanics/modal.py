@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Trace
-from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -17,19 +17,27 @@ Array = npt.NDArray[np.float64]
 
 # Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
 MASSLESS = 1e-14
+PURPOSE = "natural frequencies"
 
 
 def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
-    """M and K (n x n) at q = 0, without gravity and load."""
+    """M and K (n x n) at q = 0, without gravity and load.
+
+    The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
+    method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
+    """
     if robot.flexible:
         # Quadratic terms of the kinematics have no part in M at q_f = 0, and order 1 costs least.
         robot = build(robot.description, "1", robot.parameters)
-    q = SX.sym("q", robot.n)
-    state = propagate(robot, q, SX(robot.n, 1))
-    outputs = {"M": generalized_inertia_matrix(state), "K": robot.stiffness}
-    matrices = Trace(robot.parameters, {"q": q}, outputs, "natural frequencies")(np.zeros(robot.n))
-    shape = (robot.n, robot.n)
-    return matrices["M"].reshape(shape), matrices["K"].reshape(shape)
+    parameters, rest = robot.parameters, SX(robot.n, 1)
+    q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
+    forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1)), q, rest), qdd)
+    parameters.require(parameters.free_in(casadi.veccat(forces, robot.stiffness)), PURPOSE)
+    traced = casadi.Function("traced", [q, qdd, parameters.symbols()], [forces, robot.stiffness])
+    # With everything else put in, little is left to do for each of the columns.
+    forces, K = traced(rest, qdd, parameters.bound())
+    M = np.asarray(casadi.Function("forces", [qdd], [forces]).map(robot.n)(np.eye(robot.n)))
+    return (M + M.T) / 2, np.asarray(casadi.evalf(K))
 
 
 def natural_frequencies(robot: Robot) -> tuple[Array, Array]:

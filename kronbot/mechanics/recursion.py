@@ -160,6 +160,8 @@ def generalized_inertia_matrix(state: State) -> SX:
         whole = at.own.M + carried(on_tip, at.tip)
         composite[i] = Rigid.within(whole)
         places, rows = _places(at.link)
+        if not places:
+            continue
         force = whole[:, rows]  # wrenches on the composite body per unit acceleration of its coordinates
         M[places, places] = force[rows, :]
         for place, _, rotor in _coordinates(at.link):

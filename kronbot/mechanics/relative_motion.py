@@ -16,8 +16,9 @@ S (-d~ J_Rb (x) E) K, since S (d (x) E) = -d~ J_Rb (18).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import groupby
 
 import casadi
 from casadi import SX
@@ -65,15 +66,16 @@ class RelativeMotion:
     def hessians(self) -> tuple[SX, SX]:
         """H_T and H_R, by (86) and (87) from step to step."""
         n = self.n
-        H_T, H_R = SX(3, n * n), SX(3, n * n)
+        H_T, H_R, turning = SX(3, n * n), SX(3, n * n), SX(3, n)  # turning is J_R of the frame so far
         for before, step in self.chain:
             J_T, J_R = before._turned(step)
             inner_T, inner_R = step.hessians(n)
             A, d = before.pose.R, before.pose.R @ step.pose.r
-            lever = -(skew(d) @ before.J_R)
-            turned = swept(before.J_R, J_T) + swapped(before.J_R, J_T) + swapped(before.J_R, lever)
+            lever = -(skew(d) @ turning)
+            turned = swept(turning, J_T) + swapped(turning, J_T) + swapped(turning, lever)
             H_T = H_T - skew(d) @ H_R + A @ inner_T + turned
-            H_R = H_R + A @ inner_R + swept(before.J_R, J_R)
+            H_R = H_R + A @ inner_R + swept(turning, J_R)
+            turning = turning + J_R
         return H_T, H_R
 
     @property
@@ -193,8 +195,15 @@ def _crossed(J_R: SX, X: SX, product: Callable[[SX, SX], SX]) -> SX:
 
 
 def along(steps: Iterable[Step], n: int) -> RelativeMotion:
-    """The relative motion at the end of a chain of steps: the recursion over the frames."""
+    """The relative motion at the end of a chain of steps: the recursion over the frames.
+
+    Neighbours without coordinates, as the frames of fixed joints have none, are one step.
+    """
     motion = RelativeMotion.rest(n)
-    for step in steps:
-        motion = motion.then(step)
+    for moving, group in groupby(steps, lambda step: bool(step.places)):
+        found = list(group)
+        if not moving:
+            found = [replace(found[0], pose=reduce(Pose.__matmul__, (step.pose for step in found)))]
+        for step in found:
+            motion = motion.then(step)
     return motion

@@ -508,7 +508,11 @@ def test_bound_parameters_are_judged_and_free_ones_are_not():
 def test_limits_on_size():
     links = [link("pose: {}\n", f"l{i}", "{type: fixed}") for i in range(limits.LINKS + 1)]
     assert len(loaded(HEAD + "links:\n" + "".join(links[:-1])).robot.links) == limits.LINKS
-    assert lines(HEAD + "links:\n" + "".join(links)) == ["6:3: 129 links, at most 128 are allowed"]
+    assert lines(HEAD + "links:\n" + "".join(links)) == ["6:3: 1001 links, at most 1000 are allowed"]
+    links = [link("pose: {}\n", f"l{i}", f"{{type: prismatic, name: q{i}}}") for i in range(limits.MOVING)]
+    loaded(HEAD + "links:\n" + "".join(links) + link("pose: {}\n", "hand", "{type: fixed}"))
+    many = "".join(links) + link(DH + "flexible: {mass: 1, EI: {y: 1, z: 1}, modes: {v: 1}}\n", "b", "{type: fixed}")
+    assert lines(HEAD + "links:\n" + many) == ["6:3: 129 links with coordinates, at most 128 are allowed"]
     beam = "flexible: {mass: 1, EI: {y: 1, z: 1}, modes: {v: 64, w: 64}}\n"
     links = [link(DH + beam, f"l{i}", f"{{type: revolute, name: q{i}}}") for i in range(8)]
     assert lines(HEAD + "links:\n" + "".join(links)) == ["6:3: 1032 generalized coordinates, at most 1000 are allowed"]

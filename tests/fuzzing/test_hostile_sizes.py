@@ -17,22 +17,36 @@ def test_too_many_links(refused):
     refused(f"{HEAD}links:\n{'- {}' * 3}\n{'- 1' * 3}\n")
     refused(f"{HEAD}links: [{'{},' * 10_000}]", f"at most {limits.LINKS}")
     refused(f"{HEAD}links: [{'1,' * 10_000}]", f"at most {limits.LINKS}")
-    refused(chain(limits.LINKS + 1), f"at most {limits.LINKS}")
+    refused(chain(limits.MOVING + 1), f"{limits.MOVING + 1} links with coordinates, at most {limits.MOVING}")
 
 
 def test_too_many_coordinates(refused):
     """128 links with 64 modes in each direction; counts that no machine holds."""
-    refused(chain(limits.LINKS, "v: 64, w: 64, torsion: 64"), f"at most {limits.COORDINATES}")
+    refused(chain(limits.MOVING, "v: 64, w: 64, torsion: 64"), f"at most {limits.COORDINATES}")
     for count in ("65", "1000000000", "9" * 30, "1" * 5000, "-1", "1e3", "1.0", "2/1", "'2'", "true", "0x40", "\u0662"):
         refused(chain(1, f"v: {count}"), f"a plain integer from 0 to {limits.MODES}")
 
 
 def test_as_many_links_as_are_allowed(kron, tmp_path):
     """An answer, not a stack overflow."""
-    (tmp_path / "r.yaml").write_text(chain(limits.LINKS))
+    (tmp_path / "r.yaml").write_text(chain(limits.MOVING))
     answer = kron("jacobian", tmp_path / "r.yaml", "--format", "json")
     assert answer.code == 0
-    assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.LINKS
+    assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.MOVING
+
+
+@pytest.mark.parametrize("command", [["check"], ["jacobian"], ["hessian"], ["statics", "--q", "q0=0.1"]])
+def test_links_without_coordinates(kron, tmp_path, command):
+    """A thousand, of which one moves: nothing grows with their square, nothing overflows."""
+    fixed = "".join(
+        f"  - {{name: f{i}, joint: {{type: fixed}}, pose: {{xyz: [0.1, 0, 0]}}, rigid: {{mass: 1}}}}\n"
+        for i in range(limits.LINKS - 1)
+    )
+    (tmp_path / "r.yaml").write_text(chain(1) + fixed)
+    answer = kron(*command[:1], tmp_path / "r.yaml", *command[1:], "--format", "json")
+    assert answer.code == 0
+    if command == ["jacobian"]:  # about the axis of the joint, at the end of all links
+        assert json.loads(answer.out)["arrays"]["J_T"]["values"][1][0] == pytest.approx(1 + 0.1 * (limits.LINKS - 1))
 
 
 def test_powers_of_taylor(refused):
@@ -90,4 +104,5 @@ def test_memory_that_is_not_there(error, monkeypatch, capsys):
     """One line that says so."""
     monkeypatch.setattr(main.kronbot, "invoke", lambda context: (_ for _ in ()).throw(error))
     assert main.run(["check", "khang"]) == 1
-    assert capsys.readouterr().err == "Error: this takes more memory than there is: ask for less at a time\n"
+    wanted = "Error: this takes more memory than there is (ulimit -v): ask for less at a time\n"
+    assert capsys.readouterr().err == wanted

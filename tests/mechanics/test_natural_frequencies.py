@@ -9,7 +9,7 @@ from robots_in_tests import model, traced
 from scipy.linalg import eigh
 
 import kronbot
-from kronbot.mechanics.modal import natural_frequencies
+from kronbot.mechanics.modal import mass_and_stiffness, natural_frequencies
 from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
@@ -112,3 +112,13 @@ links:
             filled = text.replace("MODES", modes).replace("SHAPE", shape).replace("PAYLOAD", payload)
             found.append(natural_frequencies(model(filled.replace("ALPHA", "0.7")))[0][:2])
         assert found[0] == pytest.approx(found[1], rel=1e-8)  # what ten polynomials reach for two modes
+
+
+@pytest.mark.parametrize("name", ["canadarm", "piedboeuf"])
+def test_mass_by_columns(name):
+    """Forces of unit accelerations are the inertia matrix of the composite bodies, gravity or not, to rounding."""
+    robot = kronbot.load(name, order="1")
+    M = traced(robot, M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)))
+    rest = np.zeros(robot.n)
+    wanted = M(rest, rest, rest)["M"]
+    assert mass_and_stiffness(robot)[0] == pytest.approx(wanted, rel=1e-12, abs=1e-14 * abs(wanted).max())
