@@ -38,7 +38,7 @@ class Quantity(click.ParamType[float]):
         try:
             number = evaluate(parse(str(value)), {})
         except ExpressionError as error:
-            self.fail(f"{value!r} is not a number: {error}", param, ctx)
+            self.fail(error.of(str(value)), param, ctx)
         if number <= 0:
             self.fail(f"{value!r} is not positive", param, ctx)
         return number

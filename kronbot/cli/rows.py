@@ -204,7 +204,7 @@ class _Sheet:
             try:
                 row.append(self._number(text))
             except ExpressionError as error:
-                wrong = f"{quote(text)} is not a finite number: {error.message}" if text else "a value is missing"
+                wrong = error.of(text, "a finite number") if text else "a value is missing"
                 raise self.mistake(number, start + error.offset, wrong, line) from None
         return row
 

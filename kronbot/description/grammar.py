@@ -41,6 +41,15 @@ class ExpressionError(UsageError, ValueError):
         self.message = message
         self.offset = offset
 
+    def of(self, text: str, what: str = "a number") -> str:
+        """What is wrong with a text that should be a number, told once where the message says the same of it."""
+        whole = quote(text.strip())
+        for word in ("a number", "an expression"):
+            same = f"{whole} is not {word}"
+            if self.message.startswith(same):
+                return f"{whole} is not {what}{self.message.removeprefix(same)}"
+        return f"{whole} is not {what}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -209,8 +218,9 @@ def _check_tokens(text: str) -> None:
             raise ExpressionError(_HINTS.get(character, f"{named(character)} is not allowed in an expression"), start)
         if token["glued"]:
             wrong = quote(token["number"] + token["glued"])
+            cure = f"write {token['number']}*deg" if token["glued"] == "deg" else "a product needs *"
             raise ExpressionError(
-                f"{wrong} is not a number (a product needs *; no _, hexadecimal or imaginary numbers)",
+                f"{wrong} is not a number ({cure}; units are SI; no _, hexadecimal or imaginary numbers)",
                 token.start("number"),
             )
         if token["name"] and keyword.iskeyword(token["name"]):

@@ -161,8 +161,8 @@ class View:
 
     def number(self, default: float | None = 0.0) -> float | None:
         """The value; ``default`` where there is none, None where it is free or wrong."""
-        if self.node is None:
-            return default
+        if self.node is None:  # of a holder that is wrong nothing is known
+            return None if self.report.knows(self.path[:-1]) else default
         if not isinstance(self.node, Scalar) or self.report.knows(self.path):
             return None
         if not isinstance(self.node.value, str | Number):

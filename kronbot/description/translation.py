@@ -22,8 +22,13 @@ _SEARCHED = 500
 def report_faults(faults: Iterable[Mapping[str, Any]], report: Report) -> None:
     """Put the validator's ``faults`` into ``report``, one line for one mistake."""
     missing: dict[Path, list[str]] = {}
+    faults = list(faults)
+    flat = _flat_lists(faults, report)
     for fault in faults:
         path, _ = follow(fault["loc"])
+        if path[:-1] in flat:
+            report.value(path[:-1], f"a list of lists{_of_values(fault['loc'])} is wanted here: [[...], ...]")
+            continue
         if fault["type"] == "missing" and isinstance(path[-1], str):
             missing.setdefault(path[:-1], []).append(path[-1])
         elif slip := slip_of(fault, report):
@@ -34,6 +39,20 @@ def report_faults(faults: Iterable[Mapping[str, Any]], report: Report) -> None:
         names = ", ".join(quote(key) for key in keys)
         inside = f" in {called(holder)}" if holder else ""
         report.value((*holder, keys[0]), f"missing key{'s' if len(keys) > 1 else ''} {names}{inside}")
+
+
+def _flat_lists(faults: Iterable[Mapping[str, Any]], report: Report) -> set[Path]:
+    """Lists of values in the place of lists of lists: [0, 1, 0] for [[0, 1, 0]]."""
+    flat: dict[Path, int] = {}
+    for fault in faults:
+        path, _ = follow(fault["loc"])
+        if fault["type"] == "tuple_type" and path and isinstance(path[-1], int):
+            flat[path[:-1]] = flat.get(path[:-1], 0) + 1
+    return {
+        path
+        for path, count in flat.items()
+        if isinstance(node := find(report.root, path), Sequence) and count == len(node.items)
+    }
 
 
 def report_empty(root: Node, report: Report) -> None:

@@ -242,9 +242,9 @@ def _evaluated(expression: str, known: Known, word: str) -> float:
     try:
         return evaluate(parse(expression), {name: bound for name, bound in known.items() if bound is not None})
     except ExpressionError as error:
-        degrees = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(deg|°)\s*", expression)
+        degrees = re.fullmatch(r"\s*([-+0-9.eE]+)(\s+deg|\s*°)\s*", expression)
         hint = f"; write {degrees[1]}*deg" if degrees else ""
-        raise UsageError(f"{word}: {quote(expression)} is not a number: {error}{hint}") from None
+        raise UsageError(f"{word}: {error.of(expression)}{hint}") from None
 
 
 def expressions(value: object, word: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from kronbot.description import Source, load
+from kronbot.description.expressions import ExpressionError, evaluate, parse
 from kronbot.errors import DescriptionError
 
 ROBOT = """\
@@ -163,3 +164,66 @@ def test_a_wrong_robot_says_nothing_about_oddities():
     """First what stops it; warnings follow when that is mended."""
     found = mistakes(ROBOT.replace("alpha: pi/2", "alpha: 90").replace("gravity:", "gravty:"))
     assert not any("degrees" in mistake.message for mistake in found)
+
+
+def loaded_with(old, new):
+    text = COMMON.replace(old, new, 1)
+    assert text != COMMON
+    return text
+
+
+COMMON = """kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, limits: [-1, 1]}
+    dh: {a: 0.9, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {z: 11}, modes: {v: 2}, damping: {ratio: 0.01}}
+    hub: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+motion: {q1: {type: polynomial, from: 0, to: 1, duration: 2, degree: 5}}
+statics: {angles: {q1: [0, 1]}, forces: [[0, -1, 0]], gauges: [{name: g, link: upper, x: 0.1}]}
+simulate: {duration: 3, step: 0.01, drive: {q1: {pd: {kp: 1, kd: 1}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("duration: 2", "duration: 2s"), ("duration: 3", "duration: 3 s"), ("duration: 3", "duration: "),
+        ("step: 0.01", "step: 10ms"), ("a: 0.9", "a: 0.9m"), ("mass: 0.3", "mass: -0.3"), ("mass: 0.3", "mas: 0.3"),
+        ("{z: 11}", "11"), ("z: 11", "z: 0"), ("z: 11", "z: EI"), ("v: 2", "v: two"), ("modes: {v: 2}", "modes: 2"),
+        ("ratio: 0.01", "ratio: 1%"), ("ratio: 0.01", "ratio: [0.01]"), ("limits: [-1, 1]", "limits: [1, -1]"),
+        ("limits: [-1, 1]", "limits: [-180, 180]"), ("limits: [-1, 1]", "limits: 1"), ("revolute", "revolut"),
+        ("[0, -9.81, 0]", "9.81"), ("[0, -9.81, 0]", "[0, -9.81]"), ("degree: 5", "degree: 4"), (", degree: 5", ""),
+        ("polynomial", "linear"), ("type: polynomial, ", ""), ("angles: {q1", "angles: {q2"),
+        ("[0, 1]}", "[0, 90, 135]}"),
+        ("[0, 1]}", "90}"), ("[[0, -1, 0]]", "[0, -1, 0]"), ("[[0, -1, 0]]", "[[0, -1]]"),
+        ("link: upper", "link: uper"),
+        ("x: 0.1", "x: 1"), ("{kp: 1, kd: 1}", "{kp: 1}"), ("{pd: {kp: 1, kd: 1}}", "1"), ("Izz: 1", "Izz: 5"),
+        ("mass: 1, ", ""), ("Izz: 1", "izz: 1"), ("convention: standard\n", ""),
+    ],
+)  # fmt: skip
+def test_a_typical_mistake_is_told_once(old, new):
+    try:
+        told = load(Source("r", loaded_with(old, new), None)).warnings
+    except DescriptionError as error:
+        told = error.mistakes
+    assert len(told) == 1, [str(mistake) for mistake in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("2s", "'2s' is not a number (a product needs *; units are SI; no _, hexadecimal or imaginary numbers)"),
+        ("90deg", "'90deg' is not a number (write 90*deg; units are SI; no _, hexadecimal or imaginary numbers)"),
+        ("3 s", "'3 s' is not a number"),
+        ("1/0", "'1/0' is not a number: division by zero in '1/0'"),
+        ("2+x", "'2+x' is not a number: unknown name 'x'"),
+    ],
+)
+def test_a_text_that_is_no_number_is_told_once(text, told):
+    with pytest.raises(ExpressionError) as caught:
+        evaluate(parse(text), {})
+    assert caught.value.of(text).startswith(told)
