@@ -64,6 +64,10 @@ class UsageError(KronbotError):
     exit_code = 2
 
 
+class ShapeError(UsageError, ValueError):
+    """Matrices whose shapes do not fit, or what is no matrix where one is wanted."""
+
+
 class FreeParameters(UsageError):
     """Numbers are wanted, and parameters have no value."""
 

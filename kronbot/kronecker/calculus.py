@@ -11,17 +11,62 @@ with ``E = SX.eye``, the theorems read
 * d(J qdot)/dt = J qddot + dJ/dq (qdot (x) qdot), Tuan (11): ``J @ qdd + dJ @ kron_power(qd, 2)``;
 * (E_p (x) x) A d = (A (x) E_n) (d (x) x), Tuan (12), Khang (6), and d (x) x = (d (x) E_n) x, Tuan (13), Khang (7).
 
-"Tuan" and "Khang" are papers (see the README). Every function raises ValueError for shapes that do not fit.
+"Tuan" and "Khang" are papers (see the README). Matrices are SX, or what makes one: DM, numbers, arrays of
+them. Every function raises ShapeError, a UsageError and a ValueError, for what is none and for shapes that do not fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
 
 import casadi
-from casadi import SX, Sparsity
+import numpy as np
+from casadi import DM, SX, Sparsity
+
+from kronbot.errors import ShapeError
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
+def matrix(A: object, word: str) -> SX:
+    """An SX of what is one, or of finite numbers. Raises ShapeError, since casadi trusts whatever it is given."""
+    if isinstance(A, SX):
+        return A
+    try:
+        numbers = np.asarray(A)
+        if numbers.dtype.kind in "iuf" and numbers.ndim <= 2 and not np.ma.is_masked(A):
+            plain = numbers.astype(np.float64)
+            if np.isfinite(plain).all():
+                return SX(DM(plain))
+    except Exception:  # of an object that says it were an array
+        pass
+    raise ShapeError(f"{word}: a matrix of expressions or finite numbers is wanted, not of type {type(A).__name__}")
+
+
+def of_matrices(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """A function whose arguments are looked at: those declared SX are made one, those declared int are integers."""
+    declared = {name: str(each.annotation) for name, each in signature(function).parameters.items()}
+
+    def plain(name: str, value: object) -> object:
+        if declared.get(name) == "SX":
+            return matrix(value, name)
+        if declared.get(name) == "int" and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+            raise ShapeError(f"{name}: an integer is wanted, not of type {type(value).__name__}")
+        return value
+
+    @wraps(function)
+    def looked_at(*given: Given.args, **named: Given.kwargs) -> Answer:
+        placed = [*map(plain, declared, given), *given[len(declared) :]]
+        return function(*placed, **{name: plain(name, value) for name, value in named.items()})  # type: ignore[arg-type]
+
+    return looked_at
+
+
+@of_matrices
 def kron(A: SX, B: SX) -> SX:
     """Kronecker product A (x) B: block (i, j) is A[i, j] B. Tuan (1), Khang (2).
 
@@ -30,11 +75,12 @@ def kron(A: SX, B: SX) -> SX:
     return casadi.kron(A, B)
 
 
+@of_matrices
 def kron_power(A: SX, k: int) -> SX:
     """Kronecker power A (x) A (x) ... (x) A of k factors, Khang (11)-(12).
 
     m x n gives m^k x n^k. The papers define k >= 1; kronbot adds the empty product k = 0, the 1 x 1 identity, so that
-    rules over k may start there. Raises ValueError for a negative k.
+    rules over k may start there. Raises ShapeError for a negative k.
     """
     check_order(k, "a Kronecker power")
     power = SX.eye(1)
@@ -43,6 +89,7 @@ def kron_power(A: SX, k: int) -> SX:
     return power
 
 
+@of_matrices
 def vec(A: SX) -> SX:
     """The columns of A under each other, Tuan (7): r x s gives r s x 1.
 
@@ -51,31 +98,34 @@ def vec(A: SX) -> SX:
     return casadi.vec(A)
 
 
+@of_matrices
 def commutation(m: int, n: int) -> SX:
     """Commutation matrix K_mn (m n x m n, structurally sparse): K_mn vec(A) = vec(A^T) for every m x n matrix A.
 
     Right-multiplying a matrix of n^2 columns by K_nn swaps column (j, k) with (k, j): for a Jacobian J with Khang
     derivative H = dJ/dq, column j of J derived by q_k becomes column k derived by q_j. Neither paper has this matrix:
     Tuan (86) and (88)-(91) hold only when applied to qdot (x) qdot, which K_nn leaves unchanged; as equalities of
-    matrices they need it in some of their terms. Raises ValueError for negative sizes.
+    matrices they need it in some of their terms. Raises ShapeError for negative sizes.
     """
     if m < 0 or n < 0:
-        raise ValueError(f"the sizes of a commutation matrix must not be negative, not {m} and {n}")
+        raise ShapeError(f"the sizes of a commutation matrix must not be negative, not {m} and {n}")
     # Column j m + i stands for A[i, j], which is entry i n + j of vec(A^T).
     rows = [i * n + j for j in range(n) for i in range(m)]
     return SX.ones(Sparsity(m * n, m * n, list(range(m * n + 1)), rows))
 
 
+@of_matrices
 def skew(a: SX) -> SX:
     """Skew matrix of a vector, skew(a) b = a x b. Tuan (15).
 
-    3 x 1 gives 3 x 3. Raises ValueError for anything but a 3 x 1 vector.
+    3 x 1 gives 3 x 3. Raises ShapeError for anything but a 3 x 1 vector.
     """
     if a.shape != (3, 1):
-        raise ValueError(f"skew needs a 3 x 1 vector, not {size_of(a)}")
+        raise ShapeError(f"skew needs a 3 x 1 vector, not {size_of(a)}")
     return casadi.skew(a)
 
 
+@of_matrices
 def block_skew(A: SX) -> SX:
     """Block skew matrix of a matrix with three rows, Tuan (16): the skew matrix with rows of A for components.
 
@@ -87,15 +137,16 @@ def block_skew(A: SX) -> SX:
     * block_skew(R A) = R block_skew(A) (R^T (x) E_m) for a rotation R. In Tuan (89)-(90) the tilde therefore goes over
       the whole product of rotation and Jacobian; the paper has none there.
 
-    Raises ValueError unless A has three rows.
+    Raises ShapeError unless A has three rows.
     """
     if A.rows() != 3:
-        raise ValueError(f"block_skew needs a matrix with 3 rows, not {size_of(A)}")
+        raise ShapeError(f"block_skew needs a matrix with 3 rows, not {size_of(A)}")
     x, y, z = casadi.vertsplit(A)
     zero = SX(1, A.columns())
     return casadi.blockcat([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
 
 
+@of_matrices
 def khang_derivative(A: SX, x: SX, order: int = 1) -> SX:
     """Derivative of a matrix by a vector, Tuan (5), Khang (13)-(15); repeated ``order`` times, Khang (16)-(18).
 
@@ -105,7 +156,7 @@ def khang_derivative(A: SX, x: SX, order: int = 1) -> SX:
     them. A vector (r x 1) gives its Jacobian r x n, a scalar a row: 1 x n^order, where Khang (13) and (16) print R^n
     and R^(n^k). Khang's k > 2 is meant to be k >= 2; kronbot adds order 0, A itself.
 
-    Entries of A that do not depend on x_k leave structural zeros. Raises ValueError for a negative order or an x that
+    Entries of A that do not depend on x_k leave structural zeros. Raises ShapeError for a negative order or an x that
     is not a dense column of different symbols.
     """
     check_order(order, "the order of a derivative")
@@ -119,32 +170,34 @@ def khang_derivative(A: SX, x: SX, order: int = 1) -> SX:
     return A
 
 
+@of_matrices
 def product_derivative(A: SX, dA: SX, B: SX, dB: SX, n: int) -> SX:
     """Derivative of A B from those of its factors: dA (B (x) E_n) + A dB. Tuan (9), Khang (19).
 
     A is r x p, B is p x s, dA is r x p n, dB is p x s n (Khang derivatives by the same n-vector), the result r x s n.
-    For a constant C in place of B, Khang (20), dB is ``SX(p, s * n)``. Raises ValueError for shapes that do not fit.
+    For a constant C in place of B, Khang (20), dB is ``SX(p, s * n)``. Raises ShapeError for shapes that do not fit.
     """
     if n < 0 or A.columns() != B.rows():
-        raise ValueError(f"a product of {size_of(A)} and {size_of(B)} derived by {n} variables does not exist")
+        raise ShapeError(f"a product of {size_of(A)} and {size_of(B)} derived by {n} variables does not exist")
     for name, factor, derivative in (("first", A, dA), ("second", B, dB)):
         if derivative.shape != (factor.rows(), factor.columns() * n):
-            raise ValueError(
+            raise ShapeError(
                 f"the derivative of the {name} factor ({size_of(factor)}) by {n} variables must be "
                 f"{factor.rows()} x {factor.columns() * n}, not {size_of(derivative)}"
             )
     return dA @ kron(B, SX.eye(n)) + A @ dB
 
 
+@of_matrices
 def time_derivative(dA: SX, xd: SX) -> SX:
     """Derivative by time of A(x(t)) from the Khang derivative dA = dA/dx: dA (E_s (x) xd), Tuan (8).
 
-    dA is r x s n, xd (the rate of x) is n x 1, the result r x s. Raises ValueError unless xd is a column of at least
+    dA is r x s n, xd (the rate of x) is n x 1, the result r x s. Raises ShapeError unless xd is a column of at least
     one rate and n divides the number of columns of dA.
     """
     n = xd.rows()
     if xd.columns() != 1 or n == 0 or dA.columns() % n:
-        raise ValueError(f"a derivative of {size_of(dA)} does not fit rates of {size_of(xd)}")
+        raise ShapeError(f"a derivative of {size_of(dA)} does not fit rates of {size_of(xd)}")
     return dA @ kron(SX.eye(dA.columns() // n), xd)
 
 
@@ -157,20 +210,20 @@ def derivative_columns(columns: Sequence[str], variables: Sequence[str]) -> list
 
 
 def check_order(k: int, what: str) -> None:
-    """Raise ValueError for a negative order."""
+    """Raise ShapeError for a negative order."""
     if k < 0:
-        raise ValueError(f"{what} must not be negative, not {k}")
+        raise ShapeError(f"{what} must not be negative, not {k}")
 
 
 def check_variables(x: SX) -> None:
-    """Raise ValueError unless x is a dense column of different symbols."""
+    """Raise ShapeError unless x is a dense column of different symbols."""
     if x.columns() != 1 or not x.is_dense():
-        raise ValueError(f"a derivative is by a dense column of symbols, not by {size_of(x)} with {x.nnz()} entries")
+        raise ShapeError(f"a derivative is by a dense column of symbols, not by {size_of(x)} with {x.nnz()} entries")
     if not x.is_valid_input():
-        raise ValueError("a derivative is by symbols: an expression or a number stands among the variables")
+        raise ShapeError("a derivative is by symbols: an expression or a number stands among the variables")
     # SX.has_duplicates leaves marks on the symbols that make its next answer wrong.
     if len(casadi.symvar(x)) < x.rows():
-        raise ValueError("a derivative is by different symbols: one stands twice among the variables")
+        raise ShapeError("a derivative is by different symbols: one stands twice among the variables")
 
 
 def size_of(A: SX) -> str:

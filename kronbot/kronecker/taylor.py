@@ -18,8 +18,16 @@ from typing import Any
 import casadi
 from casadi import DM, SX
 
-from kronbot.errors import ComputationError
-from kronbot.kronecker.calculus import check_order, check_variables, khang_derivative, kron, size_of
+from kronbot.errors import ComputationError, ShapeError
+from kronbot.kronecker.calculus import (
+    check_order,
+    check_variables,
+    khang_derivative,
+    kron,
+    matrix,
+    of_matrices,
+    size_of,
+)
 
 LIMIT = 1_000_000
 """Largest number of entries, structural zeros counted, of a derivative that :func:`coefficients` makes."""
@@ -33,11 +41,12 @@ def columns(s: int, n: int, k: int) -> int:
     return s * int(n**k)
 
 
+@of_matrices
 def coefficients(A: SX, x: SX, order: int) -> list[SX]:
     """The Khang derivatives d^kA/dx^k for k = 0, ..., order: the coefficients of Khang (36), (41), (47) at x.
 
     A is r x s, x is n x 1 and holds symbols; number k is r x s n^k, structurally sparse, without the factor 1/k!.
-    Raises ComputationError, before any work, where the last one would have more than LIMIT entries; ValueError for a
+    Raises ComputationError, before any work, where the last one would have more than LIMIT entries; ShapeError for a
     negative order or an x that is not a dense column of different symbols.
     """
     check_order(order, "the order of an expansion")
@@ -62,18 +71,22 @@ def expansion(coefficients_at_x0: Sequence[Any], delta: Any) -> Any:
     Coefficient k is r x s n^k, delta n x 1, the result r x s: an SX if there is an SX among them, else a DM. Whatever
     DM takes will do for numbers, vectors as one-dimensional arrays included.
     Delta^(x)k, with n^k rows, is not formed: by Horner's rule the last derivative is multiplied by E (x) Delta, added
-    to the one before, and so on. Raises ValueError for no coefficients and for shapes that do not fit.
+    to the one before, and so on. Raises ShapeError for no coefficients and for shapes that do not fit.
     """
-    matrices: list[Any] = [A if isinstance(A, SX) else DM(A) for A in (delta, *coefficients_at_x0)]
+    if not isinstance(coefficients_at_x0, Sequence):
+        raise ShapeError("coefficients_at_x0: a list of matrices is wanted")
+    matrices: list[Any] = [matrix(A, "a coefficient or delta") for A in (delta, *coefficients_at_x0)]
+    if not any(isinstance(A, SX) for A in (delta, *coefficients_at_x0)):
+        matrices = [casadi.evalf(A) for A in matrices]
     delta, *derivatives = matrices
     if not derivatives:
-        raise ValueError("an expansion needs at least the coefficient of order 0")
+        raise ShapeError("an expansion needs at least the coefficient of order 0")
     n, (r, s) = delta.rows(), derivatives[0].shape
     if delta.columns() != 1:
-        raise ValueError(f"a deviation is a column, not {size_of(delta)}")
+        raise ShapeError(f"a deviation is a column, not {size_of(delta)}")
     for k, derivative in enumerate(derivatives):
         if derivative.shape != (r, columns(s, n, k)):
-            raise ValueError(
+            raise ShapeError(
                 f"coefficient {k} of a {r} x {s} matrix and {n} variables must be {r} x {columns(s, n, k)}, "
                 f"not {size_of(derivative)}"
             )
@@ -84,7 +97,8 @@ def expansion(coefficients_at_x0: Sequence[Any], delta: Any) -> Any:
     return polynomial
 
 
-def directional(A: SX, x: SX, delta: Any, order: int) -> list[SX]:
+@of_matrices
+def directional(A: SX, x: SX, delta: SX, order: int) -> list[SX]:
     """Terms k = 0, ..., order of Khang (36), (41), (47): 1/k! d^k/dt^k A(x + t Delta) at t = 0, r x s each.
 
     A is r x s, x is n x 1 and holds symbols, delta is n x 1 (numbers or an expression, a constant of the
@@ -92,14 +106,13 @@ def directional(A: SX, x: SX, delta: Any, order: int) -> list[SX]:
 
     The paper has no such form. Every instruction of A is done once, on power series in t cut off after t^order, at a
     cost that grows as a low power of the order (2 for products) and never as n^k. An A that calls functions whose
-    inside is not seen is derived by jtimes, again and again. Raises ValueError for a negative order, for an x that is
+    inside is not seen is derived by jtimes, again and again. Raises ShapeError for a negative order, for an x that is
     not a dense column of different symbols and for a delta of another size.
     """
     check_order(order, "the order of an expansion")
     check_variables(x)
-    delta = SX(delta)
     if delta.shape != x.shape:
-        raise ValueError(f"a deviation from {size_of(x)} must be {size_of(x)}, not {size_of(delta)}")
+        raise ShapeError(f"a deviation from {size_of(x)} must be {size_of(x)}, not {size_of(delta)}")
     lean = casadi.cse(A)
     others = casadi.vertcat(*casadi.Function("A", [x], [lean], {"allow_free": True}).free_sx())
     tape = casadi.Function("A", [x, others], [lean])
@@ -114,46 +127,49 @@ def directional(A: SX, x: SX, delta: Any, order: int) -> list[SX]:
     return list(casadi.cse(terms))
 
 
+@of_matrices
 def linearized_two(A: SX, x: SX, y: SX, delta_x: SX, delta_y: SX) -> SX:
     """Linear model of A(x, y): A + dA/dy (E_p (x) Delta_y) + dA/dx (E_p (x) Delta_x), Khang (50).
 
     A is m x p, x and delta_x are n_x x 1, y and delta_y n_y x 1, the result m x p. x and y are symbols that stand for
-    the point x0, y0. The paper has one size n for both, which is not needed. Raises ValueError for variables that are
+    the point x0, y0. The paper has one size n for both, which is not needed. Raises ShapeError for variables that are
     not dense columns of different symbols and for shapes that do not fit.
     """
     check_variables(casadi.vertcat(x, y))
     model = A
     for variables, delta in ((x, delta_x), (y, delta_y)):
         if delta.shape != variables.shape:
-            raise ValueError(
+            raise ShapeError(
                 f"a deviation from {size_of(variables)} must be {size_of(variables)}, not {size_of(delta)}"
             )
         model = model + khang_derivative(A, variables) @ kron(SX.eye(A.columns()), delta)
     return model
 
 
+@of_matrices
 def linearized_product_two(A: SX, x: SX, y: SX) -> tuple[SX, SX, SX]:
     """A y, L_y, L_x of A(x, y) y ~ A0 y0 + L_y (y - y0) + L_x (x - x0), Khang (52).
 
     L_y = A + dA/dy (y (x) E_ny), m x n_y, and L_x = dA/dx (y (x) E_nx), m x n_x. A is m x n_y, x n_x x 1, y n_y x 1;
     x and y are symbols that stand for the point x0, y0. The paper prints one E_n in both. Its way there, (51), counts
     the terms with y0 twice; (52) is right.
-    Raises ValueError for variables that are not dense columns of different symbols, and where y does not fit A.
+    Raises ShapeError for variables that are not dense columns of different symbols, and where y does not fit A.
     """
     check_variables(casadi.vertcat(x, y))
     product, L_y, L_x = linearized_product(A, x, y)
     return product, L_y + khang_derivative(A, y) @ kron(y, SX.eye(y.rows())), L_x
 
 
+@of_matrices
 def linearized_product(A: SX, x: SX, y: SX) -> tuple[SX, SX, SX]:
     """A y, L_y, L_x of A(x) y ~ A0 y0 + L_y (y - y0) + L_x (x - x0), Khang (53): L_y = A, L_x = dA/dx (y (x) E_nx).
 
     A is m x p, x n_x x 1 symbols, y p x 1 any expression that does not count as a function of x; L_y is m x p and L_x
-    m x n_x. The paper's E_n is E_nx. Raises ValueError for an x that is not a dense column of different symbols, and
+    m x n_x. The paper's E_n is E_nx. Raises ShapeError for an x that is not a dense column of different symbols, and
     where y does not fit A.
     """
     if y.shape != (A.columns(), 1):
-        raise ValueError(f"a matrix of {size_of(A)} multiplies a column of {A.columns()}, not {size_of(y)}")
+        raise ShapeError(f"a matrix of {size_of(A)} multiplies a column of {A.columns()}, not {size_of(y)}")
     return A @ y, A, khang_derivative(A, x) @ kron(y, SX.eye(x.rows()))
 
 

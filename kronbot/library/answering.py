@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
+from threading import RLock
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -23,12 +25,17 @@ Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
 
 
 def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """The question; where numbers have no answer, or there is no memory for it, it raises ComputationError."""
+    """A question to a robot, or to something that has one.
+
+    One after the other, whatever threads ask the same robot: tracing adds symbols to its parameters. Where numbers have
+    no answer, or there is no memory for it, it raises ComputationError.
+    """
 
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            return question(*given, **named)
+            with _turn(given[0]):
+                return question(*given, **named)
         except np.linalg.LinAlgError as error:
             why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
             raise ComputationError(f"there is no answer ({error}): {why}") from error
@@ -36,6 +43,22 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
             raise ComputationError(f"{said(error)}: ask for less at a time") from error
 
     return asked
+
+
+class _Turn:
+    """Whose turn it is to ask a robot; a copy of the robot has one of its own."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _Turn, ()
+
+
+def _turn(asked: object) -> AbstractContextManager[object]:
+    """The lock of a robot; the first one that is set stays."""
+    turn: _Turn = vars(getattr(asked, "robot", asked)).setdefault("_turn", _Turn())
+    return turn.lock
 
 
 def nothing(arrays: dict[str, Array]) -> dict[str, Scalar]:

@@ -14,8 +14,10 @@ import casadi
 import mpmath
 import numpy as np
 import pytest
-from casadi import SX
+from casadi import DM, SX
 
+from kronbot.errors import ShapeError
+from kronbot.kronecker import calculus, taylor
 from kronbot.kronecker.calculus import (
     block_skew,
     commutation,
@@ -508,3 +510,39 @@ def test_translational_hessian_of_relative_motion(rng, motion):
     assert_differ(c.H_T_star @ twice, sum_of_terms(wrong, b.H_R_b, 2 * same, same) @ twice, at)
     with pytest.raises(RuntimeError, match="dimension"):  # no tilde at all, as printed
         sum_of_terms(R @ b.J_R_b, b.H_R_b, 2 * same, same)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "x", object(), 1j, True, np.nan, [[1, 2], [3]], np.longdouble("inf"), np.zeros((1, 1, 1))]
+)
+def test_what_is_no_matrix_is_refused(value):
+    """By every function and for every argument that is a matrix; and an order is an integer."""
+    x, A = SX.sym("x", 3), SX.eye(3)
+    calls = {
+        calculus.kron: (A, A),
+        calculus.kron_power: (A, 2),
+        calculus.vec: (A,),
+        calculus.commutation: (2, 2),
+        calculus.skew: (x,),
+        calculus.block_skew: (A,),
+        calculus.khang_derivative: (A @ x, x, 1),
+        calculus.product_derivative: (A, SX(3, 9), A, SX(3, 9), 3),
+        calculus.time_derivative: (SX(3, 9), x),
+        taylor.coefficients: (A @ x, x, 1),
+        taylor.expansion: ([A], x),
+        taylor.directional: (A @ x, x, x, 1),
+        taylor.linearized_two: (A, x, SX.sym("y"), x, SX(1)),
+        taylor.linearized_product: (A, x, x),
+        taylor.linearized_product_two: (A, x, SX.sym("y", 3)),
+    }
+    for function, arguments in calls.items():
+        function(*arguments)
+        for place in range(len(arguments)):
+            with pytest.raises(ShapeError):
+                function(*arguments[:place], value, *arguments[place + 1 :])
+
+
+def test_matrices_of_numbers_are_taken():
+    """Of any real type, in any container, at their values."""
+    for given in (2, 2.5, [1, 2], [[1.5, 2], [3, 4]], np.longdouble("0.5"), np.float32(0.5), DM([1, 2])):
+        assert float(casadi.norm_inf(DM(calculus.kron(given, 2) - 2 * DM(np.asarray(given, dtype=float))))) == 0
