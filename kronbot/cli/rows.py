@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 import numpy as np
 
+from kronbot.cached import cached_property
 from kronbot.cli.completion import STANDARD_INPUT
 from kronbot.cli.files import keep_apart, shown
 from kronbot.cli.messages import show_warnings

@@ -151,5 +151,5 @@ def _entry(word: str, place: int) -> str:
 
 REALS = {
     "double": Notation(repr, lambda name: name, _entry),
-    "float": Notation(_single, lambda name: f"{name}f", _entry),
+    "float": Notation(_single, lambda name: f"{name}f", _entry, lost=2.0**-150),
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.result import Array, Units
 from kronbot.compute.trace import Trace
 from kronbot.model.parameters import Parameters

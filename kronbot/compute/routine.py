@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from graphlib import TopologicalSorter
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.description.expressions import evaluate
 from kronbot.errors import ComputationError

@@ -27,6 +27,8 @@ OPERATORS: Mapping[int, str] = {
     casadi.OP_MUL: "{} * {}",
     casadi.OP_DIV: "{} / {}",
 }
+# Where a number that is too small for the type (what rounding has left of a zero) is as good as zero.
+FORGIVING = (casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL)
 CALLS: Mapping[int, str] = {
     casadi.OP_SIN: "sin",
     casadi.OP_COS: "cos",
@@ -41,11 +43,15 @@ CALLS: Mapping[int, str] = {
 
 @dataclass(frozen=True)
 class Notation:
-    """How a language writes a number, the name of a mathematical function, and entry i of an input or output."""
+    """How a language writes a number, the name of a mathematical function, and entry i of an input or output.
+
+    Numbers whose size is at most ``lost`` are zero in its type.
+    """
 
     number: Callable[[float], str]
     function: Callable[[str], str]
     entry: Callable[[str, int], str]
+    lost: float = 0.0
 
 
 class Operand(NamedTuple):
@@ -96,13 +102,20 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
         )
     tape, inputs, outputs = routine.tape, list(routine.inputs), list(routine.outputs)
     work = [Operand("", "")] * tape.sz_w()
+    lost: dict[int, float] = {}  # such numbers by their places
     assignments = []
     for k in range(tape.n_instructions()):
         code, read, write = tape.instruction_id(k), tape.instruction_input(k), tape.instruction_output(k)
         if code == casadi.OP_CONST:
-            text = notation.number(tape.instruction_constant(k))
+            number = tape.instruction_constant(k)
+            if 0 < abs(number) <= notation.lost:
+                lost[write[0]], number = number, 0.0
+            else:
+                lost.pop(write[0], None)
+            text = notation.number(number)
             work[write[0]] = Operand(f"({text})" if text.startswith("-") else text, "")
         elif code == casadi.OP_INPUT:
+            lost.pop(write[0], None)
             word = inputs[read[0]]
             work[write[0]] = Operand(notation.entry(word, read[1]), word)
         elif code == casadi.OP_OUTPUT:
@@ -110,6 +123,10 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
             target, value = Operand(notation.entry(word, write[1]), word), work[read[0]]
             assignments.append(Assignment(target, value.text, (value,)))
         else:
+            if code not in FORGIVING:
+                for place in lost.keys() & set(read):
+                    notation.number(lost[place])  # refuses it
+            lost.pop(write[0], None)
             operands = tuple(work[place] for place in read)
             expression = _expression(code, [operand.text for operand in operands], notation)
             work[write[0]] = Operand(f"{VARIABLE}{write[0]}", VARIABLE)

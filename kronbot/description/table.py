@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 
+from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.nodes import Place
 from kronbot.description.rules import file_fault

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kronbot.cached import cached_property
 from kronbot.compute.question import Question
 from kronbot.compute.result import Result
 from kronbot.library import arguments

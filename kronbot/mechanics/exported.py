@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.routine import Binding, Package
 from kronbot.description.expressions import Expression

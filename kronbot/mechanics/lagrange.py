@@ -8,11 +8,11 @@ the Christoffel form agree when applied to qd only: Mdot - 2 C is skew for the C
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
 from kronbot.mechanics.energy import gravity_energy

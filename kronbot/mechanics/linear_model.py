@@ -8,11 +8,11 @@ out (its example has EI k11 in g). A dead load f at the endpoint adds -d(J^T f)/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate

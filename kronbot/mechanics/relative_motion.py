@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import groupby
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.kronecker.calculus import khang_derivative, kron, skew
 from kronbot.model.pose import Pose
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.names import WORLD

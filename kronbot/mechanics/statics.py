@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Outcome, Result, Scalar

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.description import Description, names, schema
 from kronbot.description.expressions import evaluate
 from kronbot.description.schema import RobotFile

@@ -139,11 +139,21 @@ def test_a_part_leaves_only_what_is_read_later():
 
 def test_a_number_that_a_float_cannot_hold_is_refused():
     q = SX.sym("q", 1)
-    for number in (1e39, -1e39, 1e-60):
-        made = package(q + number, q, q=q)
+    for expression in (q + 1e39, q - 1e39, q / 1e-60, casadi.sqrt(q + 1) / 1e-49, casadi.power(1e-60, q)):
+        made = package(expression, q, q=q)
         with pytest.raises(ComputationError, match="take real double"):
             c_code.source(made, replace(STYLE, real="float"))
     assert "0.1f" in c_code.source(package(q + 0.1, q, q=q), replace(STYLE, real="float"))
+
+
+def test_what_rounding_left_of_a_zero_is_zero_in_a_float():
+    """In sums, products and alone; 2^-150 and less round to zero, more do not."""
+    q = SX.sym("q", 1)
+    for small in (9e-49, -9e-49, 2.0**-150):
+        text = c_code.source(package(casadi.vertcat(q + small, small * q, small), q, q=q), replace(STYLE, real="float"))
+        assert "e-" not in text
+        assert "0.0f" in text
+    assert "1e-45f" in c_code.source(package(q + 2.0**-149, q, q=q), replace(STYLE, real="float"))
 
 
 def test_prefixes_are_names_in_c():
