@@ -11,7 +11,7 @@ import click
 from kronbot.cli import completion, options
 from kronbot.cli.options import Output, Subject
 from kronbot.cli.plots.style import check_picture
-from kronbot.errors import UsageError
+from kronbot.errors import ComputationError, UsageError
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Outcome, Result
@@ -131,13 +131,16 @@ def statics(
 
     def answer() -> Result:
         with progress_bar(f"statics of {robot.name}", out.quiet) as progress:
-            by_order = asked.at_orders(options.ORDERS, progress) if every else {subject.order: asked.answer(progress)}
-        if buckling:
-            by_order = {order: asked.with_buckling(outcome) for order, outcome in by_order.items()}
-        solved.update(by_order)
-        return complete(side_by_side(by_order) if every else by_order[subject.order])
+            if every:
+                solved.update(asked.at_orders(options.ORDERS, progress))
+                return complete(side_by_side(solved))
+            outcome = asked.with_buckling(progress) if buckling else asked.answer(progress)
+        solved[subject.order] = outcome
+        return complete(outcome)
 
     def picture(result: Result) -> None:
+        if plot is not None and not result.summary["cases"]:
+            raise ComputationError("there is no equilibrium under the whole load to draw")
         if plot is not None and result.summary["complete"]:
             draw_sweep(plot, asked, solved)
 

@@ -185,9 +185,8 @@ class Robot(Pointwise):
             calibration,
             arguments.choice(solver, static_questions.SOLVERS, "solver"),
         )
-        buckles = arguments.flag(buckling, "buckling")
-        outcome = asked.answer(arguments.progress(progress))
-        return complete(asked.with_buckling(outcome) if buckles else outcome)
+        answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
+        return complete(answered(arguments.progress(progress)))
 
     @in_words
     def simulate(

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kronbot.compute.result import Outcome
+from kronbot.compute.result import Outcome, Result
 from kronbot.description import schema
 from kronbot.description.expressions import Expression, parse
 from kronbot.description.wording import did_you_mean, quote
-from kronbot.errors import Argument, UsageError
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Scalar
 from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, point
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
 from kronbot.mechanics.load_cases import Sweep
+from kronbot.mechanics.static_model import PURPOSE
 from kronbot.mechanics.statics import Equilibria, Inquiry
 from kronbot.model.robot import Robot
 
@@ -41,17 +42,25 @@ class Asked:
         """The same cases at several kinematic orders, by order."""
         return statics.at_orders(self.robot, self.entry, self.inquiry, orders, progress)
 
-    def with_buckling(self, outcome: Outcome) -> Outcome:
-        """The answer with the smallest multiple of the loads that makes the stiffness singular in its summary.
+    def with_buckling(self, progress: Callable[[float], None]) -> Outcome:
+        """The answer to one case with the smallest multiple of the loads that makes the stiffness singular.
 
-        Raises UsageError where there is more than one case.
+        Where that is less than the load there is no equilibrium to report, and the answer is that factor. Raises
+        UsageError where there is more than one case.
         """
         cases = self.inquiry.cases
         if len(cases) != 1:
             raise UsageError(f"buckling is for one case, not {len(cases)}: give joint angles and one load")
-        if outcome.error is not None:
-            return outcome
         borne = buckling(Equilibria(self.robot, self.entry), cases[0], self.inquiry.solver)
+        try:
+            outcome = self.answer(progress)
+        except ComputationError:
+            factor = borne.get("buckling_factor")
+            if not isinstance(factor, float) or factor > 1:
+                raise
+            summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": self.inquiry.solver}
+            summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
+            outcome = Outcome(Result(PURPOSE, self.robot.name, self.robot.order, {}, {}, {}, summary), None)
         return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
 
 

@@ -17,6 +17,7 @@ from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.small import beyond_small
 from kronbot.mechanics.static_model import PURPOSE
 from kronbot.mechanics.statics import Equilibria
+from kronbot.mechanics.tangent import Tangent
 
 Array = npt.NDArray[np.float64]
 
@@ -52,6 +53,8 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
     found: dict[str, Scalar] = {"buckling_factor": lost.share}
+    if not Tangent(path.balance(lost.q, lost.share)[1], path.metric).index[0]:
+        found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True
     return found

@@ -37,7 +37,7 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     summary: dict[str, Scalar] = {"complete": error is None, "cases": sum(sizes.values())}
     summary["solver"] = fullest.summary["solver"]
     for order, result in results.items():
-        for word in ("cases_beyond_small_deflections", "unstable_cases"):
+        for word in ("cases_beyond_small_deflections", "unstable_cases", "undecided_cases"):
             if word in result.summary:
                 summary[f"{word}.{order}"] = result.summary[word]
     common = min(sizes.values())

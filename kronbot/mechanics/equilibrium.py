@@ -17,6 +17,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import Trace
+from kronbot.mechanics.tangent import Index, Tangent, crossed
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -74,11 +75,11 @@ class Path:
 
         Raises Lost where the path ends before.
         """
-        step, unstable = goal - share, self._unstable(q, share)
+        step, index = goal - share, self._index(q, share)
         while share != goal:
             step = min(step, goal - share, key=abs)
-            found = self.correct(q, share + step, unstable)
-            if found is None or self._unstable(found, share + step) != unstable:
+            found = self.correct(q, share + step, index)
+            if found is None or crossed(index, self._index(found, share + step)):
                 step /= 2
                 if abs(step) < SHORTEST * abs(goal or 1.0):
                     raise Lost(share, q)
@@ -87,14 +88,14 @@ class Path:
             q, step = found, 2 * step
         return q
 
-    def _unstable(self, q: Array, share: float) -> int:
-        """Number of directions without stiffness: on a path it changes where the stiffness is singular."""
-        return _directions(self.balance(q, share)[1])
+    def _index(self, q: Array, share: float) -> Index:
+        """What changes on a path where the stiffness is singular."""
+        return Tangent(self.balance(q, share)[1], self.metric).index
 
-    def correct(self, q: Array, share: float, unstable: int | None = None) -> Array | None:
+    def correct(self, q: Array, share: float, index: Index | None = None) -> Array | None:
         """The equilibrium near q (n,), or None where Newton's method does not contract to it at once.
 
-        With ``unstable`` also None where the stiffness has another number of unstable directions on the way to it.
+        With the ``index`` of the stiffness also None where a singular one is on the way to it.
         """
         if not self.free:
             return q
@@ -103,7 +104,7 @@ class Path:
             F, K = self.balance(at, share)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
                 return None
-            if unstable is not None and _directions(K) != unstable:
+            if index is not None and crossed(index, Tangent(K, self.metric).index):
                 return None
             try:
                 correction = np.linalg.solve(K, -F)
@@ -120,8 +121,3 @@ class Path:
                 return at
             before = size
         return None
-
-
-def _directions(K: Array) -> int:
-    """Number of directions in which a stiffness (m x m) does not hold."""
-    return int((np.linalg.eigvals(K).real <= 0).sum()) if len(K) else 0

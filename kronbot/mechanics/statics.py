@@ -24,6 +24,7 @@ from kronbot.mechanics.load_cases import Case
 from kronbot.mechanics.rotations import along, axial
 from kronbot.mechanics.small import beyond_small
 from kronbot.mechanics.static_model import PURPOSE, StaticModel
+from kronbot.mechanics.tangent import Tangent
 from kronbot.model.build import build
 from kronbot.model.robot import Link, Robot
 
@@ -65,6 +66,11 @@ class Equilibria:
         """Forces F (n,) and the rows and columns of dF/dq that belong to the free coordinates."""
         values = self.balance(q, wrench, shares)
         return values["F"], values["K"].reshape(self.robot.n, self.robot.n)[np.ix_(free, free)]
+
+    def tangent(self, q: Array, case: Case) -> Tangent:
+        """The stiffness of the coordinates that are free in a case, under its whole load."""
+        free = sorted([*self.robot.flexible, *case.torques])
+        return Tangent(self.stiffness(q, case.wrench, FULL, free)[1], metric(self.robot, free, PURPOSE))
 
     def path(self, wrench: Array, free: list[int], shares: Callable[[float], Array]) -> Path:
         """Equilibria of the free coordinates while gravity and loads have the given shares."""
@@ -172,7 +178,7 @@ def _statics(
         values = equilibria.balance(place, case.wrench, FULL)
         K = values["K"].reshape(robot.n, robot.n)[np.ix_(free, free)]
         arrays, found = compliance(K, values["J"].reshape(6, robot.n)[:, free])
-        summary |= found
+        summary |= _stability(equilibria.tangent(place, case).stability) | found
         start = {"q": dict(zip(solved.coordinates, q[0].tolist(), strict=True))}
     elif not linear:
         summary |= _unstable(equilibria, done, states)
@@ -276,14 +282,15 @@ def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array
             yield link, places, vectors
 
 
+def _stability(word: str) -> dict[str, Scalar]:
+    """``stable`` of a single case, or why it is not told."""
+    return {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
+
+
 def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Array]) -> dict[str, Scalar]:
-    """The number of equilibria that a disturbance leaves, where there are any."""
-    count = 0
-    for case, q in zip(cases, states, strict=True):
-        free = sorted([*equilibria.robot.flexible, *case.torques])
-        _, K = equilibria.stiffness(q, case.wrench, FULL, free)
-        count += bool(len(free)) and bool(np.linalg.eigvals(K).real.min() < 0)
-    return {"unstable_cases": count} if count else {}
+    """The number of equilibria that a disturbance leaves, and of those that may be such, where there are any."""
+    words = [equilibria.tangent(q, case).stability.partition(":")[0] for case, q in zip(cases, states, strict=True)]
+    return {f"{word}_cases": words.count(word) for word in ("unstable", "undecided") if word in words}
 
 
 def _named(robot: Robot, case: Case) -> str:

@@ -1,0 +1,141 @@
+"""Buckling and stability of equilibria: closed forms, loads beyond the critical one, and moments in space."""
+
+import numpy as np
+import pytest
+import rods
+from scipy.spatial.transform import Rotation
+
+from kronbot import loads
+from kronbot.errors import ComputationError
+from kronbot.mechanics.equilibrium import Lost, Path
+from kronbot.mechanics.tangent import Tangent
+
+COLUMN = """
+kronbot: 1
+name: column
+convention: standard
+gravity: [GRAVITY, 0, 0]
+links:
+  - name: b
+    joint: {type: fixed}
+    dh: {a: 0.9, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {y: 6, z: 9}, GJ: 4, polar_inertia: 0.01, modes: {v: MODES, w: 4, torsion: 1},
+               shape: legendre}
+"""
+EULER = rods.euler_column(0.9, 6)
+
+
+def column(gravity=0.0, modes=2):
+    return loads(COLUMN.replace("GRAVITY", repr(gravity)).replace("MODES", str(modes)))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99, 1.01, 3.0])
+@pytest.mark.parametrize("solver", ["newton", "linear"])
+def test_a_column_loaded_beyond_its_critical_load_answers_with_the_factor(share, solver):
+    """Euler's load over the load, below one where nothing holds the load; without --buckling that is an error."""
+    answer = column().statics(forces=[[-share * EULER, 0, 0]], solver=solver, buckling=True)
+    assert answer.summary["buckling_factor"] == pytest.approx(1 / share, rel=1e-5)
+    assert answer.summary["complete"] is True
+    if share < 1 or solver == "linear":
+        assert answer.summary["stable"] is (share < 1)
+        return
+    assert answer.summary["cases"] == 0
+    assert answer.summary["equilibrium"].startswith("none under the whole load")
+    with pytest.raises(ComputationError, match="no stable path of equilibria"):
+        column().statics(forces=[[-share * EULER, 0, 0]])
+
+
+@pytest.mark.parametrize("solver", ["newton", "linear"])
+def test_in_tension_nothing_buckles(solver):
+    summary = column().statics(forces=[[EULER, 0, 0]], solver=solver, buckling=True).summary
+    assert summary["buckling"].startswith("none")
+    assert "buckling_factor" not in summary
+    assert summary["stable"] is True
+
+
+@pytest.mark.parametrize("solver", ["newton", "linear"])
+def test_weight_beside_a_load_is_not_multiplied(solver):
+    """A heavy column bears less at its tip: w'' EI + (P + q (l - x)) w' = 0 by Rayleigh's quotient of many powers."""
+    weight = 8.0
+    powers = np.arange(1, 9)  # of x/l in w', which vanishes at the root
+    i, j = np.meshgrid(powers, powers)
+    bending = 6 / 0.9**2 * i * j / (i + j - 1)
+    load, own = 1 / (i + j + 1), weight * (1 / (i + j + 1) - 1 / (i + j + 2))
+    critical = np.linalg.eigvals(np.linalg.solve(load, bending - own)).real.min()
+    assert critical < 0.9 * EULER
+    summary = column(gravity=-weight).statics(forces=[[-2.0, 0, 0]], solver=solver, buckling=True).summary
+    assert summary["buckling_factor"] == pytest.approx(critical / 2, rel=1e-5)
+    hanging = column(gravity=weight).statics(forces=[[-2.0, 0, 0]], solver=solver, buckling=True).summary
+    assert hanging["buckling_factor"] > EULER / 2
+
+
+def test_unstable_equilibria_are_counted():
+    """Of straight columns under 0.5, 1.5, 2 times Euler's load two stay upright only in theory."""
+    forces = [[-share * EULER, 0, 0] for share in (0.5, 1.5, 2.0)]
+    assert "unstable_cases" not in column().statics(forces=forces[:1] * 2).summary
+    pendulum = """
+kronbot: 1
+name: pendulum
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+"""
+    robot = loads(pendulum)
+    standing = robot.statics(angles={"q1": [1.2]}, tau={"q1": 0}, forces=[[0, 30, 0]]).summary
+    assert standing["stable"] is True
+    both = robot.statics(q={"q1": np.pi / 2}, tau={"q1": 0}, forces=[[0, 0, 0], [0, 30, 0]]).summary
+    assert both["unstable_cases"] == 1
+    alone = robot.statics(q={"q1": np.pi / 2}, tau={"q1": 0}, forces=[[0, 0, 0]]).summary
+    assert alone["stable"] is False
+
+
+def test_a_dead_moment_in_space_leaves_stability_open():
+    """Nikolai's column flutters under any axial moment, though its stiffness stays regular: no verdict from statics."""
+    single = column().statics(moments=[[0.1, 0, 0]]).summary
+    assert "stable" not in single
+    assert single["stability"].startswith("undecided: moments in space")
+    several = column().statics(moments=[[0.1, 0, 0], [0.2, 0, 0]], forces=[[0, 0, 0], [0, 0, 0]]).summary
+    assert several["undecided_cases"] == 2
+    assert "unstable_cases" not in several
+
+
+def test_a_moment_about_the_normal_of_a_plane_has_a_potential():
+    flat = loads(COLUMN.replace("GRAVITY", "0").replace("MODES", "4").replace("w: 4, torsion: 1", "w: 0, torsion: 0"))
+    assert flat.statics(moments=[[0, 0, 0.5]]).summary["stable"] is True
+
+
+def test_the_verdict_does_not_depend_on_coordinates():
+    """K in other coordinates is J^T K J: whatever J is, the index, the sign of its change and the verdict are kept."""
+    random = np.random.default_rng(3)
+    for negative in range(4):
+        for skew in (0.0, 3.0):
+            Q = Rotation.random(random_state=random).as_matrix()
+            part = random.normal(size=(3, 3))
+            K = Q @ np.diag([-1.0] * negative + [2.0] * (3 - negative)) @ Q.T + skew * (part - part.T)
+            plain = Tangent(K, np.eye(3))
+            for _ in range(5):
+                J = random.normal(size=(3, 3))
+                G = J @ J.T
+                other = Tangent(J.T @ K @ J, G)
+                assert other.index == plain.index
+                assert other.stability == plain.stability
+            if not skew:
+                assert plain.index == (True, negative)
+                assert plain.stability == ("unstable" if negative else "stable")
+            else:
+                assert plain.stability != "stable"
+
+
+def test_a_path_does_not_pass_a_critical_load_in_one_step():
+    """Energy x^4/4 - (load - 1) x^2/2 in two directions: both lose their stiffness at 1, the determinant no sign."""
+
+    def balance(q, share):
+        return q**3 - (3 * share - 1) * q, np.diag(3 * q**2 - (3 * share - 1))
+
+    with pytest.raises(Lost) as lost:
+        Path(balance, [0, 1], np.eye(2)).follow(np.zeros(2), 0.0, 1.0)
+    assert lost.value.share == pytest.approx(1 / 3, abs=1e-7)
