@@ -8,7 +8,7 @@ from random_robots import to_yaml
 
 from kronbot import description
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.integrators import Tolerances
+from kronbot.mechanics.integration import Tolerances
 from kronbot.mechanics.simulation import Run, horizon, simulate
 from kronbot.model.build import build
 

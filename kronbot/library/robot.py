@@ -216,7 +216,8 @@ class Robot(Pointwise):
         [0.0, 0.05, 0.1]
         """
         from kronbot.mechanics import initial_state, simulation
-        from kronbot.mechanics.integrators import SOLVERS, Tolerances
+        from kronbot.mechanics.integration import Tolerances
+        from kronbot.mechanics.integrators import SOLVERS
         from kronbot.mechanics.recursion import ALGORITHMS
 
         known = self.description.values

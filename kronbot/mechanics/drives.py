@@ -57,15 +57,21 @@ class Drives:
         return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
 
     @property
-    def tabulated(self) -> list[tuple[float, ...]]:
-        """Times (s) of every table in use."""
-        motions = [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
-        return [motion.times for motion in motions if motion.times] + [table.times for table in self.tables.values()]
+    def motions(self) -> list[Motion]:
+        """Those in use: prescribed ones, and those that a drive looks at."""
+        return [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
 
     @property
-    def longest_step(self) -> float | None:
-        """A step (s) of integration that steps over no row of a table, None without tables."""
-        return min((b - a for times in self.tabulated for a, b in zip(times, times[1:], strict=False)), default=None)
+    def tabulated(self) -> list[tuple[float, ...]]:
+        """Times (s) of every table in use."""
+        return [motion.times for motion in self.motions if motion.times] + [
+            table.times for table in self.tables.values()
+        ]
+
+    def corners(self, wanted_for: str) -> list[float]:
+        """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""
+        of_motions = [motion.corners(self.robot.parameters, wanted_for) for motion in self.motions]
+        return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
 
     def __str__(self) -> str:
         if self.along_motion:

@@ -20,11 +20,13 @@ from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.initial_state import initial_state, step_of_gravity
-from kronbot.mechanics.integrators import Ode, Tolerances, integrator, stretches
+from kronbot.mechanics.integration import Integrator, Ode, Tolerances, stops
+from kronbot.mechanics.integrators import integrator
 from kronbot.mechanics.kinematics import endpoint
 from kronbot.mechanics.limits import passings
 from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.run_summary import highlights
 from kronbot.mechanics.small import beyond_small
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -38,8 +40,9 @@ ROW_LIMIT = 1_000_000
 NUMBER_LIMIT = 50_000_000
 # Errors of a run over the tolerances, which are those of a step.
 STRAY = 10.0
-# CVODES takes shorter times for rounding.
 SHORTEST_STEP = 1e-8
+# A double tells such an angle (rad) from the next one to 1e-4 and no better.
+LARGEST_ANGLE = 1e12
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,9 @@ class Equations:
     tau: SX
     free: list[int]
 
-    def ode(self, parameters: Parameters) -> Ode:
+    def ode(self, parameters: Parameters, stops: tuple[float, ...]) -> Ode:
         """What an integrator takes."""
-        return Ode(self.t, self.x, self.rate, len(self.free), parameters, self.drives.longest_step)
+        return Ode(self.t, self.x, self.rate, len(self.free), parameters, stops)
 
 
 def equations(robot: Robot, algorithm: str) -> Equations:
@@ -128,68 +131,95 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     parameters = robot.parameters
     parameters.require(parameters.free_in(system.rate), PURPOSE)
     report = _report(robot, system)
-
-    times = grid(run.duration, run.step)
-    solver = integrator(run.solver, system.ode(parameters), run.tolerances)
-    states = [initial_state(robot, system, run)]
-    _demand_regular(robot, system, states[0])
-    solver.met = met
-    error: KronbotError | None = None
-    try:
-        solver.demand_no_interruption()  # one that tracing has swallowed
-        for stretch in stretches(times, solver):
-            with met.heard():
-                fresh = solver.advance(stretch, states[-1])
-                finite = np.isfinite(fresh).all(axis=1)
-                states += list(fresh[: len(fresh) if finite.all() else int(np.argmin(finite))])
-                if not finite.all():
-                    raise ComputationError(f"the motion is no longer finite after t = {times[len(states) - 1]:g} s")
-                share = float(stretch[-1] / times[-1])
-                progress(share)
-                solver.expect_more(share)
-    except KeyboardInterrupt:
+    at = stops(run.duration, system.drives.corners(PURPOSE))
+    solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
+    rows, watched = grid(run.duration, run.step), sampled(at)
+    times = np.union1d(rows, watched)
+    start = initial_state(robot, system, run)
+    _demand_regular(robot, system, start)
+    states, reached, error = _follow(robot, system, solver, times, start, progress, met)
+    if error is not None:
         met.take_time()
-        error = Interrupted(f"interrupted at t = {times[len(states) - 1]:g} s of {run.duration:g} s")
-    except ComputationError as failure:
-        error = failure
-    finally:
-        solver.close()
-    rows = report.rows(times[: len(states)], np.array(states))
-    sound = np.all([np.isfinite(values).reshape(len(states), -1).all(axis=1) for values in rows.values()], axis=0)
+    values = report.rows(times[: len(states)], states)
+    sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))
     if count == 0:
         raise ComputationError("the motion overflows at its very start: initial values or parameters are too large")
     if count < len(states):
         error = error or ComputationError(f"energies or torques overflow after t = {times[count - 1]:g} s")
     done = times[:count]
-    series = _series(robot, system, done, {name: values[:count] for name, values in rows.items()})
+    series = _series(robot, system, done, {name: each[:count] for name, each in values.items()})
+    asked = np.isin(done, rows)
+    # A run that stops early is summed up over all there is.
+    seen = np.isin(done, watched) | (error is not None)
     summary: dict[str, Scalar] = {
         "complete": error is None,
-        "end": float(done[-1]),
+        "end": reached if error is None else float(done[asked][-1]),
         "drive": str(system.drives),
         "algorithm": run.algorithm,
         "solver": run.solver,
+        "steps": solver.steps,
+        "evaluations": solver.evaluations,
     }
     if run.start == "equilibrium":
         summary["start"] = run.start
-    if solver.steps:
-        summary["steps"] = solver.steps
-    summary["evaluations"] = solver.evaluations
-    summary |= _highlights(robot, system, series)
-    if beyond := int(beyond_small(robot, rows["q"][:count], PURPOSE).sum()):
+    watching = {name: each[seen] for name, each in series.items()}
+    summary |= highlights(robot, system.drives, watching, run.solver)
+    q = values["q"][:count]
+    if beyond := int(beyond_small(robot, q[asked], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
+    series = {name: each[asked] for name, each in series.items()}
     names = robot.derivative_names(["q", "qd"])
-    start = {
+    begin = {
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
     told = [
-        f"{each} by up to {each.amount}, first at t = {done[each.first]:g} s"
-        for each in passings(robot, rows["q"][:count], run.error)
+        f"{each} by up to {each.amount}, first at t = {done[seen][each.first]:g} s"
+        for each in passings(robot, q[seen], run.error)
     ]
-    told += step_of_gravity(robot, system, report, states[0], summary)
+    told += step_of_gravity(robot, system, report, start, summary)
     units = units_of(robot, series)
-    return Outcome(Result("simulate", robot.name, robot.order, start, {}, series, summary, told, units=units), error)
+    return Outcome(Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units), error)
+
+
+def _follow(
+    robot: Robot,
+    system: Equations,
+    solver: Integrator,
+    times: Array,
+    x: Array,
+    progress: Callable[[float], None],
+    met: Interruptions,
+) -> tuple[Array, float, KronbotError | None]:
+    """States at the times (the first is that of x), as far as the solver gets; the time it reached; what stopped it."""
+    found, reached = [x[None, :]], 0.0
+    error: KronbotError | None = None
+    angles = [system.free.index(joint.index) for joint in robot.joints if joint.revolute and joint.index in system.free]
+    solver.met = met
+    try:
+        solver.demand_no_interruption()  # one that tracing has swallowed
+        blocks = solver.run(times[1:], x)
+        while True:
+            with met.heard():
+                block = next(blocks, None)
+                if block is None:
+                    break
+                states = np.vstack([block.states, block.x])
+                sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
+                found.append(block.states if sound.all() else block.states[: int(np.argmin(sound))])
+                if not sound.all():
+                    lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
+                    raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
+                reached = block.t
+                progress(reached / float(times[-1]))
+    except KeyboardInterrupt:
+        error = Interrupted(f"interrupted at t = {reached:g} s of {times[-1]:g} s")
+    except ComputationError as failure:
+        error = failure
+    finally:
+        solver.close()
+    return np.concatenate(found), reached, error
 
 
 def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
@@ -236,6 +266,13 @@ def grid(duration: float, step: float) -> Array:
     return times
 
 
+def sampled(stops: tuple[float, ...]) -> Array:
+    """Times (s) at which a run is watched for its summary, whatever its rows: even ones, stops, and halfway between."""
+    at = np.array(stops)
+    even = grid(stops[-1], stops[-1] / ROWS)
+    return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+
+
 def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
     """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
     matrix = generalized_inertia_matrix(system.state)[system.free, system.free]
@@ -278,31 +315,3 @@ def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Ar
     balance = total - total[0] - work + dissipated
     energies = stored | {"work": work, "dissipated": dissipated, "balance": balance}
     return series | {f"energy.{name}": values for name, values in energies.items()}
-
-
-def _peak(series: Mapping[str, Array], link: str) -> float:
-    """Largest displacement (m) of the tip of a beam."""
-    return float(np.linalg.norm([series[f"tip.{link}.{axis}"] for axis in "xyz"], axis=0).max())
-
-
-def _highlights(robot: Robot, system: Equations, series: Mapping[str, Array]) -> dict[str, Scalar]:
-    """What a person wants to know first: energy balance, deflections, deviations from the motion."""
-    gravity = series["energy.gravity"] - series["energy.gravity"][0]
-    turned_over = [series["energy.kinetic"], series["energy.elastic"], series["energy.work"], gravity]
-    largest = max(float(np.abs(values).max()) for values in turned_over)
-    imbalance = float(np.abs(series["energy.balance"]).max())
-    summary: dict[str, Scalar] = {
-        "largest_energy": largest,
-        "energy_imbalance": imbalance,
-        "energy_drift": imbalance / largest if largest else 0.0,
-    }
-    for link in robot.links:
-        if link.modes:
-            summary[f"peak_deflection.{link.name}"] = _peak(series, link.name)
-    t = SX.sym("t")
-    for joint in robot.joints:
-        if joint.name in robot.motions and joint.index in system.free and system.drives.follows(joint.name):
-            wanted = Trace(robot.parameters, {"t": t}, {"q": robot.motions[joint.name].value(t)}, PURPOSE)
-            deviation = series[joint.name] - wanted.rows(series["t"])["q"][:, 0]
-            summary[f"peak_deviation.{joint.name}"] = float(np.abs(deviation).max())
-    return summary

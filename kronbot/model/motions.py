@@ -20,12 +20,20 @@ class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
     ``times`` (s) are the rows of a table, empty for a formula, which goes on for ever; ``period`` (1 x 1, s) is
-    that of its rate, None where it has none.
+    that of its rate, None where it has none; ``joint`` (1 x 1, s) is where two pieces of a formula meet.
     """
 
     value: Callable[[SX], SX]
     times: tuple[float, ...] = ()
     period: SX | None = None
+    joint: SX | None = None
+
+    def corners(self, parameters: Parameters, wanted_for: str) -> tuple[float, ...]:
+        """Times (s) at which some derivative jumps: where pieces meet, rows of a table.
+
+        Raises FreeParameters where such a time has no value.
+        """
+        return self.times if self.joint is None else (parameters.evaluate(self.joint, wanted_for),)
 
     def derivatives(self, t: SX) -> tuple[SX, SX, SX]:
         """q, qd and qdd at the time symbol t."""
@@ -79,7 +87,7 @@ def spin_up(Omega: SX, T: SX) -> Motion:
         rising = Omega * (t**2 / (2 * T) + (casadi.cos(turn * t) - 1) / (T * turn**2))
         return casadi.if_else(t < T, rising, Omega * (t - T / 2))
 
-    return Motion(value)
+    return Motion(value, joint=T)
 
 
 def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
@@ -90,7 +98,7 @@ def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
         rise = s**2 * (3 - 2 * s) if degree == 3 else s**3 * (10 - 15 * s + 6 * s**2)
         return casadi.if_else(t < T, start + (end - start) * rise, end)
 
-    return Motion(value)
+    return Motion(value, joint=T)
 
 
 def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:

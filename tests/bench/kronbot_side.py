@@ -14,7 +14,9 @@ from kronbot.compute import policy
 from kronbot.compute.compiling import FULL, compiled
 from kronbot.compute.trace import Trace
 from kronbot.mechanics import jacobians, simulation
-from kronbot.mechanics.integrators import Tolerances, integrator, stretches
+from kronbot.mechanics.initial_state import initial_state
+from kronbot.mechanics.integration import Tolerances, stops
+from kronbot.mechanics.integrators import integrator
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
 
@@ -207,8 +209,8 @@ class Motion:
         self.system = simulation.equations(robot, run.algorithm)
         self.report = simulation._report(robot, self.system)
         self.times = simulation.grid(run.duration, run.step)
-        self.start = simulation._initial_state(robot, self.system, run)
-        ode = self.system.ode(robot.parameters)
+        self.start = initial_state(robot, self.system, run)
+        ode = self.system.ode(robot.parameters, stops(run.duration, self.system.drives.corners(PURPOSE)))
         with policy.native(choice):
             self.solver = integrator(run.solver, ode, run.tolerances)
         self.states = []
@@ -216,8 +218,8 @@ class Motion:
     def run(self):
         """The integration alone."""
         self.states = [self.start]
-        for stretch in stretches(self.times, self.solver):
-            self.states += list(self.solver.advance(stretch, self.states[-1]))
+        for block in self.solver.run(self.times[1:], self.start):
+            self.states += list(block.states)
 
     def rows(self):
         """Outputs at all times, by name."""

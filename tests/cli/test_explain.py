@@ -10,8 +10,19 @@ from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
 TOPICS = {
-    *("coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames", "kronecker"),
-    *("linearization", "loads", "motions", "orders", "papers", "recursion", "shapes", "units"),
+    *("coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames"),
+    *(
+        "integration",
+        "kronecker",
+        "linearization",
+        "loads",
+        "motions",
+        "orders",
+        "papers",
+        "recursion",
+        "shapes",
+        "units",
+    ),
 }
 
 

@@ -14,8 +14,8 @@ from robots_in_tests import columns, model, run
 import kronbot
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
-from kronbot.mechanics import simulation
-from kronbot.mechanics.integrators import Cvodes, Rodas, Scipy, stretches
+from kronbot.mechanics import rosenbrock, simulation
+from kronbot.mechanics.integrators import INTEGRATORS, Cvodes
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 JOINTS = ("q1", "q2", "q3")
@@ -123,52 +123,53 @@ def test_pd_control_holds_a_rigid_arm_at_its_target():
     assert series["qa"][-1] == pytest.approx(np.pi / 4, abs=1e-6)
 
 
-def test_what_there_is_when_a_run_stops_is_kept(monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "kind"), [(KeyboardInterrupt, Interrupted), (ComputationError("x"), ComputationError)]
+)
+def test_what_there_is_when_a_run_stops_is_kept(error, kind, monkeypatch):
     """Ctrl-C and an integrator that gives up: the rows so far, marked incomplete."""
-    advance, calls = Cvodes.advance, []
+    follow = Cvodes.follow
 
-    def interrupted(self, times, x):
-        calls.append(times)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return advance(self, times, x)
-
-    def failing(self, times, x):
-        if times[0] >= 0.5:
-            raise ComputationError("gave up")
-        return advance(self, times, x)
+    def stopping(self, *arguments):
+        for number, block in enumerate(follow(self, *arguments)):
+            if number == 20:
+                raise error
+            yield block
 
     robot = kronbot.load("canadarm", order="1")
     whole = run(robot, duration=1.0, step=0.01).result.series
-    for stop, kind, rows in ((interrupted, Interrupted, 8), (failing, ComputationError, 53)):
-        monkeypatch.setattr(Cvodes, "advance", stop)
-        answer = run(robot, duration=1.0, step=0.01)
-        assert isinstance(answer.error, kind)
-        assert answer.result.summary["complete"] is False
-        assert len(answer.result.series["t"]) == rows
-        assert np.array_equal(answer.result.series["q1"], whole["q1"][:rows])
+    monkeypatch.setattr(Cvodes, "follow", stopping)
+    answer = run(robot, duration=1.0, step=0.01)
+    assert isinstance(answer.error, kind)
+    assert answer.result.summary["complete"] is False
+    count = len(answer.result.series["t"])
+    assert 40 <= count < 60
+    assert answer.result.summary["end"] == whole["t"][count - 1]
+    assert np.array_equal(answer.result.series["q1"], whole["q1"][:count])
 
 
 @pytest.mark.parametrize("becomes", [SystemError, RuntimeError, ValueError, ComputationError, None])
-@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", "radau"])
+@pytest.mark.parametrize("solver", INTEGRATORS)
 def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch):
     """CasADi makes errors of many names of it, and destructors nothing: the rows so far are kept."""
-    kind = {"cvodes": Cvodes, "rodas": Rodas}.get(solver, Scipy)
-    integrate = kind.integrate
+    kind = INTEGRATORS[solver]
+    follow = kind.follow
 
-    def interrupted(self, times, x):
-        if times[0] >= 0.1:
-            with suppress(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-            if becomes is not None:
-                raise becomes("whatever")
-        return integrate(self, times, x)
+    def interrupted(self, *arguments):
+        for block in follow(self, *arguments):
+            if block.t >= 0.1:
+                with suppress(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGINT)
+                if becomes is not None:
+                    raise becomes("whatever")
+            yield block
 
-    monkeypatch.setattr(kind, "integrate", interrupted)
-    answer = run(kronbot.load("khang"), duration=1.0, step=0.05, solver=solver)
+    monkeypatch.setattr(kind, "follow", interrupted)
+    monkeypatch.setattr(rosenbrock, "PAUSE", 0.0)
+    answer = run(kronbot.load("khang"), duration=1.0, step=0.001, solver=solver)
     assert isinstance(answer.error, Interrupted)
     assert answer.result.summary["complete"] is False
-    assert 0.1 <= answer.result.series["t"][-1] < 1.0
+    assert 0.05 <= answer.result.series["t"][-1] < 0.2
 
 
 def test_the_grid_ends_where_the_run_ends():
@@ -188,27 +189,6 @@ def test_bad_questions_are_refused():
         run(kronbot.load("stacker"), duration=1.0)
     with pytest.raises(UsageError, match="waist"):
         run(kronbot.load("torso"), duration=0.1, q={"waist": 0.3})
-
-
-def test_pieces_of_a_run_are_short_where_it_is_dear():
-    """At most a fortieth of the grid; no more work than a Ctrl-C may lose; the same places in every run."""
-
-    class Counting:
-        evaluations = 0
-
-        def __init__(self, instructions, each):
-            self.instructions, self.each = instructions, each
-
-    times = np.linspace(0.0, 1.0, 401)
-    for instructions, each, longest in ((1000, 100, 10), (1_000_000, 25, 5), (1_000_000, 10_000, 1)):
-        solver, lengths, last = Counting(instructions, each), [], 0.0
-        for piece in stretches(times, solver):
-            assert piece[0] == last
-            last = piece[-1]
-            lengths.append(len(piece) - 1)
-            solver.evaluations += each * (len(piece) - 1)
-        assert last == 1.0
-        assert (lengths[0], max(lengths)) == (1, longest)
 
 
 def test_the_family_of_an_integrator_is_chosen_by_its_cost(monkeypatch):

@@ -1,0 +1,46 @@
+"""What a person wants to know of a simulation first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.result import Scalar
+from kronbot.compute.trace import Trace
+from kronbot.mechanics.drives import Drives
+from kronbot.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+
+
+def highlights(robot: Robot, drives: Drives, series: Mapping[str, Array], solver: str) -> dict[str, Scalar]:
+    """Energy balance, deflections, deviations from the motion, of the columns of a run at the times it is watched.
+
+    ``energy_drift`` is the largest imbalance by the largest energy turned over. What ``rodas`` damps of vibrations that
+    it steps over is what is missing in the balance at the end.
+    """
+    gravity = series["energy.gravity"] - series["energy.gravity"][0]
+    turned_over = [series["energy.kinetic"], series["energy.elastic"], series["energy.work"], gravity]
+    largest = max(float(np.abs(values).max()) for values in turned_over)
+    imbalance = float(np.abs(series["energy.balance"]).max())
+    summary: dict[str, Scalar] = {
+        "largest_energy": largest,
+        "energy_imbalance": imbalance,
+        "energy_drift": imbalance / largest if largest else 0.0,
+    }
+    if solver == "rodas":
+        summary["energy_taken_by_solver"] = -float(series["energy.balance"][-1])
+    for link in robot.links:
+        if link.modes:
+            tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
+            summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
+    t = SX.sym("t")
+    for joint in robot.joints:
+        if joint.name in robot.motions and joint.index not in drives.prescribed and drives.follows(joint.name):
+            wanted = Trace(robot.parameters, {"t": t}, {"q": robot.motions[joint.name].value(t)}, "simulate")
+            deviation = series[joint.name] - wanted.rows(series["t"])["q"][:, 0]
+            summary[f"peak_deviation.{joint.name}"] = float(np.abs(deviation).max())
+    return summary

@@ -1,0 +1,218 @@
+"""What integrators owe to a run: they stop at corners, look where they are asked to and step as they would anyway."""
+
+import numpy as np
+import pytest
+from casadi import SX, vertcat
+from robots_in_tests import columns, model, run
+from scipy.special import ellipj, ellipk
+
+import kronbot
+from kronbot.compute import policy
+from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics import rosenbrock
+from kronbot.mechanics.integration import APART, Ode, Tolerances, stops
+from kronbot.mechanics.integrators import INTEGRATORS, PIECES, Cvodes
+from kronbot.model.parameters import Parameters
+
+NOTHING = Parameters({}, {})
+ROTOR = """
+kronbot: 1
+name: rotor
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: disc
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 0, com: [0, 0, 0], inertia: {Ixx: 2, Iyy: 2, Izz: 2}}
+"""
+BEAM = "    flexible: {mass: 1, EI: {z: 30}, modes: {v: 2}}\n"
+PENDULUM = (
+    ROTOR.replace("[0, 0, 0]\nlinks", "[0, -9.81, 0]\nlinks").replace("mass: 0,", "mass: 1,").replace(": 2", ": 0")
+)
+
+
+def driven(text, motion):
+    """A robot with a motion."""
+    return model(f"{text}motion: {motion}\n")
+
+
+def with_table(folder, rows):
+    """A rotor with a torque table."""
+    (folder / "torque.csv").write_text("t,torque\n" + "".join(f"{t!r},{value!r}\n" for t, value in rows))
+    (folder / "rotor.yaml").write_text(ROTOR + "simulate: {drive: {q1: {torque: {file: torque.csv}}}}\n")
+    return kronbot.load(folder / "rotor.yaml")
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+@pytest.mark.parametrize(("rise", "duration"), [(0.1, 10.0), (1e-6, 1e6)])
+def test_what_is_short_is_not_stepped_over(solver, rise, duration):
+    """A spin-up to 1 rad/s: the angle of a rigid arm at the end is duration - rise / 2; its energy is I / 2."""
+    robot = driven(ROTOR, f"{{q1: {{type: spin-up, rate: 1, duration: {rise}}}}}")
+    answer = run(robot, duration=duration, step=duration / 10, solver=solver)
+    assert answer.result.series["q1"][-1] == pytest.approx(duration - rise / 2, rel=1e-7)
+    assert answer.result.summary["largest_energy"] == pytest.approx(1.0, rel=1e-6)
+    assert answer.result.summary["energy_drift"] < 1e-6
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_a_pulse_in_a_table(solver, tmp_path):
+    """A triangle of 3 N m within 2e-3 s: 3e-3 N m s. And a step in the slope that lies on no row."""
+    robot = with_table(tmp_path, [(0.0, 0.0), (5.0, 0.0), (5.001, 3.0), (5.002, 0.0), (7.3, 0.0), (10.0, 2.7)])
+    answer = robot.simulate(10.0, 5.0, solver=solver)
+    gained = 3e-3 / 2  # by the inertia
+    assert answer["q1_dot"][-1] == pytest.approx(gained + 2.7**2 / 2 / 2, rel=1e-7)
+    assert answer["q1"][-1] == pytest.approx(gained * (10 - 5.001) + 2.7**3 / 6 / 2, rel=1e-7)
+    assert answer.summary["energy_drift"] < 1e-6
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_a_jump_is_met_from_both_sides(solver):
+    """The acceleration of a cubic jumps at its end: the rotor stands there, and stays."""
+    robot = driven(ROTOR, "{q1: {type: polynomial, from: 0, to: 1, duration: 1/3, degree: 3}}")
+    answer = run(robot, duration=1.0, step=0.25, solver=solver)
+    assert answer.result.series["q1"][2:] == pytest.approx(1.0, abs=1e-6)
+    assert np.abs(answer.result.series["q1_dot"][2:]).max() < 1e-6
+    assert answer.result.summary["steps"] < (2500 if solver == "cvodes" else 300)
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_a_pendulum_swings_as_jacobi_says(solver):
+    """From the horizontal, length 1 m: sin(q / 2) = k sn(K - w t, k), at times on no grid."""
+    start = 2.0
+    k, rate = np.sin(start / 2), np.sqrt(9.81)
+    answer = run(model(PENDULUM), duration=3.7, step=0.0931, solver=solver, rtol=1e-10, q={"q1": start - np.pi / 2})
+    t = answer.result.series["t"]
+    wanted = 2 * np.arcsin(k * ellipj(ellipk(k**2) - rate * t, k**2)[0]) - np.pi / 2
+    assert np.abs(answer.result.series["q1"] - wanted).max() < 1e-7
+    assert answer.result.summary["energy_drift"] < 1e-8
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_steps_do_not_depend_on_rows(solver):
+    """Rows of any step against each other: the same bytes at common times, the same summary. Two corners on the way."""
+    text = PENDULUM.replace("rigid:", "flexible: {mass: 1, EI: {z: 30}, modes: {v: 2}}\n    payload:")
+    robot = driven(text, "{q1: {type: polynomial, from: 0, to: 1, duration: 0.137, degree: 3}}")
+    rng = np.random.default_rng(3)
+    steps = [0.2, 0.05, *rng.uniform(0.001, 0.09, 4).tolist()]
+    answers = [run(robot, duration=0.2, step=step, solver=solver, rtol=1e-6).result for step in steps]
+    summaries = [dict(answer.summary) for answer in answers]
+    for summary in summaries:
+        summary.pop("rows_beyond_small_deflections", None)  # of the rows asked for
+        assert summary == summaries[0]
+    for first in answers:
+        for second in answers:
+            _, i, j = np.intersect1d(first.series["t"], second.series["t"], return_indices=True)
+            assert len(i) >= 2
+            for name in first.series:
+                assert first.series[name][i].tobytes() == second.series[name][j].tobytes(), name
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas"])
+def test_native_code_takes_the_same_steps(solver):
+    """Bytes of a run whose rows lie between the steps."""
+    robot, answers = kronbot.load("khang"), []
+    for choice in ("on", "off"):
+        with policy.native(choice):
+            answers.append(robot.simulate(0.3, 0.0123, solver=solver, rtol=1e-6).to_dict())
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+@pytest.mark.parametrize("duration", [1e-8, 1.2e-6])
+def test_runs_shorter_than_the_tolerances_know(solver, duration):
+    """A pendulum falls by g t^2 / 2: right in three digits of what moves, and rows stand where they are said."""
+    answer = run(model(PENDULUM), duration=duration, step=max(1e-8, duration / 100), solver=solver).result
+    wanted = -9.81 * answer.series["t"] ** 2 / 2
+    assert np.abs(answer.series["q1"] - wanted).max() <= 2e-3 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_the_energy_is_watched_between_rows(solver):
+    """A swing out and back, of one row at its end: the energy that went through it is that of any rows."""
+    robot = driven(ROTOR, "{q1: {type: sinusoid, amplitude: 1, frequency: pi, phase: -pi/2, offset: 1}}")
+    summaries = [run(robot, duration=2.0, step=step, solver=solver).result.summary for step in (2.0, 0.013)]
+    assert summaries[0] == summaries[1]
+    assert summaries[0]["largest_energy"] == pytest.approx(np.pi**2, rel=1e-3)  # I qd^2 / 2 on the way
+    assert summaries[0]["energy_drift"] < 1e-6
+
+
+def test_rodas_tells_what_it_has_damped():
+    """A beam that vibrates: all its energy at loose tolerances, next to nothing at tight ones; CVODES keeps it."""
+    robot = kronbot.loads(ROTOR.replace("rigid: {mass: 0,", "hub: {mass: 0,") + BEAM)
+    start = {"disc.v2": 1e-3}
+    loose = robot.simulate(2.0, q=start, solver="rodas", rtol=0.01, atol=0.01)
+    tight = robot.simulate(2.0, q=start, solver="rodas", rtol=1e-6)
+    kept = robot.simulate(2.0, q=start, rtol=1e-6)
+    energy = kept["energy.elastic"][0]
+    total = columns(loose, "energy.kinetic", "energy.elastic").sum(axis=1)
+    assert loose.summary["energy_taken_by_solver"] == pytest.approx(energy - total[-1], abs=1e-9 * energy)
+    assert loose.summary["energy_taken_by_solver"] > 0.5 * energy
+    assert abs(tight.summary["energy_taken_by_solver"]) < 1e-3 * energy
+    assert "energy_taken_by_solver" not in kept.summary
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+@pytest.mark.parametrize("rate", [1e100])
+def test_what_doubles_cannot_follow_is_refused(solver, rate):
+    """An angle of 1e13 rad has no direction. Told at once, with the time."""
+    answer = run(kronbot.load("khang"), duration=1.0, solver=solver, qd={"qa": rate})
+    assert isinstance(answer.error, ComputationError)
+    assert "t = " in str(answer.error)
+    assert answer.result.summary["complete"] is False
+
+
+@pytest.mark.parametrize(
+    ("rtol", "atol"), [(1e-14, 1e-6), (0.2, 1e-6), (0, 1e-6), (np.nan, 1e-6), (1e-6, 0), (1e-6, 2)]
+)
+def test_tolerances_have_bounds(rtol, atol):
+    with pytest.raises(UsageError, match=r"rtol must be from 2\.5e-14 to 0\.1|atol must be above 0 and at most 1"):
+        Tolerances(rtol, atol)
+
+
+def test_stops():
+    """Corners inside, in order, once."""
+    assert stops(2.0, [1.0, 0.5, 3.0, -1.0, 0.0, 2.0, 0.5]) == (0.0, 0.5, 1.0, 2.0)
+    close = 1.0 + APART / 2 * np.spacing(1.0)
+    assert stops(2.0, [close, 1.0, 1e-12]) == (0.0, 1e-12, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_a_first_step_comes_from_the_equations(solver):
+    """x'' = -w^2 x: as many times shorter as it is faster, whatever the end."""
+    x, lengths = SX.sym("x", 2), []
+    for w in (1.0, 1000.0):
+        ode = Ode(SX.sym("t"), x, vertcat(x[1], -(w**2) * x[0]), 1, NOTHING, (0.0, 10.0))
+        found = INTEGRATORS[solver](ode, Tolerances(1e-6, 1e-6))
+        lengths.append(found.first_step(0.0, np.array([1.0 / w, 1.0]), 10.0))
+    assert 10 < lengths[0] / lengths[1] < 3000
+    assert lengths[0] < 0.2
+
+
+@pytest.mark.parametrize("solver", INTEGRATORS)
+def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
+    """One row at the end: the shares told go up in small steps."""
+    monkeypatch.setattr(rosenbrock, "PAUSE", 0.0)
+    told = [0.0]
+    kronbot.load("khang").simulate(0.5, 0.5, solver=solver, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+    assert max(np.diff(told)) < 0.3
+
+
+def test_the_pieces_of_a_long_run_are_short():
+    """CVODES begins a run of 1e6 s with pieces that are lost without regret, and always cuts at the same places."""
+    x = SX.sym("x", 2)
+    ode = Ode(SX.sym("t"), x, vertcat(x[1], -1e4 * x[0]), 1, NOTHING, (0.0, 1e6))
+    cuts = []
+    for rows in (np.array([1e6]), np.linspace(0.0, 1e6, 1001)[1:]):
+        solver, found = Cvodes(ode, Tolerances(1e-6, 1e-6)), []
+        solver.instructions = 100_000  # a dear robot
+        for block in solver.run(rows, np.array([1.0, 0.0])):
+            found.append((block.t, solver.evaluations))
+            if len(found) == 8:
+                break
+        cuts.append(found)
+    assert cuts[0] == cuts[1]
+    counts = np.diff([0, *(evaluations for _, evaluations in found)])
+    assert max(counts) < 10_000
+    assert found[-1][0] < 1e6 / PIECES
