@@ -9,14 +9,15 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import click
 
 from kronbot.cli.completion import STANDARD_INPUT
-from kronbot.cli.saving import Target
-from kronbot.compute.interruption import interruptions
+from kronbot.cli.saving import Draft, Target
+from kronbot.compute.interruption import UNFINISHED, interruptions
 from kronbot.description.wording import quote
 from kronbot.errors import KronbotError, UsageError, said
 
@@ -115,7 +116,7 @@ def keep_apart(source: str, what: str) -> None:
 def save(name: str, content: bytes | Iterable[bytes]) -> None:
     """Write a file that :func:`check_place` has been asked about, whole or not at all, and say so on stderr.
 
-    Content may come piece by piece; where the computation, a signal or a full disk stops it, what there is is saved,
+    Text may come piece by piece; where the computation, a signal or a full disk stops it, its whole lines are saved,
     and the error goes on. A file that has appeared meanwhile stays: the answer gets another name.
 
     Raises KronbotError where the file system refuses, for example because it is full.
@@ -123,10 +124,15 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
     try:
         _, target = _notes().written.get(name) or ("", Target.at(name, False))
         with interruptions() as met, target.draft() as draft:
-            stopped = draft.fill([content] if isinstance(content, bytes) else content, met)
+            stopped = None
+            if isinstance(content, bytes):
+                draft.write(content)
+            else:
+                UNFINISHED[draft.name] = partial(_rescue, name, target, draft, _quiet())
+                stopped = draft.fill(content, met)
             with met.saving():
-                published = target.publish(draft)
-                written = name if published == target.name else os.path.join(os.path.dirname(name), published)
+                draft.claim()
+                written = _published(name, target, draft)
                 tell(f"wrote {shown(written)}{', incomplete' if stopped else ''}")
     except OSError as error:
         raise KronbotError(f"cannot write {shown(name)}: {_why(error)}") from None
@@ -138,12 +144,32 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
         raise KronbotError(f"{shown(name)} has appeared meanwhile and stays; the answer is in {shown(written)}")
 
 
+def _published(name: str, target: Target, draft: Draft) -> str:
+    """The name that a file has got: the one that was asked for, or another one in its folder."""
+    published = target.publish(draft)
+    return name if published == target.name else os.path.join(os.path.dirname(name), published)
+
+
+def _rescue(name: str, target: Target, draft: Draft, quiet: bool) -> str:
+    """Save the whole lines that there are, where the process is ended; a line that says so."""
+    if not draft.end:
+        return target.drop(draft)
+    written = _published(name, target, draft)
+    with suppress(OSError):
+        target.drop(draft)  # there where the file has got its name by a link
+    return "" if quiet else f"wrote {shown(written)}, incomplete\n"
+
+
 def tell(text: str) -> None:
     """A line on stderr, unless the command is to be quiet or nobody hears it."""
-    context = click.get_current_context(silent=True)
-    if context is not None and not context.params.get("quiet"):
+    if not _quiet():
         with suppress(OSError):
             click.echo(text, err=True)
+
+
+def _quiet() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is None or bool(context.params.get("quiet"))
 
 
 def _why(error: Exception) -> str:

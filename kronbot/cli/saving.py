@@ -11,9 +11,11 @@ import fcntl
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 
 from kronbot.compute.interruption import UNFINISHED, Interruptions
@@ -22,39 +24,52 @@ from kronbot.errors import ComputationError
 _TEMPORARY = re.compile(r"\.kronbot-[0-9a-f]{16}")
 # A descriptor of a folder that one may search, though perhaps not list.
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+# Bytes of text that are written at a time, so that little is lost.
+_SOME = 1 << 20
 # As many links as Linux follows.
 _LINKS = 40
 # Names that are tried for an answer whose own has been taken meanwhile.
 _OTHERS = range(2, 1000)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Draft:
-    """A temporary file: its name in the folder of its target, and its descriptor."""
+    """A temporary file: its name in the folder of its target, its descriptor, the end of its last whole line."""
 
     name: str
     descriptor: int
+    end: int = 0
+    mine: bool = False
+
+    def claim(self) -> None:
+        """Before it is ended: this thread does that, or the end of the process, which is waited for."""
+        while not self.mine:
+            self.mine = UNFINISHED.pop(self.name, None) is not None
+            time.sleep(0.0 if self.mine else 1.0)
+
+    def write(self, content: bytes) -> None:
+        """Add something that is of use only as a whole. Raises OSError."""
+        left = memoryview(content)
+        while left:
+            left = left[os.write(self.descriptor, left) :]
+        self.end += len(content)
 
     def fill(self, pieces: Iterable[bytes], met: Interruptions) -> BaseException | None:
-        """Write pieces; what has stopped that, None where all of them are written.
+        """Add text piece by piece; what has stopped that, None where all of it is written.
 
-        Where making or writing a piece fails, those before it stay. Raises what fails where there are none, and
-        errors that are not of the computation or the file system.
+        Where making or writing a piece fails, whole lines before that stay. Raises what fails where there are none,
+        and errors that are not of the computation or the file system.
         """
-        end = 0
         try:
             for piece in pieces:
-                left = memoryview(piece)
-                while left:
-                    left = left[os.write(self.descriptor, left) :]
-                end += len(piece)
+                for lines in _lines(piece):
+                    self.write(lines)
             return None
         except (Exception, KeyboardInterrupt) as error:
             # CasADi makes a nameless error of a Ctrl-C.
-            if not end or not (met or isinstance(error, OSError | ComputationError | KeyboardInterrupt)):
+            if not self.end or not (met or isinstance(error, OSError | ComputationError | KeyboardInterrupt)):
                 raise
             met.take_time()
-            os.ftruncate(self.descriptor, end)
             return KeyboardInterrupt() if met else error
 
 
@@ -103,29 +118,31 @@ class Target:
         # What replaces a private file is not for others to read while it grows.
         mode = 0o666 if self.found() is None else 0o600
         name = f".kronbot-{os.urandom(8).hex()}"
-        descriptor = None
-        UNFINISHED.add((name, self.folder))
+        draft = Draft(name, -1)
+        UNFINISHED[name] = partial(self.drop, draft)
         try:
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=self.folder)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            draft.descriptor = descriptor = os.open(name, flags, mode, dir_fd=self.folder)
             with suppress(OSError):  # a file system without locks, where nothing is tidied
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.fstat(descriptor).st_nlink:
-                yield Draft(name, descriptor)
+                yield draft
             else:  # tidied by another run before it was locked
                 with self.draft() as fresh:
                     yield fresh
         finally:
+            draft.claim()
             with suppress(OSError):
-                os.unlink(name, dir_fd=self.folder)  # there only where it has not been renamed
-            UNFINISHED.discard((name, self.folder))
-            if descriptor is not None:
-                os.close(descriptor)
+                self.drop(draft)  # there only where it has not been renamed
+            if draft.descriptor >= 0:
+                os.close(draft.descriptor)
 
     def publish(self, draft: Draft) -> str:
         """Give a draft its name, or another one where a file has appeared that is not to be replaced: the name.
 
         Raises OSError.
         """
+        os.ftruncate(draft.descriptor, draft.end)
         os.fsync(draft.descriptor)
         if not self.overwrite:
             path = PurePath(self.name)
@@ -141,6 +158,11 @@ class Target:
             _inherit(draft.descriptor, found)
         self._rename(draft.name, self.name)
         return self.name
+
+    def drop(self, draft: Draft) -> str:
+        """Remove a draft, which leaves nothing to be told."""
+        os.unlink(draft.name, dir_fd=self.folder)
+        return ""
 
     def _take(self, temporary: str, name: str) -> None:
         """Give a file a name that none has. Raises FileExistsError."""
@@ -223,6 +245,15 @@ def _link(folder: int, name: str) -> str | None:
     if status.st_uid not in (0, os.geteuid()) and os.stat(folder).st_mode & (stat.S_ISVTX | stat.S_IWOTH):
         raise PermissionError(errno.EACCES, "a link that another user has laid in a folder for everybody")
     return os.readlink(name, dir_fd=folder)
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """Whole lines, many at a time."""
+    start = 0
+    while start < len(text):
+        end = text.rfind(b"\n", start, start + _SOME) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def _inherit(descriptor: int, found: os.stat_result) -> None:

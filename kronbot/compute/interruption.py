@@ -29,9 +29,10 @@ SIGNALS = tuple(REPEATS)
 ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
 PATIENCE = 0.8
-# Temporary files that must not stay behind when the process is ended: names, each in a folder by its descriptor (None:
-# the name is a whole path).
-UNFINISHED: set[tuple[str, int | None]] = set()
+# The same after the other signals, whose senders wait longer than people: what there is is worth it.
+UNATTENDED = 5.0
+# What the end of the process does with files that are not whole, by their temporary names. Each says what it has left.
+UNFINISHED: dict[str, Callable[[], str]] = {}
 # In the pipe that the numbers of signals come through: those before it are being answered.
 _ANSWERED = 0
 
@@ -150,13 +151,14 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
 
 def leave(number: int, *_: object) -> NoReturn:
     """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
-    for name, folder in tuple(UNFINISHED):
-        with suppress(OSError):
-            os.unlink(name, dir_fd=folder)
+    said = ""
+    while UNFINISHED:
+        with suppress(OSError, KeyError):  # full; ended by another thread
+            said += UNFINISHED.popitem()[1]()
     with suppress(OSError, ValueError):
         # A pipe that is full, with nobody who reads it, would block.
         if select.select([], [2], [], 0)[1]:
-            os.write(2, b"Error: interrupted\n")
+            os.write(2, f"{said}Error: interrupted\n".encode(errors="backslashreplace"))
     os._exit(ENDED + number)
 
 
@@ -166,9 +168,10 @@ def leave_twice_interrupted() -> NoReturn:
 
 
 def leave_in_time() -> None:
-    """From now on a signal ends the process after PATIENCE, unless the work has ended it or asked for more time.
+    """From now on a signal ends the process in time, unless the work has ended it or asked for more.
 
-    For the main thread of the command line. One call of native code that keeps other threads from running delays it.
+    In time is after PATIENCE or UNATTENDED. For the main thread of the command line. One call of native code that keeps
+    other threads from running delays it.
     Destructors and callbacks that swallow the exception do not print it.
     """
     import threading
@@ -185,15 +188,17 @@ def leave_in_time() -> None:
 
     def watch() -> None:
         again = _Repeats()
-        waiting: list[tuple[int, float]] = []
+        waiting: list[tuple[float, int]] = []
         while True:
-            left = max(0.0, waiting[0][1] - time.monotonic()) if waiting else None
+            end, first = min(waiting, default=(None, 0))
+            left = None if end is None else max(0.0, end - time.monotonic())
             if not select.select([reading], [], [], left)[0]:
-                leave(waiting[0][0])
+                leave(first)
             (number,) = os.read(reading, 1)
             if number == _ANSWERED:
                 waiting.clear()
             elif number in SIGNALS and not again(number):
-                waiting.append((number, time.monotonic() + PATIENCE))
+                patience = PATIENCE if number == signal.SIGINT else UNATTENDED
+                waiting.append((time.monotonic() + patience, number))
 
     threading.Thread(target=watch, daemon=True).start()

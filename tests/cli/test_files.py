@@ -7,6 +7,8 @@ import resource
 import stat
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import click
 import pytest
@@ -279,6 +281,88 @@ def test_pieces(tmp_path, saved):
     with pytest.raises(UsageError):
         saved("none.csv", pieces(b"a\n", UsageError("row 2")))
     assert names(tmp_path) == ["0.csv", "1.csv", "2.csv"]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Other users
+
+
+@pytest.fixture
+def shared():
+    """A folder for everybody, in which users may be played."""
+    if os.geteuid() != 0:
+        pytest.skip("ONLY ROOT CAN PLAY OTHER USERS: what they could do is not tested")
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o1777)
+        yield Path(name)
+
+
+def by(user, action):
+    """Do something as another user, in a process of its own: what it raises."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = "died"
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            action()
+            said = ""
+        except BaseException as error:
+            said = str(error)
+        finally:
+            os.write(writing, said.encode())
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with open(reading, encoding="utf-8") as file:
+        return file.read()
+
+
+MALLORY, ALICE = 54321, 12345
+
+
+@pytest.mark.parametrize("user", [0, ALICE])
+def test_links_that_others_lay(shared, saved, user):
+    """Would lead to a file of the user's own; in /tmp Linux follows them only where it is told to."""
+    (shared / "precious").mkdir()
+    os.chown(shared / "precious", user, user)
+    by(MALLORY, lambda: (shared / "run.csv").symlink_to("precious/file.csv"))
+    by(MALLORY, lambda: (shared / "runs").symlink_to("precious"))
+    for name in ("run.csv", "runs/file.csv"):
+        said = by(user, lambda name=name: saved(shared / name, b"new", overwrite=True))
+        assert said == f"-o {shared / name}: a link that another user has laid in a folder for everybody"
+    assert names(shared / "precious") == []
+    # One's own are followed, and root's.
+    by(user, lambda: (shared / "mine").symlink_to("precious"))
+    os.symlink("precious", shared / "roots")
+    for name in ("mine/a.csv", "roots/b.csv"):
+        assert by(user, lambda name=name: saved(shared / name, b"new")) == ""
+    assert names(shared / "precious") == ["a.csv", "b.csv"]
+
+
+def test_files_of_others(shared, saved):
+    """In a sticky folder nobody else may replace them, which is known before the work."""
+    by(MALLORY, lambda: (shared / "theirs.csv").write_text("theirs"))
+    said = by(ALICE, lambda: saved(shared / "theirs.csv", b"new", True, lambda: pytest.fail("computed")))
+    assert "the file belongs to another user" in said
+    # Root may, and it stays theirs.
+    saved(shared / "theirs.csv", b"new", overwrite=True)
+    assert (shared / "theirs.csv").stat().st_uid == MALLORY
+    # A group that one does not belong to keeps nothing that one's own group would get.
+    (shared / "open").mkdir()
+    (shared / "open").chmod(0o777)
+    (shared / "open" / "run.csv").touch()
+    os.chown(shared / "open" / "run.csv", 0, MALLORY)
+    (shared / "open" / "run.csv").chmod(0o664)
+    assert by(ALICE, lambda: saved(shared / "open" / "run.csv", b"new", overwrite=True)) == ""
+    status = (shared / "open" / "run.csv").stat()
+    assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (ALICE, 0o604)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Full disks
 
 
 def test_a_full_disk(tmp_path):

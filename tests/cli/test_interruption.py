@@ -1,7 +1,9 @@
 """Ctrl-C, SIGTERM and SIGHUP at any moment of any command: exit code 130, 143, 129, one line, no traceback."""
 
+import csv
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -45,7 +47,7 @@ from kronbot.compute.interruption import UNFINISHED, interruptions
 interruption.PATIENCE = {patience}
 
 def deaf(arguments):
-    UNFINISHED.add((arguments[0], None))
+    UNFINISHED[arguments[0]] = lambda: os.unlink(arguments[0]) or ''
     open(arguments[0], "w").close()
     with interruptions() as met:
         ready = False
@@ -168,6 +170,89 @@ def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_rows_so_far_are_kept(number, tmp_path):
+    """Of an answer that is written block by block, whole rows."""
+    (tmp_path / "rows.csv").write_text("qa\n" + "".join(f"{i}e-5\n" for i in range(400_000)))
+    command = ["hessian", "khang", "--array", "H_T", "--q", f"@{tmp_path / 'rows.csv'}", "-o", str(tmp_path / "a.csv")]
+    process = started(READY.format(number=-1), *command)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not any(each.stat().st_size for each in tmp_path.glob(".kronbot-*")):
+        time.sleep(0.01)
+    os.kill(process.pid, number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, err
+    assert err.decode() == f"wrote {tmp_path / 'a.csv'}, incomplete\nError: interrupted\n"
+    assert (text := (tmp_path / "a.csv").read_text()).endswith("\n")
+    head, *rows = csv.reader(text.splitlines())
+    assert {len(row) for row in rows} == {len(head)}
+    assert 0 < len(rows) < 400_000
+    assert not list(tmp_path.glob(".kronbot-*"))
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_what_is_being_written_gets_whole(number, tmp_path):
+    """A signal that comes when all is computed waits for the file, a second one ends it."""
+    script = """
+import os, sys, time
+from kronbot.cli import render
+from kronbot.cli.main import run
+
+def slow(result, known=render.WRITERS[".json"]):
+    os.write(sys.stdout.fileno(), b".")
+    time.sleep(1.5)
+    return known(result)
+
+render.WRITERS[".json"] = slow
+from kronbot.__main__ import main
+main()
+"""
+    for name, times in (("whole", 1), ("none", 2)):
+        process = started(script, "simulate", "khang", "--duration", "0.1", "-q", "-o", str(tmp_path / f"{name}.json"))
+        for _ in range(times):
+            os.kill(process.pid, number)
+            time.sleep(1.1)
+        demand_interrupted(process, code=128 + number)
+    assert json.loads((tmp_path / "whole.json").read_text())["summary"]["complete"]
+    assert [path.name for path in tmp_path.iterdir()] == ["whole.json"]
+
+
+@pytest.mark.parametrize("count", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_signals_at_random_moments(count, tmp_path):
+    """No temporary file, no traceback, and what is there is whole or marked."""
+    chance = random.Random(count)
+    for i in range(count):
+        file = tmp_path / f"{i}.json"
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "kronbot",
+                "simulate",
+                "khang",
+                "--duration",
+                "20",
+                "--step",
+                "1e-3",
+                "-o",
+                str(file),
+            ],
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: [signal.signal(number, signal.SIG_DFL) for number in SIGNALS],
+        )
+        number = chance.choice(SIGNALS[1:])  # before there is Python a Ctrl-C is answered by Python itself
+        time.sleep(chance.random() * 3)
+        for _ in range(chance.choice((1, 2))):
+            process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode in (128 + number, -number, 0), err
+        assert b"Traceback" not in err
+        if file.exists():
+            answer = json.loads(file.read_text())
+            assert answer["summary"]["complete"] == (answer["series"]["t"][-1] == 20)
+    assert not list(tmp_path.glob(".*"))
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_what_is_ignored_stays_ignored(number):
     """nohup, and jobs in the background of scripts."""
@@ -217,6 +302,32 @@ def test_when_nothing_else_helps(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     demand_interrupted(process)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_are_kept_when_nothing_else_helps(tmp_path):
+    """Those that are written, by the thread that ends the process."""
+    script = """
+import os, sys, time
+import kronbot.cli.main
+from kronbot.__main__ import main
+from kronbot.cli.files import save
+
+def pieces():
+    yield b"a\\nb\\n"
+    while True:
+        try:
+            os.write(sys.stdout.fileno(), b".")
+            time.sleep(10)
+        except KeyboardInterrupt:
+            pass
+
+kronbot.cli.main.run = lambda arguments: save(arguments[0], pieces())
+main()
+"""
+    process = started(script, str(tmp_path / "rows.csv"))
+    os.kill(process.pid, signal.SIGINT)
+    demand_interrupted(process)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("rows.csv", "a\nb\n")]
 
 
 def test_in_a_destructor(tmp_path):
