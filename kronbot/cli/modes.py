@@ -41,8 +41,12 @@ def modes(
     robot = subject.load(out)
 
     from kronbot.cli.points import values
+    from kronbot.cli.progress import progress_bar
 
-    result = robot.modes(values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence)
+    with progress_bar(f"modes of {robot.name}", out.quiet) as progress:
+        result = robot.modes(
+            values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence, progress=progress
+        )
     if plot is not None:
         from kronbot.cli.plots.modes import draw
 

@@ -132,7 +132,14 @@ class Robot(Pointwise):
         )
 
     @in_words
-    def modes(self, q: Values | None = None, qd: Values | None = None, *, convergence: int | None = None) -> Result:
+    def modes(
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        *,
+        convergence: int | None = None,
+        progress: Progress = unheeded,
+    ) -> Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
 
         ``convergence=N`` adds the frequencies over 1 ... N modes a direction.
@@ -141,7 +148,9 @@ class Robot(Pointwise):
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         posture = point(self, q, "q")
-        return with_limits(vibration.vibration(self, posture, point(self, qd, "qd"), largest), self, q, posture)
+        return with_limits(
+            vibration.vibration(self, posture, point(self, qd, "qd"), largest, progress), self, q, posture
+        )
 
     @in_words
     def statics(

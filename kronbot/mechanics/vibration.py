@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import casadi
@@ -18,6 +19,7 @@ from kronbot.mechanics.linearization import model_in_words
 from kronbot.mechanics.modal import Modes, modes
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.size import demand_tractable
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -25,7 +27,9 @@ Array = npt.NDArray[np.float64]
 PURPOSE = "modes"
 
 
-def vibration(robot: Robot, q: Array, qd: Array, largest: int | None) -> Result:
+def vibration(
+    robot: Robot, q: Array, qd: Array, largest: int | None, progress: Callable[[float], None] = lambda share: None
+) -> Result:
     """Frequencies, damping ratios and shapes with joints locked and with joints free, about the rigid motion at q, qd.
 
     Modal coordinates are at rest and straight; gravity and spin enter the stiffness. Joints that move stay locked in
@@ -39,6 +43,8 @@ def vibration(robot: Robot, q: Array, qd: Array, largest: int | None) -> Result:
     cases = {"locked": frozenset(joints), "free": moving}
     rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
     posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
+    if largest is not None:
+        demand_tractable(_with_modes(robot, largest))  # before the work that leads there
     arrays: dict[str, Named] = {}
     summary: dict[str, Scalar] = {}
     for case, locked in cases.items():
@@ -49,7 +55,9 @@ def vibration(robot: Robot, q: Array, qd: Array, largest: int | None) -> Result:
         arrays[f"damping_{case}"] = Named(found.damping, numbers, "1")
         arrays[f"shapes_{case}"] = Named(found.shapes, free, "1", numbers)
         if largest is not None:
-            arrays[f"convergence_{case}"] = _convergence(robot, q[joints], qd[joints], case == "locked", largest)
+            arrays[f"convergence_{case}"] = _convergence(
+                robot, q[joints], qd[joints], case == "locked", largest, progress
+            )
         growing = float(found.poles.real.max(initial=0.0))
         summary[f"model_{case}"] = model_in_words(robot, locked)
         if growing > 1e-9 * float(np.abs(found.poles).max(initial=0.0)):
@@ -71,7 +79,9 @@ def _modes(robot: Robot, q: Array, qd: Array, locked: frozenset[int]) -> Modes:
     return modes(M, D, K)
 
 
-def _convergence(robot: Robot, q: Array, qd: Array, locked: bool, largest: int) -> Named:
+def _convergence(
+    robot: Robot, q: Array, qd: Array, locked: bool, largest: int, progress: Callable[[float], None]
+) -> Named:
     """Rows: 1 ... largest modes in every direction that has any; columns: the frequencies that the first row has."""
     rows = []
     for count in range(1, largest + 1):
@@ -81,6 +91,7 @@ def _convergence(robot: Robot, q: Array, qd: Array, locked: bool, largest: int) 
         full_q[joints], full_qd[joints] = q, qd
         held = frozenset(joints) if locked else frozenset(place for place in joints if full_qd[place])
         rows.append(_modes(other, full_q, full_qd, held).frequencies)
+        progress((count / largest) ** 3)
     width = min(len(row) for row in rows)
     table = np.array([row[:width] for row in rows])
     return Named(table, [str(k) for k in range(1, largest + 1)], "rad/s", [str(i + 1) for i in range(width)])

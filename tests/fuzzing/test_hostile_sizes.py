@@ -106,3 +106,8 @@ def test_memory_that_is_not_there(error, monkeypatch, capsys):
     assert main.run(["check", "khang"]) == 1
     wanted = "Error: this takes more memory than there is (ulimit -v): ask for less at a time\n"
     assert capsys.readouterr().err == wanted
+
+
+def test_convergence_that_cannot_come_through(refused):
+    """Said before the first of its models is traced."""
+    refused(chain(2, "v: 1, w: 1"), "take fewer modes", command="modes", options=["--convergence", "64"], code=1)
