@@ -92,10 +92,10 @@ class Path:
         """What changes on a path where the stiffness is singular."""
         return Tangent(self.balance(q, share)[1], self.metric).index
 
-    def correct(self, q: Array, share: float, index: Index | None = None) -> Array | None:
+    def correct(self, q: Array, share: float, index: Index) -> Array | None:
         """The equilibrium near q (n,), or None where Newton's method does not contract to it at once.
 
-        With the ``index`` of the stiffness also None where a singular one is on the way to it.
+        None also where a singular stiffness, told by its ``index``, is on the way to it.
         """
         if not self.free:
             return q
@@ -104,7 +104,7 @@ class Path:
             F, K = self.balance(at, share)
             if not (np.isfinite(F).all() and np.isfinite(K).all()):
                 return None
-            if index is not None and crossed(index, Tangent(K, self.metric).index):
+            if crossed(index, Tangent(K, self.metric).index):
                 return None
             try:
                 correction = np.linalg.solve(K, -F)

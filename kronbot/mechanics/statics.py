@@ -82,24 +82,26 @@ class Equilibria:
         return Path(balance, free, metric(self.robot, free, PURPOSE))
 
     def newton(self, case: Case) -> Array:
-        """The equilibrium (n,) that the growing load leads to; then joints with given torques are let go.
+        """The equilibrium (n,) that the growing load, or the start, leads to; then joints with torques are let go.
 
         Raises Lost where there is none on the way.
         """
         modal = list(self.robot.flexible)
         q = self._placed(case)
-        held = self.path(case.wrench, modal, lambda share: share * FULL)
-        started = held.correct(q, 1.0) if case.start[modal].any() else None
-        q = held.follow(q, 0.0, 1.0) if started is None else started
-        if not case.torques:
-            return q
-        free = sorted([*modal, *case.torques])
+        if case.start[modal].any():
+            q = self._released(q, case, modal)
+        else:
+            q = self.path(case.wrench, modal, lambda share: share * FULL).follow(q, 0.0, 1.0)
+        return self._released(q, case, sorted([*modal, *case.torques])) if case.torques else q
+
+    def _released(self, q: Array, case: Case, free: list[int]) -> Array:
+        """The equilibrium (n,) that the free coordinates reach from q while the forces that hold them there fade."""
         given = np.array([case.torques.get(place, 0.0) for place in free])
-        holding, _ = self.stiffness(q, case.wrench, FULL, free)
+        holding = self.stiffness(q, case.wrench, FULL, free)[0][free]
 
         def balance(q: Array, share: float) -> tuple[Array, Array]:
             F, K = self.stiffness(q, case.wrench, FULL, free)
-            return F[free] - (1 - share) * holding[free] - share * given, K
+            return F[free] - (1 - share) * holding - share * given, K
 
         return Path(balance, free, metric(self.robot, free, PURPOSE)).follow(q, 0.0, 1.0)
 

@@ -362,11 +362,11 @@ def test_all_orders_are_the_orders_one_by_one(tmp_path, capsys):
 
 
 def test_a_start_is_that_of_every_order(tmp_path, capsys):
-    """A column just beyond its load, started bent to either side, stays so at order exact: the buckled elastica."""
+    """A column beyond its load, started bent to either side, stays bent at order exact: the buckled elastica."""
     file = tmp_path / "column.yaml"
     text = CLAMPED.replace("joint: {type: fixed}", "joint: {type: revolute, name: q}")
     file.write_text(text.replace("v: 8, w: 8, torsion: 8", "v: 4"))
-    load = 1.02 * rods.euler_column(LENGTH, EI_Z)
+    load = 1.2 * rods.euler_column(LENGTH, EI_Z)
     x, y, _ = rods.elastica_by_elliptic_integrals(LENGTH, EI_Z, load, np.pi)
     for side in (1, -1):
         near = ask(capsys, file, "--forces", f"{-load},{side * 1e-4},0", "--order", "exact", "--q", "0")["at"]["q"]
