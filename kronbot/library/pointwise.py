@@ -35,7 +35,8 @@ class Pointwise(robot.Robot):
     ) -> Symbolic:
         """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
 
-        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` bounds the simplification.
+        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` (s) bounds the simplification.
+        Raises UsageError for another style.
 
         >>> import kronbot
         >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
@@ -55,7 +56,9 @@ class Pointwise(robot.Robot):
 
     @in_words
     def check(self) -> Result:
-        """What the file describes: masses, lengths, numbers of coordinates, natural frequencies, warnings.
+        """What the file describes: masses (kg), lengths (m), numbers of coordinates, natural frequencies, warnings.
+
+        Frequencies stand in the summary where they can be had: not with free parameters, nor where M is singular.
 
         >>> import kronbot
         >>> kronbot.load("canadarm").check().summary["coordinates"]
@@ -72,7 +75,9 @@ class Pointwise(robot.Robot):
         """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
 
         ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
-        or ``body``. Singular values, manipulability and condition number stand in the summary.
+        or ``body``. Velocities are v = J_T qd (m/s) and omega = J_R qd (rad/s); at N rows all arrays are stacks
+        (N, ...). Singular values, manipulability and condition number stand in the summary. Raises UsageError for an
+        unknown frame or axes, ComputationError for the centre of mass of a link without mass.
 
         >>> import kronbot
         >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
@@ -97,6 +102,9 @@ class Pointwise(robot.Robot):
     ) -> Result:
         """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
 
+        Block column j of H is the derivative of column j of J by q; in axes ``body`` H_T_star = R^T H_T too. With rates
+        a = J_T qdd + H_T (qd (x) qd) (m/s2) and alpha (rad/s2). Frames, axes, rows and errors as of :meth:`jacobian`.
+
         >>> import kronbot
         >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
         >>> answer.arrays["H_T"].columns[:2]
@@ -112,7 +120,9 @@ class Pointwise(robot.Robot):
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
         """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
 
-        With rates or accelerations also C, C_christoffel and the forces tau; at a point or at rows.
+        M, K, D, C (n x n), C_star and dM_dq (n x n^2), g and tau (n,): N m at revolute joints, N at prismatic ones, J
+        per unit of a modal coordinate. With rates or accelerations also C, C_christoffel and the forces tau; at a point
+        or at rows.
 
         >>> import kronbot
         >>> answer = kronbot.load("puma560").dynamics(q=[0, "pi/4", 0, 0, 0, 0], qd={"q1": 1})
@@ -138,7 +148,8 @@ class Pointwise(robot.Robot):
     ) -> Result:
         """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
 
-        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12.
+        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12; a matrix (r x s) has
+        coefficients (r x s n^k). Raises ComputationError where coefficients are too large and no ``delta`` is given.
         """
         from kronbot.mechanics import expansions
 

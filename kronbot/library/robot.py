@@ -46,11 +46,14 @@ class Robot(Pointwise):
         return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
 
     def at_order(self, order: str | int) -> Robot:
-        """The same robot at another kinematic order."""
+        """The same robot at another kinematic order: "0", "1", "2" or "exact". Raises UsageError for another."""
         return Robot.of(build.build(self.description, arguments.order(order)))
 
     def with_motion(self, motion: str) -> Robot:
-        """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``."""
+        """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
+
+        Raises MotionError with every mistake of the text, each with its place.
+        """
         moved = arguments.text(motion, "motion")
         described = description.load(self.description.source, self.description.overrides, moved)
         return Robot.of(build.build(described, self.order))
@@ -117,7 +120,8 @@ class Robot(Pointwise):
         """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
 
         :meth:`with_motion` gives it another motion. Times in s; ``lock=None`` leaves all coordinates in the matrices
-        and locks the moving joints for the multipliers.
+        and locks the moving joints for the multipliers. Raises UsageError without a motion, without a duration or for
+        a ``period`` after which the matrices do not repeat, ComputationError where M is singular.
         """
         from kronbot.mechanics import floquet
 
@@ -142,7 +146,9 @@ class Robot(Pointwise):
     ) -> Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
 
-        ``convergence=N`` adds the frequencies over 1 ... N modes a direction.
+        Frequencies in rad/s, damping ratios, shapes (free coordinates x modes). ``convergence=N`` adds the frequencies
+        over 1 ... N modes a direction. Raises UsageError where modal coordinates are given, ComputationError where M is
+        singular.
         """
         from kronbot.mechanics import vibration
 

