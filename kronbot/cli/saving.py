@@ -25,7 +25,7 @@ _TEMPORARY = re.compile(r"\.kronbot-[0-9a-f]{16}")
 # A descriptor of a folder that one may search, though perhaps not list.
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # Bytes of text that are written at a time, so that little is lost.
-_SOME = 1 << 20
+_SOME = 1 << 16
 # As many links as Linux follows.
 _LINKS = 40
 # Names that are tried for an answer whose own has been taken meanwhile.

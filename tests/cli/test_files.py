@@ -383,6 +383,17 @@ def test_a_full_disk(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_rows_that_a_full_disk_takes(tmp_path):
+    """Are kept, whole lines of them."""
+    (tmp_path / "rows.csv").write_text("qa\n" + "".join(f"{i}e-4\n" for i in range(10_000)))
+    done = shell(f"cd {tmp_path}; ulimit -f 200; $K jacobian khang -q --q @rows.csv --array J_T -o a.csv")
+    assert (done.returncode, done.stderr) == (1, "Error: cannot write all of a.csv: File too large (ulimit -f)\n")
+    text = (tmp_path / "a.csv").read_text()
+    assert text.endswith("\n")
+    assert 100_000 < len(text) <= 204_800
+    assert names(tmp_path) == ["a.csv", "rows.csv"]
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_behind_stdout(tmp_path, unbuffered):
     """Exit 1 and one line, also where Python is told not to buffer and would not notice."""
