@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import casadi
 import numpy as np
@@ -52,6 +52,25 @@ class Trace:
         results = evaluate(self.function, points, self.bound, [rows * columns for rows, columns in self.shapes])
         return {
             name: _shaped(result, shape) for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
+        }
+
+    def moved(
+        self, arguments: Sequence[npt.ArrayLike], shares: tuple[float, float], state: np.random.Generator
+    ) -> dict[str, Array]:
+        """Every output with each number moved at random, arguments and parameters by up to a share of themselves.
+
+        Shares of one rounding show what rounding does to the outputs, here and on the way to them. Zeros stay.
+        """
+
+        def near(numbers: npt.ArrayLike, share: float) -> Array:
+            column = np.asarray(numbers, dtype=float).ravel()
+            return np.asarray(column * (1 + share * state.uniform(-1, 1, column.shape)))
+
+        inputs = [near(argument, shares[0]) for argument in arguments]
+        results = self.function.call([*inputs, near(self.bound, shares[1])])
+        return {
+            name: _shaped(np.asarray(result, dtype=float).reshape(1, -1), shape)[0]
+            for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
         }
 
 

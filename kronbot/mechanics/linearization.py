@@ -15,13 +15,18 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.modal import modes
+from kronbot.mechanics.modal import Modes
+from kronbot.mechanics.modal import arrays as named_modes
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.rounding import block, second_order
 from kronbot.mechanics.small import beyond_small
-from kronbot.mechanics.state_space import INPUTS, OUTPUTS, ports, reachable, state_space
+from kronbot.mechanics.spectrum import Pole, poles
+from kronbot.mechanics.stability import judge
+from kronbot.mechanics.state_space import INPUTS, OUTPUTS, margins, ports, state_space
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -30,8 +35,6 @@ PURPOSE = "linearize"
 __all__ = ["INPUTS", "OUTPUTS", "Choice", "Point", "formulas", "linearize_at", "rigid_forces"]
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
-# Real parts below this share of the fastest pole are rounding.
-GROWTH = 1e-9
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,17 @@ def linearize_at(robot: Robot, point: Point, choice: Choice, equilibrium: bool) 
         inputs.pop("tau")
         rigid = Trace(robot.parameters, inputs, {"tau": rigid_forces(robot, linear)}, PURPOSE)
         tau = rigid(q, point.qd, point.qdd, point.force)["tau"]
-    values = trace(q, point.qd, point.qdd, tau, point.force)
+    arguments = (q, point.qd, point.qdd, tau, point.force)
+    values = trace(*arguments)
     at = {"q": q, "qd": point.qd, "qdd": point.qdd}
     named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
-    arrays, summary = _answers(robot, values, signals.input_names, signals.output_names, choice, replace(point, q=q))
+    free = [place for place in range(robot.n) if place not in choice.locked]
+    demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
+    system = second_order(trace, arguments, values, free)
+    arrays, summary = _answers(
+        robot, system, values, signals.input_names, signals.output_names, choice, replace(point, q=q)
+    )
     if beyond_small(robot, q[None], PURPOSE).any():
         summary["beyond_small_deflections"] = True
     return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
@@ -150,6 +159,7 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
 
 def _answers(
     robot: Robot,
+    system: SecondOrder,
     values: Mapping[str, Array],
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -158,61 +168,45 @@ def _answers(
 ) -> tuple[dict[str, Named], dict[str, Scalar]]:
     """Arrays and summary from the numbers of the linear model."""
     free = [place for place in range(robot.n) if place not in choice.locked]
-    square = (robot.n, robot.n)
-    M, D, K = (values[name].reshape(square)[np.ix_(free, free)] for name in "MDK")
     h = values["h"][free]
     E = values["E"].reshape(robot.n, len(inputs))[free, :]
     P = values["P"].reshape(len(outputs), robot.n)[:, free]
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
-    demand_regular(M, names)
-    space, found = state_space(M, D, K, E, P), modes(M, D, K)
-    numbers = [str(i + 1) for i in range(len(found.poles))]
+    space, found = state_space(system.M, system.D, system.K, E, P), poles(system)
     units = matrix_units(robot, free)
     arrays = {
-        "M_L": Named(M, names, units[0], names),
-        "D_L": Named(D, names, units[1], names),
-        "K_L": Named(K, names, units[2], names),
+        "M_L": Named(system.M, names, units[0], names),
+        "D_L": Named(system.D, names, units[1], names),
+        "K_L": Named(system.K, names, units[2], names),
         "h_L": Named(h, names, {"rows": robot.force_units(free)}),
         "A": Named(space.A, states, "SI", states),
         "B": Named(space.B, states, "SI", list(inputs)),
         "C": Named(space.C, list(outputs), "SI", states),
         "D": Named(space.D, list(outputs), "SI", list(inputs)),
-        "poles": Named(found.poles, numbers, "rad/s"),
-        "frequencies": Named(found.frequencies, numbers, "rad/s"),
-        "damping": Named(found.damping, numbers, "1"),
-        "shapes": Named(found.shapes, names, "1", numbers),
+        **named_modes(Modes(found, len(free)), names),
     }
+    reached = margins(system.M, E, P, found)
+    arrays["margins"] = reached.array
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
-    summary: dict[str, Scalar] = {
-        "states": len(states),
-        "controllable": reachable(space.A, space.B),
-        "observable": reachable(space.A.T, space.C.T),
-        "largest_h_L": float(np.abs(h).max(initial=0.0)),
-    }
-    return arrays, summary | verdict(
-        robot, found.poles, _about(robot, point, values["K"].reshape(square), balanced), choice.locked
-    )
+    summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
+    summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
+    about = _about(robot, point, block(values["K"], range(robot.n)), balanced)
+    return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
 
-def verdict(robot: Robot, poles: npt.NDArray[np.complex128], about: str, locked: frozenset[int]) -> dict[str, Scalar]:
+def verdict(
+    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int]
+) -> dict[str, Scalar]:
     """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
-    moving = poles[poles != 0]
-    size = float(np.abs(moving).max(initial=0.0))
-    growth = float(moving.real.max(initial=-np.inf))
-    word = (
-        "unstable"
-        if growth > GROWTH * size
-        else "asymptotically stable"
-        if growth < -GROWTH * size
-        else "stable, undamped"
-    )
-    still = len(poles) - len(moving)
-    summary: dict[str, Scalar] = {"free_coordinates": int(still)}
-    if len(moving):
+    growth = [pole.value.real for pole in found if not pole.free]
+    still = len(found) - len(growth)
+    summary: dict[str, Scalar] = {"free_coordinates": still}
+    judgement = judge(system, found)
+    if judgement is not None:
         without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
-        summary["largest_growth_rate"] = growth
-        summary["verdict"] = f"{word} ({model_in_words(robot, locked)}; {about}{without})"
+        summary["largest_growth_rate"] = max(growth)
+        summary["verdict"] = f"{judgement} ({model_in_words(robot, locked)}; {about}{without})"
     return summary
 
 

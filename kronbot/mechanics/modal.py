@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import casadi
@@ -9,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.result import Array as Named
 from kronbot.mechanics.recursion import inverse_dynamics, propagate
+from kronbot.mechanics.spectrum import Pole
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -71,51 +75,84 @@ def _frequencies(M: Array, K: Array) -> Array:
     return np.sort(1 / np.sqrt(flexibilities[flexibilities > MASSLESS * flexibilities.max()]))
 
 
-# A free coordinate has a double pole at zero, which rounding splits by the square root of its size.
-ZERO_POLE = 1e-7
+# What is known of a pole, and in which units: bounds of |ds| and of its real part's error, backward error, condition
+# number, how many cannot be told apart from it (of the upper half plane), how many of the 2n poles it stands for.
+ACCURACY = {
+    "error": "rad/s",
+    "growth_error": "rad/s",
+    "backward_error": "1",
+    "condition": "1",
+    "multiplicity": "1",
+    "count": "1",
+}
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Modes of a linear model, one for every pair of poles or real pole, ascending frequency.
+    """Modes of a linear model, one for every pair of poles or real pole: free coordinates first, then ascending.
 
-    ``poles`` (complex, rad/s), ``frequencies`` |pole| and ``damping`` ratios -Re/|pole| are (m,), ``shapes`` (n, m)
-    have the largest entry 1. Poles at zero (free coordinates) are exact zeros.
+    ``found`` are their poles; those at zero (free coordinates) are exact zeros.
     """
 
-    poles: npt.NDArray[np.complex128]
-    frequencies: Array
-    damping: Array
-    shapes: npt.NDArray[np.complex128]
+    found: Sequence[Pole]
+    coordinates: int
+
+    @property
+    def poles(self) -> npt.NDArray[np.complex128]:
+        """Poles of the upper half plane (m,), rad/s."""
+        return np.array([pole.value for pole in self.found], dtype=complex)
+
+    @property
+    def frequencies(self) -> Array:
+        """|pole| (m,), rad/s."""
+        return np.abs(self.poles)
+
+    @property
+    def damping(self) -> Array:
+        """-Re/|pole| (m,); 0 of a pole at zero."""
+        # Adding zero makes a zero of -0.
+        ratios = [-pole.value.real / abs(pole.value) + 0.0 if pole.value else 0.0 for pole in self.found]
+        return np.array(ratios, dtype=float)
+
+    @property
+    def shapes(self) -> npt.NDArray[np.complex128]:
+        """Vectors (n, m), the largest entry 1."""
+        columns = [pole.right / pole.right[np.abs(pole.right).argmax()] for pole in self.found]
+        return np.array(columns, dtype=complex).reshape(len(columns), self.coordinates).T
+
+    @property
+    def accuracy(self) -> Array:
+        """Bounds and conditions (m, 6), columns of ``ACCURACY``."""
+        together = Counter(pole.group for pole in self.found)
+        rows = [
+            [
+                pole.error,
+                pole.growth_error,
+                pole.backward_error,
+                pole.condition,
+                pole.count if pole.free else together[pole.group],
+                pole.count,
+            ]
+            for pole in self.found
+        ]
+        return np.array(rows, dtype=float).reshape(len(rows), len(ACCURACY))
+
+
+def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Named]:
+    """The modes of coordinates as arrays of an answer, each name with a suffix."""
+    numbers = [str(i + 1) for i in range(len(modes.found))]
+    units = {"rows": ["1"] * len(numbers), "columns": list(ACCURACY.values())}
+    made = {
+        "poles": Named(modes.poles, numbers, "rad/s"),
+        "frequencies": Named(modes.frequencies, numbers, "rad/s"),
+        "damping": Named(modes.damping, numbers, "1"),
+        "shapes": Named(modes.shapes, names, "1", numbers),
+        "accuracy": Named(modes.accuracy, numbers, units, list(ACCURACY)),
+    }
+    return {f"{name}{suffix}": array for name, array in made.items()}
 
 
 def state_matrix(M: Array, D: Array, K: Array) -> Array:
     """A (2n x 2n) of the state [y; y']: [0, 1; -M^-1 K, -M^-1 D]."""
     n = len(M)
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, np.hstack([K, D]))]])
-
-
-def modes(M: Array, D: Array, K: Array) -> Modes:
-    """The modes of M y'' + D y' + K y = 0, any D and K (gyroscopic, follower, unstable)."""
-    n = len(M)
-    poles, vectors = np.linalg.eig(state_matrix(M, D, K))
-    size = np.abs(poles).max(initial=0.0)
-    poles = np.where(np.abs(poles) < ZERO_POLE * size, 0.0, poles)
-    # A real matrix has its complex poles in pairs. Every direction without stiffness has a pole at zero, a double one
-    # where nothing damps it either; it stands once.
-    rest = n - np.linalg.matrix_rank(K) if n else 0
-    zeros = [i for i in range(2 * n) if poles[i] == 0][:rest]
-    upper = [i for i in range(2 * n) if poles[i].imag > 0 or (poles[i].imag == 0 and poles[i] != 0)]
-    kept = np.array(zeros + upper, dtype=int)
-    kept = kept[np.lexsort((poles[kept].imag, poles[kept].real, np.round(np.abs(poles[kept]), 12)))]
-    poles, shapes = poles[kept], vectors[:n, kept]
-    if rest:
-        # eig splits a multiple pole at random; the directions without stiffness are exact.
-        shapes[:, : len(zeros)] = np.linalg.svd(K)[2][n - len(zeros) :].T
-    frequencies = np.abs(poles)
-    moving = frequencies > 0
-    damping = np.zeros(len(poles))
-    damping[moving] = -poles[moving].real / frequencies[moving]
-    if len(kept):
-        shapes = shapes / shapes[np.abs(shapes).argmax(axis=0), np.arange(len(kept))]
-    return Modes(poles, frequencies, damping, shapes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi
@@ -10,19 +10,22 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.result import Array as Named
+from kronbot.compute.result import Scalar
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.modal import state_matrix
+from kronbot.mechanics.spectrum import Pole
 from kronbot.model.robot import Robot, gauge_place
 
 Array = npt.NDArray[np.float64]
 
 INPUTS = ("torques", "force")
 OUTPUTS = ("joints", "endpoint", "gauges")
-# Directions of the balanced pencil that are weaker than this share of the strongest count as missing.
-RANK = 1e-9
-# Poles closer than this share of the fastest are one (a double pole at zero splits by the root of rounding).
-SAME_POLE = 1e-7
+# Modes with smaller margins are out of reach, or out of sight.
+LOST = 1e-8
+# Singular values of unit vectors below this share of the largest are those of vectors that depend on each other.
+INDEPENDENT = 1e-7
 
 
 @dataclass(frozen=True)
@@ -85,31 +88,75 @@ def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:
     return StateSpace(state_matrix(M, D, K), B, C, np.zeros((len(P), E.shape[1])))
 
 
-def reachable(A: Array, B: Array) -> int:
-    """Number of modes that the columns of B reach, by Popov, Belevitch and Hautus; observability is that of A^T, C^T.
+@dataclass(frozen=True)
+class Margins:
+    """How far each mode is from being out of reach, ``array`` (modes x 4), and how many states are not, ``counts``."""
 
-    A pole counts as often as it stands in the spectrum, less the directions that [A - pole, B] leaves out. Equations
-    and states are balanced first, by the size of their own entries.
+    array: Named
+    counts: dict[str, Scalar]
+
+
+def margins(M: Array, E: Array, P: Array, found: Sequence[Pole]) -> Margins:
+    """How well forces E u reach, and outputs P y see, each mode, by Popov, Belevitch and Hautus.
+
+    [L(s), E] loses rank where a left vector y of the pole has y^H E = 0, [L(s); P] where P x = 0. Vectors have
+    length one in the metric of M, columns of E and rows of P in that of M^-1; the margin of one input is at most 1.
+    Poles that cannot be told apart have the singular values on their common space. A mode is lost where its margin is
+    below LOST, or within its error.
     """
-    size = len(A)
-    if not size:
-        return 0
-    left_out = 0
-    poles = np.linalg.eigvals(A)
-    spread = max(float(np.abs(poles).max()), 1.0)
-    seen: list[complex] = []
-    for pole in poles:
-        if any(abs(pole - other) <= SAME_POLE * spread for other in seen):
-            continue
-        seen.append(pole)
-        pencil = np.hstack([A - pole * np.eye(size), B])
-        rows = np.abs(pencil).max(axis=1)
-        pencil = pencil / np.where(rows > 0, rows, 1.0)[:, None]
-        columns = np.abs(pencil).max(axis=0)
-        pencil = pencil / np.where(columns > 0, columns, 1.0)[None, :]
-        singular = np.linalg.svd(pencil, compute_uv=False)
-        left_out += int((singular <= RANK * singular[0]).sum())
-    return size - left_out
+    factor = np.asarray(np.linalg.cholesky(M), dtype=float)
+    forces, outputs = (_unit(np.asarray(np.linalg.solve(factor, side), dtype=float)) for side in (E, P.T))
+    reach = _margins(factor, found, [pole.left for pole in found], forces, Pole.left_error)
+    sight = _margins(factor, found, [pole.right for pole in found], outputs, lambda p, e: p.right_error(e.T))
+    table = np.hstack([reach, sight])
+    counts: dict[str, Scalar] = {}
+    for k, word in enumerate(("controllable", "observable")):
+        values, errors = table[:, 2 * k], table[:, 2 * k + 1]
+        kept = values > np.maximum(LOST, errors)
+        counts[word] = int(sum(pole.count for pole, keeps in zip(found, kept, strict=True) if keeps))
+        doubtful = (values + errors > LOST) & (values - errors <= LOST) & (errors > 0)
+        if doubtful.any():
+            first = int(np.flatnonzero(doubtful)[0])
+            words = f"the margin of mode {first + 1}, {values[first]:.2g} +- {errors[first]:.2g}, holds {LOST:g}"
+            counts[f"{word}_doubt"] = words
+    names = ["controllable", "controllable_error", "observable", "observable_error"]
+    return Margins(Named(table, [str(i + 1) for i in range(len(found))], "1", names), counts)
+
+
+def _unit(columns: Array) -> Array:
+    sizes = np.sqrt((columns**2).sum(axis=0))
+    return np.asarray(columns / np.where(sizes > 0, sizes, 1.0))
+
+
+def _margins(
+    factor: Array,
+    found: Sequence[Pole],
+    vectors: Sequence[npt.NDArray[np.complex128]],
+    sides: Array,
+    error: Callable[[Pole, Array], Array],
+) -> Array:
+    """Margins and their errors (m, 2) of vectors against unit columns (n x k), in the metric of a factor of M."""
+    table = np.zeros((len(found), 2))
+    by_group: dict[int, list[int]] = {}
+    for i, pole in enumerate(found):
+        by_group.setdefault(pole.group, []).append(i)
+    plain = factor @ sides
+    for places in by_group.values():
+        V = factor.T @ np.array([vectors[i] for i in places]).T
+        lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
+        U, sizes, _ = np.linalg.svd(V / lengths, full_matrices=False)
+        rank = int((sizes > INDEPENDENT * sizes[0]).sum())
+        values = np.zeros(len(places))
+        seen = np.linalg.svd(U[:, :rank].conj().T @ sides, compute_uv=False)
+        values[: len(seen)] = seen[:rank]
+        # Vectors that a defective pole lacks go with the weakest that it has.
+        values[rank:] = values[rank - 1]
+        moved = [
+            np.sqrt((error(found[i], plain) ** 2).sum()) / length for i, length in zip(places, lengths, strict=True)
+        ]
+        table[places, 0] = values
+        table[places, 1] = max(moved) / sizes[rank - 1] if sides.size else 0.0
+    return table
 
 
 def _gauges(robot: Robot) -> dict[str, SX]:

@@ -14,12 +14,16 @@ from kronbot.compute.result import Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, DescriptionError, UsageError
+from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.linearization import model_in_words
-from kronbot.mechanics.modal import Modes, modes
+from kronbot.mechanics.linearization import model_in_words, verdict
+from kronbot.mechanics.modal import Modes
+from kronbot.mechanics.modal import arrays as named_modes
 from kronbot.mechanics.recursion import demand_inertia
 from kronbot.mechanics.regularity import demand_regular
+from kronbot.mechanics.rounding import block, second_order
 from kronbot.mechanics.size import demand_tractable
+from kronbot.mechanics.spectrum import poles
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
@@ -41,6 +45,8 @@ def vibration(
         raise UsageError("modes are those of straight beams: give joints only")
     moving = frozenset(place for place in joints if qd[place])
     cases = {"locked": frozenset(joints), "free": moving}
+    basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
+    spinning = [joint.name for joint in robot.joints if joint.index in moving]
     rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
     posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
     if largest is not None:
@@ -48,35 +54,37 @@ def vibration(
     arrays: dict[str, Named] = {}
     summary: dict[str, Scalar] = {}
     for case, locked in cases.items():
-        found = _modes(robot, q, qd, locked)
+        system = _system(robot, q, qd, locked)
+        found = poles(system)
         free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
-        numbers = [str(i + 1) for i in range(len(found.poles))]
-        arrays[f"frequencies_{case}"] = Named(found.frequencies, numbers, "rad/s")
-        arrays[f"damping_{case}"] = Named(found.damping, numbers, "1")
-        arrays[f"shapes_{case}"] = Named(found.shapes, free, "1", numbers)
+        arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
         if largest is not None:
             arrays[f"convergence_{case}"] = _convergence(
                 robot, q[joints], qd[joints], case == "locked", largest, progress
             )
-        growing = float(found.poles.real.max(initial=0.0))
-        summary[f"model_{case}"] = model_in_words(robot, locked)
-        if growing > 1e-9 * float(np.abs(found.poles).max(initial=0.0)):
-            summary[f"growth_rate_{case}"] = growing
+        said = verdict(robot, system, found, f"about {basic}", locked)
+        growth = said.pop("largest_growth_rate", 0.0)
+        if str(said.get("verdict", "")).startswith("unstable"):
+            said["growth_rate"] = growth
+        stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
+        held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
+        said["model"] = f"{model_in_words(robot, locked)}{held}"
+        summary |= {f"{word}_{case}": value for word, value in said.items()}
     return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary)
 
 
-def _modes(robot: Robot, q: Array, qd: Array, locked: frozenset[int]) -> Modes:
+def _system(robot: Robot, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
     demand_inertia(robot)
     linear = LinearModel.about_any_motion(robot)
     parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
     # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady spin.
     parts = {name: casadi.substitute(part, linear.force, casadi.SX.zeros(3, 1)) for name, part in parts.items()}
     trace = Trace(robot.parameters, {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts, PURPOSE)
-    values = trace(q, qd, np.zeros(robot.n))
+    arguments = (q, qd, np.zeros(robot.n))
+    values = trace(*arguments)
     free = [place for place in range(robot.n) if place not in locked]
-    M, D, K = (values[name].reshape(robot.n, robot.n)[np.ix_(free, free)] for name in "MDK")
-    demand_regular(M, [robot.coordinates[place] for place in free])
-    return modes(M, D, K)
+    demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
+    return second_order(trace, arguments, values, free)
 
 
 def _convergence(
@@ -90,7 +98,8 @@ def _convergence(
         full_q, full_qd = np.zeros(other.n), np.zeros(other.n)
         full_q[joints], full_qd[joints] = q, qd
         held = frozenset(joints) if locked else frozenset(place for place in joints if full_qd[place])
-        rows.append(_modes(other, full_q, full_qd, held).frequencies)
+        found = poles(_system(other, full_q, full_qd, held))
+        rows.append(Modes(found, other.n - len(held)).frequencies)
         progress((count / largest) ** 3)
     width = min(len(row) for row in rows)
     table = np.array([row[:width] for row in rows])

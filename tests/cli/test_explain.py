@@ -19,6 +19,7 @@ TOPICS = {
         "motions",
         "orders",
         "papers",
+        "poles",
         "recursion",
         "shapes",
         "units",

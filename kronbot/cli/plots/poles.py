@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Beyond this ratio of the largest to the smallest part, an axis of the plane of poles becomes logarithmic.
 WIDE = 30.0
-# Real parts below this share of the fastest pole are rounding, as in the verdict about stability.
+# Real parts below this share of a pole do not show.
 ROUNDING = 1e-9
 # Imaginary parts below this share of an eigenvalue leave it real to the eye.
 ALMOST = 1e-6
@@ -36,8 +36,8 @@ POINTS, FINE = 4000, 20
 
 
 def visible(poles: np.ndarray) -> np.ndarray:
-    """Poles (N,) without the parts that are rounding, so that they are not drawn on a scale of their own."""
-    real = np.where(np.abs(poles.real) <= ROUNDING * np.abs(poles).max(initial=0.0), 0.0, poles.real)
+    """Poles (N,) without the parts too small to see, so that they are not drawn on a scale of their own."""
+    real = np.where(np.abs(poles.real) <= ROUNDING * np.abs(poles), 0.0, poles.real)
     return np.asarray(real + 1j * np.where(np.abs(poles.imag) <= ALMOST * np.abs(poles), 0.0, poles.imag))
 
 

@@ -1,0 +1,216 @@
+"""Poles of second-order systems against mpmath at 80 digits: none lost, all within their errors, slow ones right."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from exact_poles import poles as in_many_digits
+
+from kronbot.mechanics.deflation import SecondOrder
+from kronbot.mechanics.spectrum import poles
+from kronbot.mechanics.stability import judge
+
+EYE, ZERO = np.eye, np.zeros
+
+
+@pytest.fixture(autouse=True)
+def many_digits():
+    with mp.workdps(80):
+        yield
+
+
+def listed(found):
+    """All 2n poles with their errors."""
+    rows = []
+    for pole in found:
+        if pole.free:
+            rows += [(0j, pole.error)] * pole.count
+        else:
+            rows += [(pole.value, pole.error), (pole.value.conjugate(), pole.error)][: pole.count]
+    return sorted(rows, key=lambda row: -abs(row[0]))
+
+
+def exact(M, D, K):
+    return in_many_digits(*(mp.matrix(np.asarray(A, float).tolist()) for A in (M, D, K)))
+
+
+def compared(M, D, K):
+    """(found, error, exact) of every pole, fastest first; each exact one is taken once."""
+    left, rows = exact(M, D, K), []
+    found = listed(poles(SecondOrder.exact(*(np.asarray(A, float) for A in (M, D, K)))))
+    assert len(found) == len(left) == 2 * len(M)
+    for value, error in found:
+        nearest = min(range(len(left)), key=lambda i: abs(left[i] - value))
+        rows.append((value, error, left.pop(nearest)))
+    return rows
+
+
+def graded(rng, n, decades, kind):
+    """M positive definite, K and D of a kind, scaled by random powers of ten on both sides."""
+
+    def scaled(A, wide):
+        scale = 10 ** rng.uniform(-wide, wide, n)
+        return scale[:, None] * A * scale
+
+    def normal():
+        return rng.standard_normal((n, n))
+
+    def positive():
+        A = normal()
+        return A @ A.T + 0.3 * EYE(n)
+
+    stiffness = {"follower": lambda: normal() + 3 * EYE(n), "indefinite": lambda: (lambda A: A + A.T)(normal())}
+    M = scaled(positive(), decades / 4)
+    K = scaled(stiffness.get(kind, positive)(), decades / 2)
+    damping = {"undamped": lambda: ZERO((n, n)), "gyroscopic": lambda: (lambda A: A - A.T)(normal())}
+    return M, scaled(damping.get(kind, positive)(), decades / 3), K
+
+
+@pytest.mark.parametrize("kind", ["undamped", "damped", "gyroscopic", "follower", "indefinite"])
+@pytest.mark.parametrize("decades", [0, 7, 14, 20])
+def test_graded_systems_against_many_digits(kind, decades):
+    """Every pole within its error, and right to 1e-6 and far better, from the fastest to the slowest."""
+    rng = np.random.default_rng(decades)
+    for n in (2, 4):
+        for value, error, true in compared(*graded(rng, n, decades, kind)):
+            assert abs(value - true) <= error
+            assert error <= 1e-9 * abs(true)
+
+
+def test_bounds_are_no_larger_than_they_must_be():
+    """Entries changed by their errors move some pole by a good part of its bound."""
+    rng = np.random.default_rng(3)
+    M, D, K = graded(rng, 4, 6, "damped")
+    found = [pole for pole in poles(SecondOrder.exact(M, D, K)) if pole.value.imag > 0]
+    best = np.zeros(len(found))
+    for _ in range(6):
+        changed = [mp.matrix((A * 1.0).tolist()) for A in (M, D, K)]
+        for A in changed:
+            for i in range(4):
+                for j in range(4):
+                    A[i, j] *= 1 + int(rng.choice([-1, 1])) * mp.mpf(2) ** -52
+        values = in_many_digits(*changed)
+        moved = [float(min(abs(v - pole.value) for v in values)) / pole.error for pole in found]
+        best = np.maximum(best, moved)
+    assert (best <= 1.001).all() and (best > 0.1).all()
+
+
+def test_a_critically_damped_oscillator_has_a_double_pole_with_a_wide_error():
+    """s = -1 twice: a rounding of the entries splits it by 1e-8, and the error says so."""
+    for stiffness in (1.0, 1 + 1e-14, 1 - 1e-14):
+        found = poles(SecondOrder.exact(EYE(1), 2 * EYE(1), stiffness * EYE(1)))
+        assert sum(pole.count for pole in found) == 2
+        for value, error, true in compared(EYE(1), 2 * EYE(1), stiffness * EYE(1)):
+            assert abs(value - true) <= error < 1e-6
+    assert str(judge(SecondOrder.exact(EYE(1), 2 * EYE(1), EYE(1)), found)) == "asymptotically stable"
+
+
+def heavy_hub(damping):
+    """Three equal light beams on a heavy hub: two equal poles, and a third beside them by 1e-9."""
+    M = 0.01 * EYE(4)
+    M[0], M[:, 0] = 0.003, 0.003
+    M[0, 0] = 1e6
+    return M, np.diag([damping, 0.1, 0.1, 0.1]) * (damping >= 0), np.diag([0, 1e4, 1e4, 1e4])
+
+
+@pytest.mark.parametrize("damping", [-1, 0, 1])
+def test_equal_beams_on_a_heavy_hub(damping):
+    system = SecondOrder.exact(*heavy_hub(damping))
+    found = poles(system)
+    assert [pole.count for pole in found] == ([1, 1, 2, 2, 2] if damping == 1 else [2, 2, 2, 2])
+    for value, error, true in compared(*heavy_hub(damping)):
+        assert abs(value - true) <= error + 1e-60 and error <= 1e-14 * abs(value)
+    word = {-1: "stable, undamped", 0: "asymptotically stable", 1: "asymptotically stable"}[damping]
+    assert str(judge(system, found)) == word
+    if damping == -1:
+        assert all(pole.value.real == 0 and pole.growth_error == 0 for pole in found)
+
+
+def test_two_joints_on_one_axis_leave_a_direction_free():
+    """K = a [1, 1; 1, 1], up to its last digit: the pole at zero is exact, the other one is not disturbed."""
+    M, K = np.array([[2, 0.1], [0.1, 1]]), np.full((2, 2), 1 / 3)
+    K[1, 1] *= 1 + 4e-16
+    omega = float(mp.sqrt(mp.mpf(1) / 3 * (M.sum() - 4 * 0.1) / (M[0, 0] * M[1, 1] - 0.01)))
+    for D, counts in (
+        (ZERO((2, 2)), [2, 2]),
+        (np.diag([0.1, 0.2]), [1, 1, 2]),
+        (np.full((2, 2), 0.1), [2, 2]),
+        (np.array([[0.1, -0.1], [-0.1, 0.1]]), [1, 1, 2]),
+    ):
+        found = poles(SecondOrder.exact(M, D, K))
+        assert found[0].value == 0 and found[0].free
+        assert [pole.count for pole in found] == counts
+        assert found[0].right / found[0].right[0] == pytest.approx([1, -1])
+        if not D.any():
+            assert found[1].value.imag == pytest.approx(omega, rel=1e-14)
+
+
+def test_a_cyclic_coordinate_with_gyroscopic_terms_has_a_double_pole_at_zero():
+    """Routh: its momentum is conserved, s^2 + 2 + 9 = 0 is left; damped it has one pole at zero."""
+    D = np.array([[0.0, 3], [-3, 0]])
+    found = poles(SecondOrder.exact(EYE(2), D, np.diag([0.0, 2])))
+    assert [(pole.value.real, pole.count) for pole in found] == [(0, 2), (0, 2)]
+    assert found[1].value.imag == pytest.approx(np.sqrt(11), rel=1e-15)
+    D[0, 0] = 0.1
+    found = poles(SecondOrder.exact(EYE(2), D, np.diag([0.0, 2])))
+    assert [pole.count for pole in found] == [1, 1, 2]
+    for value, error, true in compared(EYE(2), D, np.diag([0.0, 2])):
+        assert abs(value - true) <= error
+
+
+def test_a_load_just_below_buckling_is_undecided_and_says_which_pole():
+    """K at 1e-15 of singular: its error holds zero. At 1e-13 it is stable, at -1e-13 unstable."""
+    for share, word in ((1e-13, "stable, undamped"), (2.3e-16, "undecided, pole 1"), (-1e-13, "unstable")):
+        K = np.array([[1, 1], [1, 1 + share]])
+        errors = [1e-16 * EYE(2), ZERO((2, 2)), np.full((2, 2), 5e-16)]
+        system = SecondOrder(EYE(2), ZERO((2, 2)), K, *errors, ZERO((2, 0)))
+        found = poles(system)
+        assert str(judge(system, found)).startswith(word)
+        # + and - at the very place of the true ones
+        true = sorted(exact(EYE(2), ZERO((2, 2)), K), key=abs)
+        assert abs(abs(found[0].value) - abs(true[0])) <= found[0].error
+
+
+def test_dead_moments_are_not_judged_by_energy():
+    """Nikolai's column: K = k 1 + t [0, 1; -1, 0] flutters for any t, though its symmetric part is positive."""
+    for damping, word in ((0.0, "unstable"), (1e-3, "unstable"), (1.0, "asymptotically stable")):
+        system = SecondOrder.exact(EYE(2), damping * EYE(2), np.array([[1, 0.05], [-0.05, 1]]))
+        assert judge(system, poles(system)).word == word
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-12])
+def test_weak_damping_is_told_from_none(size):
+    """Re s = -d/2 of a mode that damping hardly meets is far below a rounding of |s|, and known all the same."""
+    K, D = np.diag([1.0, 1e8]), np.array([[1.0, 0], [0, 0]])
+    M = np.array([[1, size], [size, 1]])
+    system = SecondOrder.exact(M, D, K)
+    found = poles(system)
+    fast = max(exact(M, D, K), key=lambda s: (abs(s), s.imag))
+    assert found[-1].value.real == pytest.approx(float(fast.real), rel=1e-6)
+    assert found[-1].growth_error < 1e-2 * abs(found[-1].value.real)
+    assert judge(system, found).word == "asymptotically stable"
+    system = SecondOrder.exact(np.diag([1.0, 1]), D, K)
+    assert judge(system, poles(system)).word == "stable"
+
+
+def test_ratios_of_undamped_systems_are_zero_to_the_last_bit():
+    """With and without gyroscopic terms, also beside a rounding in K that is not symmetric."""
+    rng = np.random.default_rng(1)
+    for kind in ("undamped", "gyroscopic"):
+        M, D, K = graded(rng, 5, 6, kind)
+        K[0, 1] *= 1 + 4e-16
+        system = SecondOrder.exact(M, D, K)
+        found = poles(system)
+        assert all(pole.value.real == 0 and pole.growth_error == 0 for pole in found)
+        assert str(judge(system, found)) == "stable, undamped"
+
+
+def test_many_equal_poles_and_sixty_coordinates():
+    """Groups of twenty equal poles stay whole; all 2n are there."""
+    n = 60
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    K = turn @ np.diag(np.repeat([1.0, 4.0, 1e6], 20)) @ turn.T
+    found = poles(SecondOrder.exact(EYE(n), 0.02 * EYE(n), (K + K.T) / 2))
+    assert sum(pole.count for pole in found) == 2 * n
+    for omega, group in zip((1, 2, 1e3), np.split(np.array([pole.value for pole in found]), 3), strict=True):
+        assert group == pytest.approx(complex(-0.01, np.sqrt(omega**2 - 1e-4)), rel=1e-8)

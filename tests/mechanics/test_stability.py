@@ -1,0 +1,190 @@
+"""Verdicts and poles of robots: nothing lost beside stiff beams, symmetry exact, counts by mode."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from exact_poles import matrices, poles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_robots import robots
+from robots_in_tests import columns, model, run
+from scipy.linalg import eigh
+
+from kronbot.compute.trace import Trace
+from kronbot.mechanics.linear_model import LinearModel
+from kronbot.mechanics.linearization import Choice, Point, linearize_at
+from kronbot.mechanics.rounding import second_order
+from kronbot.mechanics.spectrum import poles as found_poles
+from kronbot.mechanics.vibration import vibration
+from kronbot.model.build import build
+
+HEAD = "kronbot: 1\nname: r\nconvention: standard\ngravity: GRAVITY\nlinks:\n"
+INVERTED = """
+  - name: arm
+    joint: {type: revolute, name: q1, damping: 20}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: pi/2}
+    rigid: {mass: 2, com: [-0.25, 0, 0]}
+  - name: finger
+    joint: {type: fixed}
+    dh: {a: 0.1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.002, EI: {z: 1}, modes: {v: 4}}
+"""
+COAXIAL = """
+  - {name: a, joint: {type: revolute, name: q1, damping: D}, dh: {a: 0, d: 0.3, alpha: 0, theta: 0},
+     rigid: {mass: 1.3, inertia: {Izz: 0.07}}}
+  - name: b
+    joint: {type: revolute, name: q2, damping: D}
+    dh: {a: 0.37, d: 0, alpha: 0, theta: -pi/2}
+    flexible: {mass: 1.7, EI: {z: 70}, modes: {v: 2}}
+"""
+WRIST = """
+  - {name: yaw, joint: {type: revolute, name: q1}, dh: {a: 0, d: 0.3, alpha: pi/2, theta: 0},
+     rigid: {mass: 1.3, inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.07}}}
+  - {name: arm, joint: {type: revolute, name: q2}, dh: {a: 0, d: 0, alpha: pi/2, theta: 0},
+     rigid: {mass: 1.7, com: [0, 0, 0.2], inertia: {Ixx: 0.03, Iyy: 0.02, Izz: 0.01}}}
+  - {name: wrist, joint: {type: revolute, name: q3}, dh: {a: 0, d: 0.4, alpha: 0, theta: 0},
+     rigid: {mass: 0.7, com: [0, 0, -0.1], inertia: {Ixx: 0.003, Iyy: 0.002, Izz: 0.001}}}
+"""
+BESIDE = """
+  - name: p
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: -pi/2}
+    rigid: {mass: 1, com: [-0.999999, 0, 0], inertia: {Izz: 1000}}
+  - name: s
+    joint: {type: fixed}
+    dh: {a: 0.1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1e-4, EI: {z: 1e5}, modes: {v: 3}}
+"""
+HUB = """
+  - name: beam
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.3, d: 0, alpha: 0, theta: 0}
+    hub: {mass: 1, inertia: {Izz: 10}}
+    flexible: {mass: 0.01, EI: {z: 100}, modes: {v: 3}}
+"""
+
+
+def made(links, gravity="[0, -9.81, 0]"):
+    return model(HEAD.replace("GRAVITY", gravity) + links.lstrip("\n"))
+
+
+def about(robot, q=(), qd=(), inputs=("torques", "force"), outputs=("joints", "endpoint")):
+    words = [np.array([dict(part).get(name, 0.0) for name in robot.coordinates]) for part in (q, qd)]
+    point = Point(*words, np.zeros(robot.n), np.zeros(len(robot.joints)), np.zeros(3))
+    return linearize_at(robot, point, Choice(frozenset(), inputs, outputs), False)
+
+
+def test_an_inverted_arm_with_a_light_stiff_finger_is_unstable():
+    """Its slow pole is 1e-6 of the fastest, that of the rigid pendulum, and its own simulation falls at that rate."""
+    robot = made(INVERTED)
+    found = about(robot)
+    assert found.summary["verdict"].startswith("unstable (order 2, 4 modes, joints free q1; about an equilibrium)")
+    pole = found.arrays["poles"].values[0]
+    mass, inertia = 2 * 0.25 + 0.002 * 0.55, 2 * 0.25**2 + 0.002 * (0.55**2 + 0.1**2 / 12)
+    rigid = -10 / inertia + np.sqrt(100 / inertia**2 + mass * 9.81 / inertia)
+    assert pole == pytest.approx(rigid, rel=1e-6)
+    assert found.arrays["accuracy"].values[0, 0] < 1e-12 * pole.real
+    shape = found.arrays["shapes"].values[:, 0].real
+    start = dict(zip(robot.coordinates, 1e-4 * shape, strict=True))
+    rates = dict(zip(robot.coordinates, 1e-4 * shape * pole.real, strict=True))
+    q1 = columns(run(robot, duration=1.0, step=0.5, rtol=1e-8, q=start, qd=rates).result.series, "q1")[:, 0]
+    assert np.diff(np.log(q1)) == pytest.approx(pole.real / 2, rel=1e-4)
+
+
+def test_a_slow_pendulum_keeps_its_frequency_beside_stiff_shapes():
+    """Ten decades below the fastest, by its closed form as a rigid body."""
+    robot = made(BESIDE)
+    m, I = 1e-6 + 1e-4 * 1.05, 1000 + 1e-12 + 1e-4 * (1.05**2 + 0.01 / 12)  # noqa: E741
+    for answer, names in ((about(robot), ("frequencies", "accuracy", "verdict")),
+                          (vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None),
+                           ("frequencies_free", "accuracy_free", "verdict_free"))):  # fmt: skip
+        slow = answer.arrays[names[0]].values
+        assert slow[0] == pytest.approx(np.sqrt(m * 9.81 / I), rel=1e-10)
+        assert slow[-1] > 1e10 * slow[0]
+        assert answer.arrays[names[1]].values[0, 0] < 1e-9 * slow[0]
+        assert answer.summary[names[2]].startswith("stable, undamped")
+
+
+@pytest.mark.parametrize(("damping", "word"), [(0, "stable, undamped"), (0.3, "asymptotically stable")])
+def test_coaxial_joints_have_one_free_direction_that_is_no_coordinate(damping, word):
+    found = about(made(COAXIAL.replace("D}", f"{damping}}}"), "[1.3, -9.71, 0.7]"), {"q1": 0.13})
+    assert found.summary["free_coordinates"] == 1
+    assert found.arrays["poles"].values[0] == 0
+    assert found.arrays["accuracy"].values[:, 5].sum() == found.summary["states"] == 8
+    assert found.arrays["shapes"].values[:2, 0] == pytest.approx([1, -1])
+    assert found.summary["verdict"].startswith(word)
+    assert found.summary["verdict"].endswith("without 1 free coordinate)")
+    assert (found.arrays["damping"].values[1:] > 0).all() == (damping > 0)
+
+
+@pytest.mark.parametrize("straight", [0.0, np.pi])
+def test_a_wrist_in_line_with_the_vertical_turns_freely(straight):
+    """Yaw and wrist are free exactly; what swings is the pendulum of both bodies, up or down."""
+    found = about(made(WRIST, "[0, 0, -9.81]"), {"q2": straight})
+    values = found.arrays["poles"].values
+    assert found.summary["free_coordinates"] == 2 and (values[:2] == 0).all()
+    # Bodies turn about the y axis of the arm's root frame, y of both tips.
+    inertia, moment = 0.02 + 1.7 * 0.04 + 0.002 + 0.7 * 0.09, 1.7 * 0.2 + 0.7 * 0.3
+    word = found.summary["verdict"].split(" (")[0]
+    assert word == ("unstable" if values[-1].real else "stable, undamped")
+    assert abs(values[-1]) == pytest.approx(np.sqrt(9.81 * moment / inertia), rel=1e-12)
+
+
+def test_every_mode_of_a_light_beam_on_a_heavy_hub_counts():
+    """Torque and angle at the hub reach and see all of them, the last by 3e-4; so do torso's inputs and outputs."""
+    found = about(made(HUB, "[0, 0, 0]"), inputs=("torques",), outputs=("joints",))
+    assert [found.summary[word] for word in ("states", "controllable", "observable")] == [8, 8, 8]
+    margins = found.arrays["margins"].values
+    M, K = found.arrays["M_L"].values, found.arrays["K_L"].values
+    _, shapes = eigh(K, M)
+    wanted = np.abs(shapes[0]) / np.sqrt(np.linalg.inv(M)[0, 0])
+    assert margins[:, 0] == pytest.approx(wanted, rel=1e-8) and margins[:, 2] == pytest.approx(wanted, rel=1e-8)
+    assert margins[-1, 0] > 1e-5
+
+
+def test_moving_joints_are_locked_in_words_too():
+    robot = made(HUB + """
+  - {name: tip, joint: {type: revolute, name: q2}, dh: {a: 0.2, d: 0, alpha: 0, theta: 0}, rigid: {mass: 0.1}}
+""", "[0, 0, 0]")  # fmt: skip
+    qd = np.array([3.0, *np.zeros(robot.n - 1)])
+    said = vibration(robot, np.zeros(robot.n), qd, None).summary
+    assert said["model_free"] == "order 2, 3 modes, joints free q2 and locked q1; q1 moves and stays locked"
+    assert said["verdict_free"].startswith("stable, undamped (order 2, 3 modes, joints free q2 and locked q1; about")
+    assert said["free_coordinates_free"] == 0
+    said = vibration(robot, np.zeros(robot.n), 0 * qd, None).summary
+    assert said["free_coordinates_free"] == 2 and said["verdict_free"].endswith("without 2 free coordinates)")
+
+
+def traced(robot):
+    linear = LinearModel.about_any_motion(robot)
+    inputs = {word: getattr(linear, word) for word in ("q", "qd", "qdd", "tau", "force")}
+    return Trace(robot.parameters, inputs, {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}, "test")
+
+
+@settings(max_examples=3)
+@given(robots(max_links=3, max_coordinates=5, max_modes=1), st.integers(0, 10**6), st.sampled_from([0, 3, 6]))
+def test_poles_of_random_robots_are_those_of_their_exact_matrices(robot, seed, decades):
+    """The trace replayed with 50 digits from the same floats, mpmath's eigenvalues: all 2n, each within its error."""
+    rng = np.random.default_rng(seed)
+    for link in robot["links"]:
+        if "flexible" in link:
+            stiff = 10 ** rng.uniform(-decades / 2, decades)
+            link["flexible"]["EI"] = {axis: EI * stiff for axis, EI in link["flexible"]["EI"].items()}
+    built = build(model(robot).description, "2")
+    q, qd = np.zeros((2, built.n))
+    for joint in built.joints:
+        q[joint.index], qd[joint.index] = rng.choice([0, np.pi / 2, 0.3]), rng.choice([0, 2.0])
+    arguments = (q, qd, np.zeros(built.n), np.zeros(len(built.joints)), np.zeros(3))
+    trace = traced(built)
+    found = found_poles(second_order(trace, arguments, trace(*arguments), list(range(built.n))))
+    with mp.workdps(50):
+        left = poles(*matrices(trace, *arguments))
+        assert sum(pole.count for pole in found) == len(left)
+        for pole in sorted(found, key=lambda pole: -abs(pole.value)):
+            for value in (pole.value, pole.value.conjugate())[: pole.count]:
+                nearest = min(left, key=lambda s: abs(s - value))
+                left.remove(nearest)
+                # What the floats of an angle leave of a symmetry is the root of a rounding.
+                assert abs(nearest - value) <= (1e-6 if pole.free else pole.error + 1e-40)
+                if not pole.free:
+                    assert abs(nearest.real - value.real) <= pole.growth_error + 1e-40
