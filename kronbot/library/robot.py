@@ -155,7 +155,10 @@ class Robot(Pointwise):
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         posture = point(self, q, "q")
         return with_limits(
-            vibration.vibration(self, posture, point(self, qd, "qd"), largest, progress), self, q, posture
+            vibration.vibration(self, posture, point(self, qd, "qd"), largest, arguments.progress(progress)),
+            self,
+            q,
+            posture,
         )
 
     @in_words

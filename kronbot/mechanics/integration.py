@@ -23,7 +23,7 @@ from casadi import SX
 from kronbot.compute.cost import instructions
 from kronbot.compute.interruption import Interruptions
 from kronbot.compute.native import Native
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.model.parameters import Parameters
 
 Array = npt.NDArray[np.float64]
@@ -69,9 +69,9 @@ class Tolerances:
 
     def __post_init__(self) -> None:
         if not FINEST <= self.rtol <= COARSEST:
-            raise UsageError(f"rtol must be from {FINEST:g} to {COARSEST:g}, not {self.rtol:g}")
+            raise UsageError(Argument("rtol"), f" must be from {FINEST:g} to {COARSEST:g}, not {self.rtol:g}")
         if not 0 < self.atol <= 1:
-            raise UsageError(f"atol must be above 0 and at most 1, not {self.atol:g}")
+            raise UsageError(Argument("atol"), f" must be above 0 and at most 1, not {self.atol:g}")
 
     def norm(self, change: Array, x: Array) -> float:
         """Mean square of a change of the state x, each number by the error that it may have."""

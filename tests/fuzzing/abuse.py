@@ -202,7 +202,7 @@ CALLS = {
     "Robot.linearize_along": {
         "lock": ["q1", "q2"], "duration": 0.1, "step": 0.05, "period": "2*pi/5", "progress": lambda share: None
     },
-    "Robot.modes": {"q": [0.1, 0.2], "qd": [0.1, 0], "convergence": 1},
+    "Robot.modes": {"q": [0.1, 0.2], "qd": [0.1, 0], "convergence": 1, "progress": lambda share: None},
     "Robot.statics": {
         "q": [0.1, 0.2], "angles": {"q2": [0.1]}, "forces": [[0, 1, 0]], "moments": [[0, 0, 1]],
         "loads": {"fore": [0, 1, 0]}, "distributed": {"upper": [0, 1, 0]}, "tau": None, "calibration": [0.1, 0.2],

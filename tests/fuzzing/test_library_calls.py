@@ -61,7 +61,7 @@ def test_numbers_of_every_kind_are_one_number(caller):
             ask.jacobian({"q1": [half(), 0.25], "q2": 0.0}),
             ask.linearize(force=[half(), 0, 0], tau=[half(), 0]),
             ask.statics(angles={"q1": [half()]}, forces=[[0, half(), 0]], loads={"fore": [0, half(), 0]}),
-            ask.simulate(0.02, 0.01, rtol=1e-4 if half is None else half(), atol=half(), qd={"q1": half()}),
+            ask.simulate(half(), 0.25, rtol=1e-3, qd={"q1": half()}),
             kronbot.loads(abuse.TEXT, parameters={"EI": half()}).check(),
         ]
 
