@@ -258,6 +258,15 @@ def test_an_inverted_pendulum_without_torque_is_not_stable():
         assert "unstable_cases" not in answer.summary
 
 
+def test_one_soft_direction_among_stiff_ones_is_not_stable():
+    """A straight column between its first and second critical load, which a start of order 2 leads to."""
+    robot = clamped("2", v=3, w=0, torsion=0)
+    for push, stable in ((0.8, True), (1.2, False)):
+        answer = robot.statics({"b.v1": 0.01}, forces=[[-push * rods.euler_column(LENGTH, EI_Z), 0, 0]])
+        assert row(answer, "tip.b.y")[0] == pytest.approx(0, abs=1e-12)
+        assert answer.summary["stable"] is stable
+
+
 def test_equilibria_that_a_disturbance_leaves_are_counted():
     """Of three upward pulls on an inverted pendulum of 19.62 N, two are too weak to hold it."""
     pulls = [[0, 5, 0], [0, 15, 0], [0, 25, 0]]
