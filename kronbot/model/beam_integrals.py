@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from kronbot.model.eigenfunctions import Array
-from kronbot.model.modes import Shapes, gauss
+from kronbot.model.modes import Polynomial, Shapes, gauss
 
 # Integrals over two orthogonal functions come out of the quadrature below this share of their squares: zeros.
 ORTHOGONAL = 1e-12
@@ -27,25 +29,51 @@ def rule(shapes: Shapes) -> tuple[Array, Array]:
 def integral(shapes: Shapes) -> Array:
     """Return C_i = int_0^1 phi_i dxi, shape (m,)."""
     xi, weight = rule(shapes)
-    return shapes.values(xi) @ weight
+    return _with_exact(shapes.values(xi) @ weight, [_moment(row, 0) for row in shapes.rational])
 
 
 def first_moment(shapes: Shapes) -> Array:
     """Return D_i = int_0^1 xi phi_i dxi, shape (m,)."""
     xi, weight = rule(shapes)
-    return shapes.values(xi) @ (xi * weight)
+    return _with_exact(shapes.values(xi) @ (xi * weight), [_moment(row, 1) for row in shapes.rational])
 
 
 def gram(shapes: Shapes, derivative: int) -> Array:
     """Return the symmetric (m, m) matrix int_0^1 phi_i^(n) phi_j^(n) dxi, n = ``derivative`` in 0, 1, 2.
 
     n = 0 is the mass matrix m_ij, n = 2 in bending and n = 1 in torsion the stiffness k_ij. Entries that vanish by
-    orthogonality come out within rounding of zero, seen against the diagonal. Raises ValueError for another n.
+    orthogonality come out within rounding of zero, seen against the diagonal; those of polynomials are rational numbers
+    rounded once. Raises ValueError for another n.
     """
     xi, weight = rule(shapes)
     values = shapes.values(xi, derivative)
     product = (values * weight) @ values.T
-    return np.asarray((product + product.T) / 2)
+    return _with_exact((product + product.T) / 2, _rational_gram(shapes.rational, derivative))
+
+
+def _with_exact(numbers: Array, exact: Sequence[float] | Sequence[Sequence[float]]) -> Array:
+    """The numbers (m,) or (m, m) with the first of them, of polynomials, in place of those of quadrature."""
+    block = np.array(exact, dtype=float)
+    if block.size:
+        numbers[tuple(slice(length) for length in block.shape)] = block
+    return numbers
+
+
+def _moment(row: Polynomial, power: int) -> float:
+    """int_0^1 xi^power p dxi of a polynomial by its ascending coefficients."""
+    return float(sum(c / (k + power + 1) for k, c in enumerate(row)))
+
+
+@lru_cache(maxsize=256)
+def _rational_gram(rows: tuple[Polynomial, ...], derivative: int) -> list[list[float]]:
+    """int_0^1 p_i^(n) p_j^(n) dxi of polynomials."""
+    turned = [
+        {k - derivative: c * math.perm(k, derivative) for k, c in enumerate(row) if c and k >= derivative}
+        for row in rows
+    ]
+    return [
+        [float(sum(c * d / (k + j + 1) for k, c in p.items() for j, d in q.items())) for q in turned] for p in turned
+    ]
 
 
 def running(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> Array:

@@ -9,8 +9,9 @@ shapes, m = 0 included, and raises ValueError for a negative one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -21,6 +22,15 @@ from numpy.polynomial import polynomial as power_series
 from kronbot.model import eigenfunctions
 from kronbot.model.eigenfunctions import Array, Eigenfunctions
 
+Polynomial = tuple[Fraction, ...]
+# More shapes than these are integrated by quadrature: exact numbers take time, and formulas of so many nobody reads.
+RATIONAL = 8
+# Ascending coefficients of the deflections by a force and by a moment at the tip.
+TIP_LOADS: tuple[Polynomial, ...] = (
+    (Fraction(0), Fraction(0), Fraction(3, 2), Fraction(-1, 2)),
+    (Fraction(0), Fraction(0), Fraction(1)),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
@@ -30,12 +40,14 @@ class Shapes:
     and ``torsion_polynomial``. ``nodes``: Gauss nodes on [0, 1] for products of four shapes or derivatives.
     ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``.
     ``knots``: ascending places inside (0, 1) between which shapes are cubics, none for smooth shapes.
+    ``rational``: ascending coefficients in xi of the first shapes, where these are polynomials, for exact integrals.
     """
 
     powers: tuple[int, ...]
     nodes: int
     evaluate: Callable[[Array, int], Array]
     knots: Array = field(default_factory=lambda: np.zeros(0))
+    rational: tuple[Polynomial, ...] = ()
 
     def __len__(self) -> int:
         """Return m, the number of shapes."""
@@ -72,13 +84,14 @@ def craig_bampton(m: int) -> Shapes:
 
     The modes have the largest value 1 and a positive first lobe.
     """
-    static = [[0.0, 0.0, 1.5, -0.5], [0.0, 0.0, 1.0]][: _count(m)]
+    static = TIP_LOADS[: _count(m)]
     modes = eigenfunctions.clamped_clamped(max(m - 2, 0))
 
     def evaluate(xi: Array, n: int) -> Array:
         return np.vstack([_power_values(static, xi, n), modes.values(xi, n)])
 
-    return Shapes((0,) * m, max(_polynomial_nodes(3), wave_nodes(modes.roots)), evaluate)
+    nodes = max(_polynomial_nodes(3), wave_nodes(modes.roots))
+    return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
 
 
 def polynomial(m: int) -> Shapes:
@@ -99,10 +112,14 @@ def torsion_sine(m: int) -> Shapes:
 
 def torsion_craig_bampton(m: int) -> Shapes:
     """The twist xi of a tip torque, then sin(i pi xi), i = 1..m - 1, the modes of a shaft clamped at both ends."""
-    static = [[0.0, 1.0]][: _count(m)]
+    static = [[0, 1]][: _count(m)]
     roots: Array = np.pi * np.arange(1.0, m)
     nodes = max(_polynomial_nodes(1), wave_nodes(roots))
-    return Shapes((0,) * m, nodes, lambda xi, n: np.vstack([_power_values(static, xi, n), _sines(roots, xi, n)]))
+
+    def evaluate(xi: Array, n: int) -> Array:
+        return np.vstack([_power_values(static, xi, n), _sines(roots, xi, n)])
+
+    return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
 
 
 def torsion_polynomial(m: int) -> Shapes:
@@ -188,13 +205,18 @@ def _polynomial_nodes(degree: int) -> int:
 
 def _monomials(lowest: int, m: int) -> Shapes:
     powers = tuple(range(lowest, lowest + _count(m)))
-    rows = [[0.0] * power + [1.0] for power in powers]
-    return Shapes(powers, _polynomial_nodes(max(powers, default=0)), lambda xi, n: _power_values(rows, xi, n))
+    rows = [[0] * power + [1] for power in powers]
+    nodes = _polynomial_nodes(max(powers, default=0))
+    return Shapes(powers, nodes, lambda xi, n: _power_values(rows, xi, n), rational=_rational(rows))
 
 
-def _power_values(rows: list[list[float]], xi: Array, n: int) -> Array:
+def _rational(rows: Sequence[Sequence[int | Fraction]]) -> tuple[Polynomial, ...]:
+    return tuple(tuple(map(Fraction, row)) for row in rows[:RATIONAL])
+
+
+def _power_values(rows: Sequence[Sequence[int | Fraction]], xi: Array, n: int) -> Array:
     """n-th derivatives (m, k) of the polynomials whose ascending coefficients are the rows."""
-    values = [power_series.polyval(xi, power_series.polyder(row, n)) for row in rows]
+    values = [power_series.polyval(xi, power_series.polyder(np.array(row, dtype=float), n)) for row in rows]
     return np.asarray(values, dtype=float).reshape(len(rows), len(xi))
 
 
@@ -209,7 +231,11 @@ def _legendre(power: int, m: int) -> Shapes:
         ]
         return np.asarray(np.sum(terms, axis=0), dtype=float)
 
-    return Shapes((0,) * m, _polynomial_nodes(power + m - 1 if m else 0), evaluate)
+    rows = [
+        [0] * power + [(-1) ** (i + k) * math.comb(i, k) * math.comb(i + k, k) for k in range(i + 1)]
+        for i in range(min(m, RATIONAL))
+    ]
+    return Shapes((0,) * m, _polynomial_nodes(power + m - 1 if m else 0), evaluate, rational=_rational(rows))
 
 
 def _legendre_values(m: int, xi: Array, n: int) -> Array:

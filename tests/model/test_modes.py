@@ -4,6 +4,7 @@ Unless a test says otherwise a tolerance is relative to the largest value of the
 argument beta xi of a sine is rounded by beta * 1e-16, which at the 64th mode (beta = 200) is 2e-14.
 """
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -440,3 +441,32 @@ def test_running_integrals_do_not_depend_on_the_other_points(name):
 def test_points_off_the_beam_are_refused(bad):
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
         beam_integrals.running(modes.legendre(1), 0, modes.legendre(1), 0, [0.5, bad])
+
+
+def test_integrals_of_polynomials_are_rational_numbers_rounded_once():
+    """Not 27.999999999999993: 1/3, 28 and 1/4 to the last bit, whatever the family."""
+    assert gram(modes.polynomial(3), 2).tolist() == [[4, 6, 8], [6, 12, 18], [8, 18, 144 / 5]]
+    assert gram(modes.craig_bampton(5), 2)[:2, :2].tolist() == [[3, 3], [3, 4]]
+    assert gram(modes.craig_bampton(5), 0)[:2, :2].tolist() == [[33 / 140, 13 / 60], [13 / 60, 1 / 5]]
+    assert gram(modes.legendre(2), 2).tolist() == [[4, 8], [8, 28]]
+    assert gram(modes.torsion_craig_bampton(3), 1)[0, 0] == 1
+    assert integral(modes.polynomial(2)).tolist() == [1 / 3, 1 / 4]
+    assert first_moment(modes.craig_bampton(2)).tolist() == [11 / 40, 1 / 4]
+    rows = [[Fraction(0)] * 2 + row for row in legendre_rows(8)]
+    for n in (0, 1, 2):
+        slopes = [[c * math.perm(k, n) for k, c in enumerate(row)][n:] for row in rows]
+        exact = [
+            [sum(a * b / (i + j + 1) for i, a in enumerate(p) for j, b in enumerate(q)) for q in slopes] for p in slopes
+        ]
+        assert gram(modes.legendre(8), n).tolist() == [[float(value) for value in row] for row in exact]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_exact_integrals_are_those_of_quadrature(name):
+    shapes = FAMILIES[name](7)
+    plain = dataclasses.replace(shapes, rational=())
+    for n in (0, 1, 2):
+        scale = np.sqrt(np.diag(gram(plain, n))) + (name.startswith("torsion") and n == 2)  # xi'' is zero
+        assert np.abs((gram(shapes, n) - gram(plain, n)) / np.outer(scale, scale)).max() < 1e-12
+    assert np.abs(integral(shapes) - integral(plain)).max() < 1e-13
+    assert np.abs(first_moment(shapes) - first_moment(plain)).max() < 1e-13
