@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.errors import ComputationError
 from kronbot.mechanics.deflation import Deflated, Refined, SecondOrder, deflated, equilibrium
 from kronbot.mechanics.matrix_polynomial import ROUNDING, Eigenvalue, Polynomial, eigenvalues
 
@@ -59,7 +60,7 @@ APART = 1_000_000
 
 
 def poles(system: SecondOrder) -> list[Pole]:
-    """All poles, those at zero first, then by their size. Raises LinAlgError where M is singular."""
+    """All poles, those at zero first, then by their size. Raises ComputationError where they are not 2n."""
     n = len(system.M)
     if not n:
         return []
@@ -70,6 +71,8 @@ def poles(system: SecondOrder) -> list[Pole]:
     reduced = deflated(system, degree)
     rest = n * degree - int(reduced.rows.sum() + reduced.columns.sum())
     found = eigenvalues(reduced.polynomial, _starts(system, reduced.polynomial, degree, rest)) if rest else []
+    if degree == 1 and system.symmetric:
+        found = [real for e in found for real in _real(e)]
     many = Counter(e.group for e in found)
     if degree == 1:
         made = [pole for e in found for pole in _of_square(e, reduced, system.symmetric, many[e.group] == 1)]
@@ -79,7 +82,22 @@ def poles(system: SecondOrder) -> list[Pole]:
         made = [_with_growth(pole, system) for pole in made]
         if system.gyroscopic:
             made = _on_axis(made)
-    return _zeros(system, reduced, 2 // degree) + sorted(made, key=lambda pole: (abs(pole.value), pole.value.real))
+    every = _zeros(system, reduced, 2 // degree) + sorted(made, key=lambda pole: (abs(pole.value), pole.value.real))
+    if sum(pole.count for pole in every) != 2 * n:
+        raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
+    return every
+
+
+def _real(e: Eigenvalue) -> list[Eigenvalue]:
+    """Real eigenvalues, as those of s^2 are where forces have a potential: a pair is two that rounding has mixed."""
+    if not e.value.imag:
+        return [e]
+    parts = zip((e.right.real, e.right.imag), (e.left.real, e.left.imag), strict=True)
+    error = e.error + e.value.imag
+    return [
+        replace(e, value=complex(e.value.real), right=x.astype(complex), left=y.astype(complex), error=error)
+        for x, y in parts
+    ]
 
 
 def _zeros(system: SecondOrder, reduced: Deflated, power: int) -> list[Pole]:

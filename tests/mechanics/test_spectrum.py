@@ -214,3 +214,22 @@ def test_many_equal_poles_and_sixty_coordinates():
     assert sum(pole.count for pole in found) == 2 * n
     for omega, group in zip((1, 2, 1e3), np.split(np.array([pole.value for pole in found]), 3), strict=True):
         assert group == pytest.approx(complex(-0.01, np.sqrt(omega**2 - 1e-4)), rel=1e-8)
+
+
+@pytest.mark.parametrize("beams", [4, 8])
+def test_equal_beams_around_a_hub_keep_all_their_poles(beams):
+    """A mode of two shapes: all beams but one swing against each other, undamped, at rounding's mercy."""
+    coupling, rng = np.array([0.2, 0.05]), np.random.default_rng(beams)
+    n = 1 + 2 * beams
+    M = EYE(n) * 0.1
+    M[0, 0] = 3.0
+    M[0, 1:] = M[1:, 0] = np.tile(coupling, beams)
+    K = np.diag([0.0, *np.tile([30.0, 1200.0], beams)])
+    K[1:, 1:] *= 1 + 1e-16 * rng.standard_normal((n - 1, n - 1))
+    found = poles(SecondOrder.exact(M, ZERO((n, n)), K))
+    assert sum(pole.count for pole in found) == 2 * n
+    values = np.array([pole.value for pole in found])
+    for omega in np.sqrt([300.0, 12000.0]):
+        assert (abs(values - 1j * omega) < 1e-10 * omega).sum() == beams - 1
+    shapes = np.array([pole.right / abs(pole.right).max() for pole in found])
+    assert np.linalg.matrix_rank(shapes, tol=1e-6) == n
