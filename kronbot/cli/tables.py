@@ -14,6 +14,7 @@ import numpy as np
 
 from kronbot.cli.charts import chart
 from kronbot.cli.messages import colourful, escaped
+from kronbot.cli.noise import without_rounding
 from kronbot.compute.result import Array, Result, plain
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
@@ -102,14 +103,17 @@ def _listing(name: str, array: Array) -> str:
 def _series(result: Result, width: int) -> None:
     """As many columns as fit, at evenly spread rows; numbers are never cut. One row stands upright.
 
-    Columns that are 0 throughout tell a reader nothing.
+    Columns that are 0 throughout, or nothing but rounding, tell a reader nothing.
     """
     count = len(next(iter(result.series.values())))
-    telling = {name: values for name, values in result.series.items() if values.dtype.kind == "U" or values.any()}
+    clean = without_rounding(result.series)
+    telling = {name: values for name, values in clean.items() if values.dtype.kind == "U" or values.any()}
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
             click.echo(f"{name:{left}}{GAP}{_number(values[0])}")
+        if len(telling) < len(clean):
+            click.echo(f"{len(clean) - len(telling)} more columns are 0 (all with --format csv)")
         return
     rows = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROWS)).round().astype(int))
     texts = {name: [_number(values[row]) for row in rows] for name, values in telling.items()}

@@ -50,6 +50,38 @@ class Outline:
         return list(self.trace(q).values())
 
 
+@dataclass(frozen=True)
+class Bodies:
+    """Where the rigid bodies of a robot are: their masses (B,), kg, and their centres at any q (n,)."""
+
+    masses: Array
+    trace: Trace
+
+    @staticmethod
+    def of(robot: Robot) -> Bodies:
+        """The bodies of a robot that have a mass; without those whose mass or place has no value."""
+        q = SX.sym("q", robot.n)
+        places = [SX(3, 1)]  # of the base, since nothing at all has no trace
+        masses: list[float] = []
+        tips: dict[int, Pose] = {BASE: Pose.identity()}
+        for i in robot.outward:
+            link = robot.links[i]
+            root = tips[link.parent] @ link.root_pose(q, robot.parameters)
+            tips[i] = root @ link.tip(q[link.modal, :]).pose
+            hubs = [] if link.hub is None else [(root, link.hub)]
+            for frame, body in (*hubs, *((tips[i], body) for body in link.bodies)):
+                if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
+                    mass = robot.parameters.evaluate(body.mass, "drawing")
+                    if mass > 0:
+                        masses.append(mass)
+                        places.append(frame.r + frame.R @ body.com)
+        return Bodies(np.array(masses), Trace(robot.parameters, {"q": q}, {"r": casadi.horzcat(*places)}, "drawing"))
+
+    def at(self, q: Array) -> Array:
+        """Their centres of mass (3, B) in the base frame, m."""
+        return self.trace(q)["r"].reshape(3, -1)[:, 1:]
+
+
 def _points(beam: Beam, q_f: SX) -> list[SX]:
     """Positions (3 x 1) along a beam in its root frame; only those of a rod need the sections between them."""
     places = np.linspace(0, TIP, POINTS).tolist()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
+import casadi
 import numpy as np
 import pytest
 import robots_in_tests
@@ -14,18 +15,20 @@ mpl = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
 from scipy.linalg import eigh  # noqa: E402
 
+import kronbot  # noqa: E402
 from kronbot import description  # noqa: E402
 from kronbot.cli.plots import arms, curves, jacobian, linear_model, modes, simulation, statics, style  # noqa: E402
 from kronbot.cli.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.cli.plots.curves import Curve  # noqa: E402
 from kronbot.cli.plots.frequency_response import Response  # noqa: E402
 from kronbot.compute.result import Array, Result  # noqa: E402
+from kronbot.compute.trace import Trace  # noqa: E402
 from kronbot.errors import UsageError  # noqa: E402
-from kronbot.mechanics import floquet, jacobians, linearization, vibration  # noqa: E402
+from kronbot.mechanics import floquet, jacobians, kinematics, linearization, vibration  # noqa: E402
 from kronbot.mechanics import statics as static_question  # noqa: E402
 from kronbot.mechanics.comparison import side_by_side  # noqa: E402
 from kronbot.mechanics.load_cases import Sweep  # noqa: E402
-from kronbot.mechanics.outline import Outline  # noqa: E402
+from kronbot.mechanics.outline import Bodies, Outline  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
 
 ROBOTS = sorted(set(description.shipped_robots()) - {"stacker"})  # which has no numbers
@@ -88,6 +91,32 @@ def point(robot, **values):
     for name, value in values.items():
         q[robot.coordinates.index(name)] = value
     return q
+
+
+def test_bodies_are_dots_at_their_centres_of_mass(picture):
+    """Where the Jacobian's frames com:LINK say they are; the area of a dot by the mass; none without a mass."""
+    robot = kronbot.load("puma560")
+    q = np.array([0.3, 0.5, 0.2, 0, 0.4, 0])
+    known = Bodies.of(robot)
+    found = sorted(zip(known.masses, known.at(q).T.tolist(), strict=True))
+    wanted = []
+    symbols = casadi.SX.sym("q", robot.n)
+    for link in robot.links:
+        for body in (link.hub, *link.bodies):
+            mass = 0.0 if body is None else robot.parameters.evaluate(body.mass, "test")
+            if mass > 0:
+                ends = (kinematics.frame(robot, name) for name in (f"com:{link.name}", "world"))
+                motion = kinematics.relative_motion(robot, symbols, *ends)
+                trace = Trace(robot.parameters, {"q": symbols}, {"r": motion.pose.r}, "test")
+                wanted.append((mass, trace(q)["r"].tolist()))
+    assert [mass for mass, _ in found] == sorted(mass for mass, _ in wanted)
+    assert np.allclose([place for _, place in found], [place for _, place in sorted(wanted)], atol=1e-12)
+    figure = picture(jacobian.draw, robot, *jacobian_at(robot, q))
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o" and line.get_color() == style.GREY]
+    assert len(dots) == len(wanted)
+    sizes = sorted(dot.get_markersize() for dot in dots)
+    assert sizes[-1] == arms.LARGEST_BODY
+    assert Bodies.of(kronbot.load("stacker")).masses.size == 0
 
 
 def jacobian_at(robot, q, frame="endpoint", axes="base"):

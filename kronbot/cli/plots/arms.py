@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kronbot.cli.plots.style import COLOURS, WIDTH, entitle, number_ticks, readable
+from kronbot.cli.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
+from kronbot.mechanics.outline import Bodies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,9 @@ FLAT = 0.02
 SWAY = 0.2
 # Step of central differences by a coordinate; their error, its square, is far below the width of a line.
 STEP = 1e-4
+# Dots of bodies, points across: of the heaviest, and of the lightest that is still seen.
+LARGEST_BODY, SMALLEST_BODY = 9.0, 2.5
+EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
 # Heights of a panel in inches, and what its labels take of it.
 LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
 
@@ -125,6 +129,15 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
         if link.joint is not None:
             mark = "o" if link.joint.revolute else "s"
             axis.plot(*view.of(line[:, 1:2]), mark, markersize=3, markerfacecolor="white", color=COLOURS[6], zorder=3)
+
+
+def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray) -> None:
+    """Mark the centres of mass of rigid bodies, the area of a dot by the mass."""
+    known = Bodies.of(robot)
+    sizes = LARGEST_BODY * np.sqrt(known.masses / known.masses.max(initial=0.0))
+    for place, each in zip(known.at(q).T, sizes, strict=True):
+        size = float(max(each, SMALLEST_BODY))
+        axis.plot(*view.of(place[:, None]), "o", markersize=size, color=GREY, **EDGE, zorder=2.5)
 
 
 def finish(axis: Axes, view: View, title: str) -> None:

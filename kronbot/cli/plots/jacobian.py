@@ -87,6 +87,7 @@ def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
                 axis = axes[f"{row} {column}"]
                 arms.trace(axis, plane, shape, color="#777777")
                 arms.joints(axis, plane, robot, shape)
+                arms.bodies(axis, plane, robot, q)
                 _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
                 arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
 

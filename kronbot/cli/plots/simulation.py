@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from casadi import SX
 
+from kronbot.cli.noise import without_rounding
 from kronbot.cli.plots import arms, curves
 from kronbot.cli.plots.curves import Curve, Diagram
 from kronbot.cli.plots.style import HEIGHT, flow, picture
@@ -48,6 +50,7 @@ def draw(name: str, robot: Robot, result: Result) -> None:
             for k, shape in enumerate(shapes):
                 arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
             arms.joints(axis, view, robot, shapes[-1])
+            arms.bodies(axis, view, robot, states[-1])
             times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
             arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
         for key, diagram in panels.items():
@@ -64,6 +67,7 @@ def _title(robot: Robot, result: Result) -> str:
 
 def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
     """Joints, deviations, deflections, torques and energies, those that are there."""
+    result = replace(result, series=without_rounding(result.series, curves.ROUNDING))
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kronbot.cli.noise import without_rounding
 from kronbot.cli.plots import arms, style
 from kronbot.cli.plots.arms import Lines, View
 from kronbot.cli.plots.curves import ROUNDING, level
@@ -97,6 +98,7 @@ def _swept(robot: Robot, result: Result) -> str | None:
 
 def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Panel]:
     """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss."""
+    results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     kind = next(each for each in robot.joints if each.name == joint)
@@ -112,6 +114,8 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
     panels = []
     for column, title, unit in columns:
         values = main.series[column]
+        if not values.any():  # rounding, or nothing
+            continue
         panels.append(Panel(f"{title}, order {order}", unit, values))
         for other, result in others:
             if other == "0" and not column.startswith("torque"):
@@ -175,3 +179,4 @@ def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.nda
         arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
     for q in states:
         arms.trace(axis, view, lines(q), color=COLOURS[0])
+        arms.bodies(axis, view, robot, q)

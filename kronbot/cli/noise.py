@@ -1,0 +1,46 @@
+"""What rounding leaves where an answer is zero: shown as 0 to people; files and JSON keep the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+# A share of the largest number of the family.
+ROUNDING: Final = 1e-14
+# What was given, and what is itself a measure of errors.
+_AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
+_FORCES: Final = ("torque", "torque_quadratic", "reaction")
+_STRAINS: Final = ("curvature", "curvature_y", "twist")
+
+
+def family(column: str) -> str:
+    """The columns of a series that are computed from each other, and whose rounding is that of the largest of them.
+
+    Metres and radians stand in one family, N and N m in another: between a robot of a millimetre and one of a kilometre
+    that changes nothing. Empty for columns that are shown as they are.
+    """
+    head = column.partition(".")[0].removesuffix("_relative")
+    if head in _AS_THEY_ARE or column == "energy.balance":
+        return ""
+    if head in _FORCES:
+        return "force"
+    if head in _STRAINS:
+        return "strain"
+    if head == "energy":
+        return head
+    return "rate" if column.endswith("_dot") else "place"
+
+
+def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING) -> dict[str, npt.NDArray[Any]]:
+    """The columns, 0 in the place of numbers under that share of the largest one of their family."""
+    numbers = {name: values for name, values in series.items() if values.dtype.kind == "f" and family(name)}
+    largest: dict[str, float] = {}
+    for name, values in numbers.items():
+        largest[family(name)] = max(largest.get(family(name), 0.0), float(np.abs(values).max(initial=0.0)))
+    clean = {
+        name: np.where(np.abs(values) <= share * largest[family(name)], 0.0, values) for name, values in numbers.items()
+    }
+    return {name: clean.get(name, values) for name, values in series.items()}

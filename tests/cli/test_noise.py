@@ -1,0 +1,70 @@
+"""What rounding leaves of zeros: no column of a table and no panel of a picture; files keep the numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kronbot.cli.main import run
+from kronbot.cli.noise import family, without_rounding
+
+# Moves in its plane alone, with modes out of it.
+ARM = """
+kronbot: 1
+name: planar
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.9, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.3, EI: {y: 80, z: 112}, GJ: 5, polar_inertia: 1e-4, modes: {v: 1, w: 1, torsion: 1}}
+    payload: {mass: 0.25, com: [0, 0.05, 0]}
+simulate: {duration: 0.2, step: 0.05, drive: {q1: {pd: {kp: 100, kd: 10, target: 0.2}}}}
+"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(ARM)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("q1", "place"), ("arm.t1", "place"), ("tip.arm.rx", "place"), ("q1_dot", "rate"), ("torque.q1", "force"),
+        ("reaction.mx", "force"), ("curvature_relative.g", "strain"), ("twist.g", "strain"), ("angle.q1", ""),
+        ("energy.elastic", "energy"), ("energy.balance", ""), ("t", ""), ("force.x", ""),
+    ],
+)  # fmt: skip
+def test_families(column, expected):
+    assert family(column) == expected
+
+
+def test_only_what_is_small_beside_its_family_is_zero():
+    series = {"q1": [1.0, 2.0], "arm.t1": [1e-17, -1e-10], "torque.q1": [1e-17, 1e-18], "t": [0.0, 1e-20]}
+    found = without_rounding({name: np.array(values) for name, values in series.items()})
+    assert {name: values.tolist() for name, values in found.items()} == series | {"arm.t1": [0.0, -1e-10]}
+
+
+def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):
+    assert run(["simulate", arm, "--quiet", "--format", "json"]) == 0
+    raw = json.loads(capsys.readouterr().out)["series"]
+    noisy = [name for name in ("arm.w1", "arm.t1") if any(raw[name])]
+    assert noisy  # else this test tells nothing
+    assert max(abs(value) for name in noisy for value in raw[name]) < 1e-14
+    assert run(["simulate", arm, "--quiet"]) == 0
+    head = capsys.readouterr().out.splitlines()[3]
+    assert "arm.v1" in head
+    assert "arm.w1" not in head
+    assert "arm.t1" not in head
+    assert run(["statics", arm, "--q", "0.3"]) == 0
+    shown = capsys.readouterr().out
+    assert run(["statics", arm, "--q", "0.3", "--format", "json"]) == 0
+    raw = json.loads(capsys.readouterr().out)["series"]
+    rows = [line.split()[0] for line in shown.splitlines() if line and line.split()[0] in raw]
+    assert f"{len(raw) - len(rows)} more columns are 0 (all with --format csv)" in shown
+    assert "reaction.mz" in rows
+    assert "reaction.mx" not in rows
