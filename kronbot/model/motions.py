@@ -76,7 +76,7 @@ def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
         rise = t / T - casadi.sin(2 * np.pi / T * t) / (2 * np.pi)
         return casadi.if_else(t < 0, start, casadi.if_else(t < T, start + (end - start) * rise, end))
 
-    return Motion(value)
+    return Motion(value, joint=T)
 
 
 def spin_up(Omega: SX, T: SX) -> Motion:

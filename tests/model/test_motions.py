@@ -3,6 +3,7 @@
 import casadi
 import numpy as np
 import pytest
+from robots_in_tests import model
 from scipy.interpolate import CubicSpline
 
 from kronbot.model import motions
@@ -20,6 +21,14 @@ def numbers(*values):
 
 
 TIMES = np.linspace(0, 30, 301)
+SLIDER = """
+kronbot: 1
+name: slider
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: prismatic, name: q1}, pose: {}, rigid: {mass: 1}}
+motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2/3}}
+"""
 
 
 def test_cycloidal_goes_on_for_ever():
@@ -43,6 +52,12 @@ def test_cycloidal_from_one_value_to_another():
     assert np.abs(evaluated(motions.cycloidal_rise(*numbers(1, -2, 12)), [0, 12 - 1e-9])[1:]).max() < 1e-9
     printed = evaluated(motions.cycloidal(*numbers(-3 / 12, 6)), times[inside])
     assert np.allclose(np.array([q - 1, qd, qdd])[:, inside], printed, atol=1e-14)
+
+
+def test_a_cycloidal_rise_has_a_corner_where_it_ends():
+    """Where a simulation stops and goes on, as at the end of a polynomial."""
+    robot = model(SLIDER)
+    assert robot.motions["q1"].corners(robot.parameters, "test") == (2 / 3,)
 
 
 def test_spin_up_reaches_its_rate_smoothly():
