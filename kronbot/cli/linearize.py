@@ -16,10 +16,11 @@ class Moving(click.Command):
     """A command whose ``--motion`` may stand without a value, and before ROBOT."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """What follows ``--motion`` is its value where it reads as a mapping."""
+        """What follows ``--motion`` is its value where it reads as a mapping, or ROBOT stands before."""
         for place in [i for i, word in enumerate(args) if word == "--motion"]:
             following = args[place + 1] if place + 1 < len(args) else ""
-            if "{" not in following and ": " not in following and not following.endswith(":"):
+            mapping = "{" in following or ": " in following or following.endswith(":")
+            if not mapping and args[0].startswith("-"):
                 args[place] = "--motion="
         return super().parse_args(ctx, args)
 

@@ -34,6 +34,9 @@ class Trace:
         parameters.require(parameters.free_in(casadi.veccat(*expressions)), purpose)
         self.symbols = parameters.symbols()
         self.bound = parameters.bound()
+        used = {symbol.element_hash() for symbol in casadi.symvar(casadi.veccat(*expressions))}
+        # Those of other questions come and go, and must not change what chance does to this one.
+        self._used = np.array([symbol.element_hash() in used for symbol in casadi.vertsplit(self.symbols)], dtype=bool)
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
@@ -67,7 +70,9 @@ class Trace:
             return np.asarray(column * (1 + share * state.uniform(-1, 1, column.shape)))
 
         inputs = [near(argument, shares[0]) for argument in arguments]
-        results = self.function.call([*inputs, near(self.bound, shares[1])])
+        bound = self.bound.copy()
+        bound[self._used] = near(bound[self._used], shares[1])
+        results = self.function.call([*inputs, bound])
         return {
             name: _shaped(np.asarray(result, dtype=float).reshape(1, -1), shape)[0]
             for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
