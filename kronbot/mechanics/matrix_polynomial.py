@@ -18,10 +18,10 @@ Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
 ROUNDING = float(np.finfo(float).eps)
-# Eigenvalues nearer to each other than this share of their size are refined together.
-NEAR = 1e-8
+# Eigenvalues nearer to each other than these shares of their size are refined together, at first and later on.
+NEAR, NEARER = 1e-8, 1e-12
 # Refined far enough: the last step as a share of the eigenvalue.
-SETTLED = 1e-12
+SETTLED = 1e-14
 # Steps, after how many of them those still on their way are sought one by one, and steps of that search.
 SWEEPS, PATIENCE, SEARCHES = 36, 12, 60
 # A quotient that leads further than this share of the eigenvalue does not lead to the nearest one.
@@ -157,8 +157,9 @@ def eigenvalues(polynomial: Polynomial, starts: Complex) -> list[Eigenvalue]:
         rest = [e for g, moves in zip(groups, moving, strict=True) if not moves for e in g]
         together = [g for g, moves in zip(groups, moving, strict=True) if moves and _count(g) > 1]
         found = rest + _alone(polynomial, alone, found)
-        for group in together:
-            found += _together(polynomial, group, [e for e in found if e not in group])
+        for i, group in enumerate(together):
+            waiting = [e for later in together[i + 1 :] for e in later]
+            found += _together(polynomial, group, found + waiting)
     if sum(2 if e.value.imag > 0 else 1 for e in found) != len(starts):  # never met; rather rough than none
         found = [replace(_start(polynomial, s), error=abs(s), moved=0.0) for s in starts if s.imag >= 0]
     numbered = [replace(e, group=i) for i, group in enumerate(near(found, 0.0)) for e in group]
@@ -174,16 +175,17 @@ def near(found: Sequence[Eigenvalue], share: float = NEAR) -> list[list[Eigenval
     """Eigenvalues of the upper half plane in groups whose members are nearer than a share, or not to be told apart."""
     found = sorted(found, key=lambda e: (abs(e.value), e.value.imag))
     values = np.array([e.value for e in found], dtype=complex)
-    errors = np.array([e.error if np.isfinite(e.error) else 0.0 for e in found])
-    close = np.abs(values[:, None] - values) <= np.maximum(share * np.abs(values), 2 * (errors[:, None] + errors))
+    reach = np.array([_reach(e, share) for e in found])
+    close = np.abs(values[:, None] - values) <= np.maximum(reach[:, None], reach)
     labels, old = np.arange(len(found)), np.full(len(found), -1)
     while (labels != old).any():  # what is close to each other takes the lowest label
         labels, old = np.where(close | close.T, labels, len(found)).min(axis=1, initial=len(found)), labels
     return [[found[i] for i in np.flatnonzero(labels == label)] for label in np.unique(labels)]
 
 
-def _reach(e: Eigenvalue) -> float:
-    return max(NEAR * abs(e.value), 4 * e.error if np.isfinite(e.error) else 0.0)
+def _reach(e: Eigenvalue, share: float = NEAR) -> float:
+    known = np.isfinite(e.error)
+    return max(min(share, NEARER) * abs(e.value), 4 * e.error) if known else share * abs(e.value)
 
 
 def _moving(e: Eigenvalue) -> bool:
@@ -258,7 +260,10 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) 
             T, T1 = T.real, T1.real
         steps, W = np.linalg.eig(np.linalg.solve(T1, -T))
         if np.linalg.cond(W) < DEFECTIVE and np.abs(steps).max() <= FAR * abs(centre):
-            moved = [min(abs(centre + d - e.value) for e in group) for d in steps]
+            # Of the vectors that the space lacks, from the nearest eigenvalue outside.
+            away = np.abs(_all(others) - centre).min(initial=np.inf)
+            lacking = float(np.abs(steps).max() ** 2 / away) if away else 0.0
+            moved = [max(lacking, min(abs(centre + d - e.value) for e in group)) for d in steps]
             rows = np.linalg.solve(T1 @ W, Y.conj().T)
             spread = np.abs(rows) @ p.error(s)[0] @ np.abs(X @ W)
             # Gershgorin's circles around them; alone where they do not meet.
@@ -267,7 +272,9 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) 
             errors = np.where(apart > 4 * whole.max(), first + whole * whole.max() / np.maximum(apart, 1e-300), whole)
             right, left = _unit(X @ W), _unit(rows.conj().T)
             return [
-                Eigenvalue(complex(centre + d), right[:, i], left[:, i], near_by.rest[0], float(errors[i]), moved[i])
+                Eigenvalue(
+                    complex(centre + d), right[:, i], left[:, i], near_by.rest[0], float(errors[i]) + lacking, moved[i]
+                )
                 for i, d in enumerate(steps)
                 if not real or d.imag >= 0
             ]

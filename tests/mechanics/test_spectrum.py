@@ -233,3 +233,14 @@ def test_equal_beams_around_a_hub_keep_all_their_poles(beams):
         assert (abs(values - 1j * omega) < 1e-10 * omega).sum() == beams - 1
     shapes = np.array([pole.right / abs(pole.right).max() for pole in found])
     assert np.linalg.matrix_rank(shapes, tol=1e-6) == n
+
+
+@pytest.mark.parametrize("apart", [1e-4, 1e-7, 1e-8, 1e-10, 1e-13])
+def test_poles_near_each_other_are_right_however_near(apart):
+    """Four squares of frequencies within some shares of each other, turned against the coordinates."""
+    rng = np.random.default_rng(6)
+    turn = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    K = turn @ np.diag(4 * (1 + apart * np.array([0, 0.07, 0.9, 3]))) @ turn.T
+    for D in (ZERO((4, 4)), 0.02 * K):
+        for value, error, true in compared(EYE(4), (D + D.T) / 2, (K + K.T) / 2):
+            assert abs(value - true) <= error < 1e-13 * abs(true)
