@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kronbot.description.urdf_translation import Translation
     from kronbot.library.robot import Robot
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 __all__ = ["__version__", "convert", "load", "loads", "robots"]
 
 
