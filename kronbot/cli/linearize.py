@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,9 @@ from kronbot.cli import completion, options, questions
 from kronbot.cli.options import Output, Quantity, Subject
 from kronbot.cli.questions import Formulas
 from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from kronbot.compute.result import Result
 
 
 class Moving(click.Command):
@@ -92,6 +95,7 @@ def linearize(
     Examples:
       kronbot linearize canadarm
       kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat --plot khang.pdf
+      kronbot linearize canadarm --equilibrium --q @postures.csv -o models.npz
       kronbot linearize khang --order 1 --symbolic
       kronbot linearize torso --motion --lock all --format json
       kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
@@ -115,7 +119,7 @@ def linearize(
     robot = subject.load(out)
 
     from kronbot.cli.plots.linear_model import draw
-    from kronbot.cli.points import of_joints, values, vector
+    from kronbot.cli.points import all_rows, demand_point_to_draw, of_joints, vector
     from kronbot.cli.progress import progress_bar
     from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
@@ -131,20 +135,28 @@ def linearize(
             draw(plot, moving, result, names)
         out.render(result)
         return
-    numeric = partial(
-        robot.linearize,
-        **{word: values(robot, text, f"--{word}") for word, text in at.items()},
-        tau=of_joints(robot, tau, "--tau"),
-        force=vector(force, "--force"),
-        equilibrium=equilibrium,
-        lock=held,
-        inputs=options.names_of(inputs, INPUTS, "--inputs"),
-        outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
-    )
+    demand_point_to_draw(plot, at)
+
+    def numeric() -> Result:
+        given = all_rows(robot, at)
+        with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
+            return robot.linearize(
+                **given,
+                tau=of_joints(robot, tau, "--tau"),
+                force=vector(force, "--force"),
+                equilibrium=equilibrium,
+                lock=held,
+                inputs=options.names_of(inputs, INPUTS, "--inputs"),
+                outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
+                progress=progress,
+            )
+
+    def picture(result: Result) -> None:
+        if plot is not None:
+            draw(plot, robot, result, names)
+
     answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held))
-    if plot is not None:
-        answers = questions.drawn(answers, lambda result: draw(plot, robot, result, names))
-    out.render_blocks(answers)
+    out.render_all_there_is(lambda: next(answers), picture)
 
 
 def _pair(text: str | None, plot: str | None) -> tuple[str, str] | None:

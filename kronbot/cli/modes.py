@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from kronbot.cli import options
 from kronbot.cli.options import Output, Subject
 from kronbot.cli.plots.style import check_picture
+
+if TYPE_CHECKING:
+    from kronbot.compute.result import Result
 
 
 @click.command(short_help="Natural frequencies and shapes, joints locked and free, at any posture and spin rate.")
@@ -35,20 +40,25 @@ def modes(
       kronbot modes canadarm --plot shapes.pdf
       kronbot modes spin-up --qd q1=4 --convergence 5
       kronbot modes spatial --q 0,0.5,0,0.3 --format csv --array frequencies_locked
+      kronbot modes spin-up --qd @rates.csv -o frequencies.csv --array frequencies_free
     """
     out.check()
     check_picture(plot, out.overwrite)
     robot = subject.load(out)
 
-    from kronbot.cli.points import values
+    from kronbot.cli.plots.modes import draw
+    from kronbot.cli.points import all_rows, demand_point_to_draw
     from kronbot.cli.progress import progress_bar
 
-    with progress_bar(f"modes of {robot.name}", out.quiet) as progress:
-        result = robot.modes(
-            values(robot, q, "--q"), values(robot, qd, "--qd"), convergence=convergence, progress=progress
-        )
-    if plot is not None:
-        from kronbot.cli.plots.modes import draw
+    at = {"q": q, "qd": qd}
+    demand_point_to_draw(plot, at)
 
-        draw(plot, robot, result)
-    out.render(result)
+    def answer() -> Result:
+        with progress_bar(f"modes of {robot.name}", out.quiet) as progress:
+            return robot.modes(**all_rows(robot, at), convergence=convergence, progress=progress)
+
+    def picture(result: Result) -> None:
+        if plot is not None:
+            draw(plot, robot, result)
+
+    out.render_all_there_is(answer, picture)

@@ -167,7 +167,7 @@ q_option = click.option(
     "q",
     metavar="VALUES",
     shell_complete=completion.coordinates,
-    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02.",
+    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02, or @file.csv (kronbot explain rows).",
 )
 qd_option = click.option(
     "--qd",

@@ -7,12 +7,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from kronbot.cli.files import shown
 from kronbot.cli.rows import angles, blocks_of, doubt_of
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
 from kronbot.library.values import by_place, joints_only
+from kronbot.mechanics.load_cases import CASE_LIMIT
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -63,18 +65,58 @@ def blocks(robot: Robot, texts: Mapping[str, str | None]) -> Iterator[dict[str, 
     Where no option names a file there is one block, of single values. Raises UsageError like :func:`values`, for a file
     that cannot be read, and where files have different numbers of rows.
     """
-    files = {word: text[1:] for word, text in texts.items() if text is not None and text.startswith("@")}
+    files = _files(texts)
     single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
-    if not files:
-        yield single
-        return
+    for parts in _blocks(robot, files) if files else [{}]:
+        yield {**single, **parts}
+
+
+def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values | None]:
+    """The same in one block, where every row takes milliseconds and all are one answer.
+
+    Raises UsageError like :func:`blocks`, and for more than CASE_LIMIT rows.
+    """
+    files = _files(texts)
+    single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
+    found: list[dict[str, dict[str, np.ndarray]]] = []
+    count = 0
+    for parts in _blocks(robot, files):
+        found.append(parts)
+        count += _length(parts)
+        if count > CASE_LIMIT:
+            raise UsageError(f"more than {CASE_LIMIT} rows are too many for this question")
+    columns = {
+        word: {name: np.concatenate([parts[word][name] for parts in found]) for name in found[0][word]}
+        for word in files
+    }
+    return {**single, **columns}
+
+
+def demand_point_to_draw(plot: str | None, texts: Mapping[str, str | None]) -> None:
+    """Raise UsageError where a picture of one point and rows of them are asked for."""
+    if plot is not None and _files(texts):
+        raise UsageError("--plot draws one point: leave out the file of rows, or --plot")
+
+
+def _files(texts: Mapping[str, str | None]) -> dict[str, str]:
+    """The files that options name, by the word of the option."""
+    return {word: text[1:] for word, text in texts.items() if text is not None and text.startswith("@")}
+
+
+def _blocks(robot: Robot, files: Mapping[str, str]) -> Iterator[dict[str, dict[str, np.ndarray]]]:
+    """Columns by word and name, block by block."""
     # A Hessian has n^2 columns, and few answers more than a dozen of them.
     size = min(max(BLOCK_ENTRIES // (12 * robot.n**2 + 1), FEWEST), MOST)
     readers = [blocks_of(robot, name, f"--{word}", size) for word, name in files.items()]
     for parts in zip_longest(*readers):
         if None in parts or len({len(next(iter(part.values()))) for part in parts}) > 1:
             raise UsageError(f"the files of {' and '.join(f'--{word}' for word in files)} must have equally many rows")
-        yield {**single, **dict(zip(files, parts, strict=True))}
+        yield dict(zip(files, parts, strict=True))
+
+
+def _length(parts: Mapping[str, Mapping[str, np.ndarray]]) -> int:
+    """How many rows a block has."""
+    return next(len(column) for columns in parts.values() for column in columns.values())
 
 
 def vector(text: str | None, option: str) -> list[float]:

@@ -100,6 +100,7 @@ def statics(
       kronbot statics piedboeuf --plot figures.pdf
       kronbot statics piedboeuf --order all --solver linear -o sweep.csv
       kronbot statics piedboeuf --q theta=30*deg --forces 0,-5.4,0 --order exact
+      kronbot statics canadarm --q @postures.csv --forces 0,-10,0 -o sag.csv
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
     out.check()
@@ -108,7 +109,7 @@ def statics(
     robot = (replace(subject, order="2") if every else subject).load(out)
 
     from kronbot.cli import sweeps
-    from kronbot.cli.points import of_joints, values
+    from kronbot.cli.points import all_rows, of_joints
     from kronbot.cli.progress import progress_bar
     from kronbot.library.answering import complete
     from kronbot.library.statics import ask
@@ -118,7 +119,7 @@ def statics(
         raise UsageError("--buckling goes with one order")
     asked = ask(
         robot,
-        values(robot, q, "--q"),
+        all_rows(robot, {"q": q})["q"],
         sweeps.angles_by_joint(robot, angles),
         sweeps.vectors(forces, "--forces"),
         sweeps.vectors(moments, "--moments"),

@@ -83,6 +83,12 @@ def numbers(robot: Robot, question: Question, given: Mapping[str, Values | None]
     return with_limits(answer, robot, given.get("q"), values["q"][0])
 
 
+def of_rows(outcome: Outcome, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
+    """The answer at rows q (N, n), complete, with a warning for every joint beyond a limit in some of them."""
+    warned = outcome.result.warnings if given is None else [*outcome.result.warnings, *told_of_rows(robot, q)]
+    return complete(replace(outcome, result=replace(outcome.result, warnings=warned)))
+
+
 def with_limits(answer: Result, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
     """The answer at q (n,) with a warning for every joint beyond a limit, where values of joints were given."""
     return answer if given is None else replace(answer, warnings=[*answer.warnings, *told_at(robot, q)])

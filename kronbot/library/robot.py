@@ -14,12 +14,12 @@ import numpy as np
 from kronbot import description
 from kronbot.compute.result import Result
 from kronbot.description import limits
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, in_words, with_limits
+from kronbot.library.answering import complete, in_words, of_rows, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
-from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point
+from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, points
 from kronbot.model import build, robot
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Robot(Pointwise):
         lock: Sequence[str] | str = (),
         inputs: Sequence[str] | str = ("torques", "force"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
+        progress: Progress = unheeded,
     ) -> Result:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
 
@@ -81,7 +82,8 @@ class Robot(Pointwise):
         endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
         ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from ``inputs``
         (torques, force) to ``outputs`` (joints, endpoint, gauges), frequencies, damping, shapes, and a verdict in the
-        summary. Raises ComputationError where M is singular or no equilibrium is found.
+        summary; at rows stacks of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises
+        ComputationError where M is singular or no equilibrium is found, with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})
@@ -98,14 +100,16 @@ class Robot(Pointwise):
             arguments.names(inputs, linearization.INPUTS, "inputs", "input"),
             arguments.names(outputs, linearization.OUTPUTS, "outputs", "output"),
         )
-        place = linearization.Point(
-            point(self, q, "q"),
-            point(self, qd, "qd"),
-            point(self, qdd, "qdd"),
-            joint_values(self, tau, "tau"),
-            np.array(arguments.numbers(force, self.description.values, "force", (3,))),
-        )
-        return with_limits(linearization.linearize_at(self, place, choice, balanced), self, q, place.q)
+        motion, batch = points(self, {"q": q, "qd": qd, "qdd": qdd})
+        torques = joint_values(self, tau, "tau")
+        load = np.array(arguments.numbers(force, self.description.values, "force", (3,)))
+        rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
+        places = [linearization.Point(at, rate, change, torques, load) for at, rate, change in rows]
+        watcher = arguments.progress(progress)
+        asked = linearization.Linearization(self, choice, balanced)
+        if batch:
+            return of_rows(asked.at_rows(places, watcher), self, q, motion["q"])
+        return with_limits(asked.at(places[0]), self, q, places[0].q)
 
     @in_words
     def linearize_along(
@@ -147,19 +151,22 @@ class Robot(Pointwise):
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
 
         Frequencies in rad/s, damping ratios, shapes (free coordinates x modes). ``convergence=N`` adds the frequencies
-        over 1 ... N modes a direction. Raises UsageError where modal coordinates are given, ComputationError where M is
-        singular.
+        over 1 ... N modes a direction, at one posture. At rows stacks of them, and the numbers of verdicts; joints that
+        move in some row stay locked in all. Raises UsageError where modal coordinates are given, ComputationError where
+        M is singular, with the rows before as ``partial``.
         """
         from kronbot.mechanics import vibration
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
-        posture = point(self, q, "q")
-        return with_limits(
-            vibration.vibration(self, posture, point(self, qd, "qd"), largest, arguments.progress(progress)),
-            self,
-            q,
-            posture,
-        )
+        watcher = arguments.progress(progress)
+        given, batch = points(self, {"q": q, "qd": qd})
+        postures, rates = given["q"], given["qd"]
+        if not batch:
+            found = vibration.vibration(self, postures[0], rates[0], largest, watcher)
+            return with_limits(found, self, q, postures[0])
+        if largest is not None:
+            raise UsageError("modes converge at one posture: leave out ", Argument("convergence"), ", or the rows")
+        return of_rows(vibration.vibrations(self, postures, rates, watcher), self, q, postures)
 
     @in_words
     def statics(
@@ -179,7 +186,8 @@ class Robot(Pointwise):
     ) -> Result:
         """Equilibria under gravity and dead loads, Piedboeuf (35)-(42), one row of the series a case.
 
-        The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; ``loads`` on frames (3 forces,
+        The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; rows of ``q`` are the postures
+        of a sweep, every row with every load, loads fastest. ``loads`` on frames (3 forces,
         or 3 forces and 3 moments) and ``distributed`` loads on beams (N/m) come on top; joints with a torque in ``tau``
         are free. ``solver`` is newton or linear. Raises ComputationError where a case has no equilibrium, with the
         cases before it as ``partial``.

@@ -12,7 +12,7 @@ from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Scalar
-from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, point
+from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
 from kronbot.mechanics.load_cases import Sweep
@@ -78,11 +78,11 @@ def ask(
 ) -> Asked:
     """The sweep that these values ask for; the file's where they are silent.
 
-    ``q`` places joints (those it names are not swept), ``angles`` replaces the file's sweep, ``forces`` or ``moments``
-    its loads on the endpoint; ``loads`` and ``distributed`` come on top. Joints with a torque in ``tau`` are free.
-    Raises UsageError for names that are not there and values that do not fit.
+    ``q`` places joints (those it names are not swept; rows of it are the postures of the sweep), ``angles`` replaces
+    the file's sweep, ``forces`` or ``moments`` its loads on the endpoint; ``loads`` and ``distributed`` come on top.
+    Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
-    given = by_place(robot, q, "q")
+    places, batch = points(robot, {"q": q})
     torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
     if torques and solver == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
@@ -90,8 +90,10 @@ def ask(
     places_of(robot, list(rows), "angles")
     swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}
     of_file = Sweep.of_file(robot)
-    joints = {joint.index: joint.name for joint in robot.joints}
-    named = {joints[place] for place in given if place in joints}
+    if batch and swept:
+        raise UsageError("rows are the postures of the sweep: leave out ", Argument("angles"), ", or the rows")
+    given = range(robot.n) if batch else by_place(robot, q, "q")
+    named = {joint.name for joint in robot.joints if joint.index in given}
     kept = {name: row for name, row in of_file.angles.items() if name not in named and not swept}
     if forces is None and moments is None:
         sweep = Sweep(kept | swept, of_file.forces, of_file.moments)
@@ -106,7 +108,7 @@ def ask(
     zero = joint_values(robot, calibration, "calibration")
     if zero is None and entry.calibration is not None:
         zero = statics.calibration_angles(robot, entry.calibration)
-    cases = sweep.cases(robot, point(robot, q, "q"), torques)
+    cases = sweep.cases(robot, places["q"], torques)
     return Asked(robot, entry, Inquiry(cases, solver, zero))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi
@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.result import Array as Named
-from kronbot.compute.result import Result, Scalar
+from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics.at_rows import at_rows
 from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.equilibrium import Lost, Path, metric
 from kronbot.mechanics.linear_model import LinearModel
@@ -26,13 +28,13 @@ from kronbot.mechanics.rounding import block, second_order
 from kronbot.mechanics.small import beyond_small
 from kronbot.mechanics.spectrum import Pole, poles
 from kronbot.mechanics.stability import judge
-from kronbot.mechanics.state_space import INPUTS, OUTPUTS, margins, ports, state_space
+from kronbot.mechanics.state_space import INPUTS, OUTPUTS, Ports, margins, ports, state_space
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 PURPOSE = "linearize"
-__all__ = ["INPUTS", "OUTPUTS", "Choice", "Point", "formulas", "linearize_at", "rigid_forces"]
+__all__ = ["INPUTS", "OUTPUTS", "Choice", "Linearization", "Point", "formulas", "rigid_forces"]
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
 
@@ -79,49 +81,99 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
     return Question(robot.parameters, inputs, words, quantities, PURPOSE)
 
 
-def linearize_at(robot: Robot, point: Point, choice: Choice, equilibrium: bool) -> Result:
-    """The linear model about a point, with its state space, modes and a verdict.
+@dataclass(frozen=True)
+class Linearization:
+    """The linear model of a robot about any motion, traced once, and what follows from it at a point.
 
     With ``equilibrium`` the modal coordinates are solved for first, and the torques are those that hold it there.
-    Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
     """
-    demand_inertia(robot)
-    linear = LinearModel.about_any_motion(robot)
-    signals = ports(linear, choice.inputs, choice.outputs)
-    inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
-    parts = {
-        "M": linear.M_L,
-        "D": linear.D_L,
-        "K": linear.K_L,
-        "h": linear.h_L,
-        "g": linear.forces,
-        "E": signals.E,
-        "P": signals.P,
-    }
-    trace = Trace(robot.parameters, inputs, parts, PURPOSE)
-    q, tau = point.q, point.tau
-    if equilibrium:
-        q = _equilibrium(robot, trace, point)
-        holding = -trace(q, point.qd, point.qdd, np.zeros(len(robot.joints)), point.force)["h"]
-        tau = holding[[joint.index for joint in robot.joints]]
-    elif tau is None:
-        inputs.pop("tau")
-        rigid = Trace(robot.parameters, inputs, {"tau": rigid_forces(robot, linear)}, PURPOSE)
-        tau = rigid(q, point.qd, point.qdd, point.force)["tau"]
-    arguments = (q, point.qd, point.qdd, tau, point.force)
-    values = trace(*arguments)
-    at = {"q": q, "qd": point.qd, "qdd": point.qdd}
-    named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
-    named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
-    free = [place for place in range(robot.n) if place not in choice.locked]
-    demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
-    system = second_order(trace, arguments, values, free)
-    arrays, summary = _answers(
-        robot, system, values, signals.input_names, signals.output_names, choice, replace(point, q=q)
-    )
-    if beyond_small(robot, q[None], PURPOSE).any():
-        summary["beyond_small_deflections"] = True
-    return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
+
+    robot: Robot
+    choice: Choice
+    equilibrium: bool
+
+    @cached_property
+    def _linear(self) -> LinearModel:
+        demand_inertia(self.robot)
+        return LinearModel.about_any_motion(self.robot)
+
+    @cached_property
+    def _signals(self) -> Ports:
+        return ports(self._linear, self.choice.inputs, self.choice.outputs)
+
+    @cached_property
+    def _trace(self) -> Trace:
+        linear, signals = self._linear, self._signals
+        inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
+        parts = {
+            "M": linear.M_L,
+            "D": linear.D_L,
+            "K": linear.K_L,
+            "h": linear.h_L,
+            "g": linear.forces,
+            "E": signals.E,
+            "P": signals.P,
+        }
+        return Trace(self.robot.parameters, inputs, parts, PURPOSE)
+
+    @cached_property
+    def _rigid(self) -> Trace:
+        """Torques of the rigid arm."""
+        linear = self._linear
+        inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "force": linear.force}
+        return Trace(self.robot.parameters, inputs, {"tau": rigid_forces(self.robot, linear)}, PURPOSE)
+
+    def at(self, point: Point) -> Result:
+        """The linear model about a point, with its state space, modes and a verdict.
+
+        Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
+        """
+        robot, trace = self.robot, self._trace
+        q, tau = point.q, point.tau
+        if self.equilibrium:
+            q = _equilibrium(robot, trace, point)
+            holding = -trace(q, point.qd, point.qdd, np.zeros(len(robot.joints)), point.force)["h"]
+            tau = holding[[joint.index for joint in robot.joints]]
+        elif tau is None:
+            tau = self._rigid(q, point.qd, point.qdd, point.force)["tau"]
+        arguments = (q, point.qd, point.qdd, tau, point.force)
+        values = trace(*arguments)
+        at = {"q": q, "qd": point.qd, "qdd": point.qdd}
+        named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
+        named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
+        free = [place for place in range(robot.n) if place not in self.choice.locked]
+        demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
+        system = second_order(trace, arguments, values, free)
+        arrays, summary = _answers(
+            robot,
+            system,
+            values,
+            self._signals.input_names,
+            self._signals.output_names,
+            self.choice,
+            replace(point, q=q),
+        )
+        if beyond_small(robot, q[None], PURPOSE).any():
+            summary["beyond_small_deflections"] = True
+        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
+
+    def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
+        """The same at many points, as stacks; with them where they are (``q``) and the torques there (``tau``)."""
+        joints = [joint.index for joint in self.robot.joints]
+        labels = {
+            "q": (self.robot.coordinates, self.robot.units),
+            "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(joints)),
+        }
+
+        def ask(i: int) -> Result:
+            answer = self.at(points[i])
+            place = {
+                word: Named(np.array(list(answer.at[word].values())), names, {"rows": list(units)})
+                for word, (names, units) in labels.items()
+            }
+            return replace(answer, arrays={**place, **answer.arrays})
+
+        return at_rows(ask, len(points), progress)
 
 
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:

@@ -57,25 +57,26 @@ class Sweep:
         )
 
     def cases(self, robot: Robot, q: Array, torques: Mapping[int, float]) -> list[Case]:
-        """Every angle with every load: first joint slowest, loads fastest. q (n,) places joints that are not swept.
+        """Every angle with every load: first joint slowest, loads fastest.
 
-        Raises UsageError where forces and moments do not pair, or for too many cases.
+        q (N, n) are places of the joints that are not swept, rows the slowest. Raises UsageError where forces and
+        moments do not pair, or for too many cases.
         """
         loads = max(len(self.forces), len(self.moments), 1)
         forces, moments = (self._repeated(rows, loads) for rows in (self.forces, self.moments))
         joints = [joint.name for joint in robot.joints]
-        angles = [self.angles.get(joint.name, [q[joint.index]]) for joint in robot.joints]
-        count = loads * int(np.prod([len(values) for values in angles], dtype=float))
+        count = len(q) * loads * int(np.prod([len(values) for values in self.angles.values()], dtype=float))
         if count > CASE_LIMIT:
             raise UsageError(f"{count} cases are too many; {CASE_LIMIT} is the limit")
         for name in self.angles:
             if name not in joints:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
         start = q.copy()
-        start[[joint.index for joint in robot.joints]] = 0.0
+        start[:, [joint.index for joint in robot.joints]] = 0.0
         return [
-            Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, start)
-            for chosen in product(*angles)
+            Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun)
+            for row, begun in zip(q, start, strict=True)
+            for chosen in product(*(self.angles.get(joint.name, [row[joint.index]]) for joint in robot.joints))
             for force, moment in zip(forces, moments, strict=True)
         ]
 

@@ -150,6 +150,8 @@ def _statics(
             error = ComputationError(f"{_named(robot, case)}: the stiffness is singular, there is no linear answer")
         except Lost as lost:
             error = _lost(robot, equilibria, case, lost)
+        if isinstance(error, ComputationError) and len(inquiry.cases) > 1:
+            error = ComputationError(f"case {len(states) + 1}: ", *error.args)
         if error is not None:
             break
         progress(len(states) / len(inquiry.cases))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import casadi
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.compute.result import Array as Named
-from kronbot.compute.result import Result, Scalar
+from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, DescriptionError, UsageError
+from kronbot.mechanics.at_rows import at_rows
 from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import model_in_words, verdict
@@ -31,6 +33,59 @@ Array = npt.NDArray[np.float64]
 PURPOSE = "modes"
 
 
+@dataclass(frozen=True)
+class Vibrations:
+    """The linear model of a robot about straight postures in steady spin, traced once, and its modes at any of them."""
+
+    robot: Robot
+
+    @cached_property
+    def trace(self) -> Trace:
+        """M, D, K as functions of q, qd, qdd (n,)."""
+        demand_inertia(self.robot)
+        linear = LinearModel.about_any_motion(self.robot)
+        parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
+        # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady
+        # spin.
+        parts = {name: casadi.substitute(part, linear.force, casadi.SX.zeros(3, 1)) for name, part in parts.items()}
+        return Trace(self.robot.parameters, {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts, PURPOSE)
+
+    def system(self, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
+        """The matrices of the coordinates that are free. Raises ComputationError where M is singular."""
+        arguments = (q, qd, np.zeros(self.robot.n))
+        values = self.trace(*arguments)
+        free = [place for place in range(self.robot.n) if place not in locked]
+        demand_regular(block(values["M"], free), [self.robot.coordinates[place] for place in free])
+        return second_order(self.trace, arguments, values, free)
+
+    def at(self, q: Array, qd: Array, moving: frozenset[int], tables: Mapping[str, Named] | None = None) -> Result:
+        """Modes with joints locked and with joints free but for those that move; ``tables`` are their convergence."""
+        robot = self.robot
+        joints = [joint.index for joint in robot.joints]
+        basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
+        spinning = [joint.name for joint in robot.joints if joint.index in moving]
+        rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
+        posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
+        arrays: dict[str, Named] = {}
+        summary: dict[str, Scalar] = {}
+        for case, locked in _cases(robot, moving).items():
+            system = self.system(q, qd, locked)
+            found = poles(system)
+            free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
+            arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
+            if tables is not None:
+                arrays[f"convergence_{case}"] = tables[case]
+            said = verdict(robot, system, found, f"about {basic}", locked)
+            growth = said.pop("largest_growth_rate", 0.0)
+            if str(said.get("verdict", "")).startswith("unstable"):
+                said["growth_rate"] = growth
+            stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
+            held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
+            said["model"] = f"{model_in_words(robot, locked)}{held}"
+            summary |= {f"{word}_{case}": value for word, value in said.items()}
+        return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary)
+
+
 def vibration(
     robot: Robot, q: Array, qd: Array, largest: int | None, progress: Callable[[float], None] = lambda share: None
 ) -> Result:
@@ -40,70 +95,59 @@ def vibration(
     both. With ``largest`` also tables of the first frequencies over 1 ... largest modes a direction. Raises
     ComputationError where M is singular, UsageError where a parameter is free or modal coordinates are given.
     """
-    joints = [joint.index for joint in robot.joints]
-    if any(q[place] or qd[place] for place in robot.flexible):
+    moving = _moving(robot, q[None], qd[None])
+    tables = None if largest is None else _convergence(robot, q, qd, moving, largest, progress)
+    return Vibrations(robot).at(q, qd, moving, tables)
+
+
+def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], None]) -> Outcome:
+    """The same at rows (N, n), as stacks; joints that move in some row stay locked in all of them.
+
+    A row with fewer modes than others (pairs of poles that creep are two) ends with zeros, whose ``count`` is 0.
+    """
+    moving, model = _moving(robot, q, qd), Vibrations(robot)
+    return at_rows(lambda i: model.at(q[i], qd[i], moving), len(q), progress)
+
+
+def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
+    """Places of the joints that move in some row (N, n). Raises UsageError where modal coordinates are given."""
+    modal = list(robot.flexible)
+    if q[:, modal].any() or qd[:, modal].any():
         raise UsageError("modes are those of straight beams: give joints only")
-    moving = frozenset(place for place in joints if qd[place])
-    cases = {"locked": frozenset(joints), "free": moving}
-    basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
-    spinning = [joint.name for joint in robot.joints if joint.index in moving]
-    rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
-    posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
-    if largest is not None:
-        demand_tractable(_with_modes(robot, largest))  # before the work that leads there
-    arrays: dict[str, Named] = {}
-    summary: dict[str, Scalar] = {}
-    for case, locked in cases.items():
-        system = _system(robot, q, qd, locked)
-        found = poles(system)
-        free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
-        arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
-        if largest is not None:
-            arrays[f"convergence_{case}"] = _convergence(
-                robot, q[joints], qd[joints], case == "locked", largest, progress
-            )
-        said = verdict(robot, system, found, f"about {basic}", locked)
-        growth = said.pop("largest_growth_rate", 0.0)
-        if str(said.get("verdict", "")).startswith("unstable"):
-            said["growth_rate"] = growth
-        stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
-        held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
-        said["model"] = f"{model_in_words(robot, locked)}{held}"
-        summary |= {f"{word}_{case}": value for word, value in said.items()}
-    return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary)
+    return frozenset(joint.index for joint in robot.joints if qd[:, joint.index].any())
 
 
-def _system(robot: Robot, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
-    demand_inertia(robot)
-    linear = LinearModel.about_any_motion(robot)
-    parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
-    # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady spin.
-    parts = {name: casadi.substitute(part, linear.force, casadi.SX.zeros(3, 1)) for name, part in parts.items()}
-    trace = Trace(robot.parameters, {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts, PURPOSE)
-    arguments = (q, qd, np.zeros(robot.n))
-    values = trace(*arguments)
-    free = [place for place in range(robot.n) if place not in locked]
-    demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
-    return second_order(trace, arguments, values, free)
+def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:
+    """Places of the joints that are held, by the name of the case."""
+    return {"locked": frozenset(joint.index for joint in robot.joints), "free": moving}
 
 
 def _convergence(
-    robot: Robot, q: Array, qd: Array, locked: bool, largest: int, progress: Callable[[float], None]
-) -> Named:
-    """Rows: 1 ... largest modes in every direction that has any; columns: the frequencies that the first row has."""
-    rows = []
+    robot: Robot, q: Array, qd: Array, moving: frozenset[int], largest: int, progress: Callable[[float], None]
+) -> dict[str, Named]:
+    """By case a table with rows of 1 ... largest modes in every direction that has any.
+
+    Columns are the frequencies that the first row has.
+    """
+    demand_tractable(_with_modes(robot, largest))  # before the work that leads there
+    places = [joint.index for joint in robot.joints]
+    rows: dict[str, list[Array]] = {case: [] for case in _cases(robot, moving)}
     for count in range(1, largest + 1):
-        other = _with_modes(robot, count)
-        joints = [joint.index for joint in other.joints]
-        full_q, full_qd = np.zeros(other.n), np.zeros(other.n)
-        full_q[joints], full_qd[joints] = q, qd
-        held = frozenset(joints) if locked else frozenset(place for place in joints if full_qd[place])
-        found = poles(_system(other, full_q, full_qd, held))
-        rows.append(Modes(found, other.n - len(held)).frequencies)
+        other = Vibrations(_with_modes(robot, count))
+        joints = [joint.index for joint in other.robot.joints]
+        full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
+        full_q[joints], full_qd[joints] = q[places], qd[places]
+        for case, locked in _cases(other.robot, _moving(other.robot, full_q[None], full_qd[None])).items():
+            found = poles(other.system(full_q, full_qd, locked))
+            rows[case].append(Modes(found, other.robot.n - len(locked)).frequencies)
         progress((count / largest) ** 3)
-    width = min(len(row) for row in rows)
-    table = np.array([row[:width] for row in rows])
-    return Named(table, [str(k) for k in range(1, largest + 1)], "rad/s", [str(i + 1) for i in range(width)])
+    return {case: _table(each) for case, each in rows.items()}
+
+
+def _table(rows: Sequence[Array]) -> Named:
+    width = min(map(len, rows))
+    counts, numbers = ([str(k + 1) for k in range(size)] for size in (len(rows), width))
+    return Named(np.array([row[:width] for row in rows]), counts, "rad/s", numbers)
 
 
 def _with_modes(robot: Robot, count: int) -> Robot:

@@ -129,12 +129,13 @@ def jacobian_at(robot, q, frame="endpoint", axes="base"):
 def linear(robot, q=None, inputs=linearization.INPUTS, outputs=("joints", "endpoint"), locked=()):
     rest = np.zeros(robot.n)
     at = linearization.Point(rest if q is None else q, rest, rest, None, np.zeros(3))
-    return linearization.linearize_at(robot, at, linearization.Choice(frozenset(locked), inputs, outputs), False)
+    choice = linearization.Choice(frozenset(locked), inputs, outputs)
+    return linearization.Linearization(robot, choice, False).at(at)
 
 
 def sweep(robot, angles, forces, *orders):
     """Equilibria at some orders, by order."""
-    cases = Sweep(angles, forces, []).cases(robot, np.zeros(robot.n), {})
+    cases = Sweep(angles, forces, []).cases(robot, np.zeros((1, robot.n)), {})
     entry = robot.file.statics or description.schema.Statics()
     inquiry = static_question.Inquiry(cases, "newton", None)
     return static_question.at_orders(robot, entry, inquiry, orders, lambda share: None)

@@ -21,7 +21,7 @@ from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
 from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.linearization import Choice, Point, linearize_at
+from kronbot.mechanics.linearization import Choice, Linearization, Point
 from kronbot.mechanics.modal import state_matrix
 from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate
 from kronbot.model.build import build
@@ -54,7 +54,7 @@ def linearized(robot, at=None, *, tau=None, force=(0, 0, 0), lock=(), equilibriu
     point = Point(*words.values(), None if tau is None else np.asarray(tau, float), np.asarray(force, float))
     locked = frozenset(joint.index for joint in robot.joints if joint.name in lock)
     choice = Choice(locked, inputs or ("torques", "force"), outputs or ("joints", "endpoint"))
-    return linearize_at(robot, point, choice, equilibrium)
+    return Linearization(robot, choice, equilibrium).at(point)
 
 
 def arrays(result, *names):

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.linearization import Choice, Point, linearize_at
+from kronbot.mechanics.linearization import Choice, Linearization, Point
 from kronbot.mechanics.rounding import second_order
 from kronbot.mechanics.spectrum import poles as found_poles
 from kronbot.mechanics.vibration import vibration
@@ -71,7 +71,7 @@ def made(links, gravity="[0, -9.81, 0]"):
 def about(robot, q=(), qd=(), inputs=("torques", "force"), outputs=("joints", "endpoint")):
     words = [np.array([dict(part).get(name, 0.0) for name in robot.coordinates]) for part in (q, qd)]
     point = Point(*words, np.zeros(robot.n), np.zeros(len(robot.joints)), np.zeros(3))
-    return linearize_at(robot, point, Choice(frozenset(), inputs, outputs), False)
+    return Linearization(robot, Choice(frozenset(), inputs, outputs), False).at(point)
 
 
 def test_an_inverted_arm_with_a_light_stiff_finger_is_unstable():

@@ -1,0 +1,79 @@
+"""Answers to one question at many points, one after the other: stacked, those kept that were there when one failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kronbot.compute.interruption import interruptions
+from kronbot.compute.result import Array, Outcome, Result, Scalar
+from kronbot.errors import ComputationError, Interrupted, KronbotError
+
+# What a verdict may begin with that somebody should look at, and a flag of an answer that is counted.
+DOUBTS = ("unstable", "undecided")
+FLAG = "beyond_small_deflections"
+
+
+def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float], None]) -> Outcome:
+    """The answers at points 0 ... count - 1 as one, with stacks of their arrays along the axis ``case`` (1 ... N).
+
+    Where one fails, or the user interrupts, it holds those before, marked incomplete. Raises what the first one raises.
+    """
+    answers: list[Result] = []
+    error: KronbotError | None = None
+    with interruptions() as met:
+        for i in range(count):
+            try:
+                with met.heard():
+                    answers.append(ask(i))
+            except KeyboardInterrupt:
+                met.take_time()
+                error = Interrupted(f"interrupted after {i} of {count} cases")
+            except ComputationError as failed:
+                error = ComputationError(f"case {i + 1}: ", *failed.args)
+            except np.linalg.LinAlgError as failed:
+                error = ComputationError(f"case {i + 1}: there is no answer ({failed})")
+            if error is not None:
+                break
+            progress((i + 1) / count)
+    if error is not None and not answers:
+        raise error
+    summary: dict[str, Scalar] = {"complete": error is None, "cases": len(answers)}
+    summary |= _together([answer.summary for answer in answers])
+    arrays = {name: stacked([answer.arrays[name] for answer in answers]) for name in answers[0].arrays}
+    return Outcome(replace(answers[0], at={}, arrays=arrays, summary=summary), error)
+
+
+def stacked(arrays: Sequence[Array]) -> Array:
+    """Arrays as one with the axis ``case``; those with fewer entries (fewer modes) end with zeros."""
+    largest = max(arrays, key=lambda array: array.values.size)
+    values = np.zeros((len(arrays), *largest.values.shape), largest.values.dtype)
+    for i, array in enumerate(arrays):
+        values[i][tuple(slice(size) for size in array.values.shape)] = array.values
+    return replace(largest, values=values, axis=("case", list(range(1, len(arrays) + 1))))
+
+
+def _together(summaries: Sequence[Mapping[str, Scalar]]) -> dict[str, Scalar]:
+    """What is the same in all, the largest of what is called so, and how many cases are not stable."""
+    found: dict[str, Scalar] = {}
+    for word in dict.fromkeys(word for summary in summaries for word in summary if word != FLAG):
+        values = [summary[word] for summary in summaries if word in summary]
+        if word.startswith("largest_"):
+            found[word] = max(value for value in values if isinstance(value, float))
+        elif values.count(values[0]) == len(summaries):
+            found[word] = values[0]
+    return found | dict(_counts(summaries))
+
+
+def _counts(summaries: Sequence[Mapping[str, Scalar]]) -> Iterator[tuple[str, int]]:
+    verdicts = dict.fromkeys(word for summary in summaries for word in summary if word.startswith("verdict"))
+    for word in verdicts:
+        for doubt in DOUBTS:
+            count = sum(str(summary.get(word, "")).startswith(doubt) for summary in summaries)
+            if count:
+                yield f"{doubt}_cases{word.removeprefix('verdict')}", count
+    flagged = sum(FLAG in summary for summary in summaries)
+    if flagged:
+        yield f"cases_{FLAG}", flagged
