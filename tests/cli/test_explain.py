@@ -21,6 +21,7 @@ TOPICS = {
         "papers",
         "poles",
         "recursion",
+        "rows",
         "shapes",
         "units",
     ),
