@@ -143,21 +143,22 @@ def statics(
         if plot is not None and not result.summary["cases"]:
             raise ComputationError("there is no equilibrium under the whole load to draw")
         if plot is not None and result.summary["complete"]:
-            draw_sweep(plot, asked, solved)
+            draw_sweep(plot, asked, "exact" if every else subject.order, solved)
 
     solved: dict[str, Outcome] = {}
     out.render_all_there_is(answer, picture)
 
 
-def draw_sweep(plot: str, asked: Asked, known: Mapping[str, Outcome]) -> None:
-    """The picture of a sweep; of several cases with the lower orders that it is compared with."""
+def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]) -> None:
+    """The picture of a sweep; of several cases with the lower orders that it is compared with, and those known."""
     from kronbot.cli.plots.statics import draw
     from kronbot.mechanics.outline import Outline
+    from kronbot.model.build import build
 
-    robot = asked.robot
-    compared = [robot.order]
+    robot = asked.robot if order == asked.robot.order else build(asked.robot.description, order)
+    compared = [order]
     if len(asked.inquiry.cases) > 1:
-        compared += [order for order in ("1", "0") if order < robot.order]
-    missing = [order for order in compared if order not in known]
+        compared += [each for each in ("2", "1", "0") if each < order and (each < "2" or each in known)]
+    missing = [each for each in compared if each not in known]
     found = {**known, **asked.at_orders(missing, lambda share: None)}
-    draw(plot, robot, {order: found[order].result for order in compared}, Outline.of(robot).at)
+    draw(plot, robot, {each: found[each].result for each in compared}, Outline.of(robot).at)

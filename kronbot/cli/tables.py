@@ -5,9 +5,11 @@ One record a line and no frames, so that grep, awk and a paste into a letter wor
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from kronbot.cli.charts import chart
 from kronbot.cli.messages import colourful, escaped
 from kronbot.cli.noise import without_rounding
-from kronbot.compute.result import Array, Result, plain
+from kronbot.compute.result import Array, Result, Scalar, plain
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11
@@ -24,6 +26,9 @@ PIPE_WIDTH = 120
 # Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
 PART, ENTRY = 1e-12, 1e-14
 GAP = "  "
+# What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
+HERTZ = 1 / (2 * math.pi)
+FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
 
 
 def table(result: Result) -> None:
@@ -50,7 +55,14 @@ def table(result: Result) -> None:
 def summary(result: Result) -> str:
     """The summary as lines of names and values."""
     left = max(map(len, result.summary))
-    return "\n".join(f"{name:{left}}{GAP}{_number(value)}" for name, value in result.summary.items())
+    return "\n".join(f"{name:{left}}{GAP}{_said(name, value)}" for name, value in result.summary.items())
+
+
+def _said(name: str, value: Scalar) -> str:
+    """A value of the summary; frequencies with their units."""
+    if not name.startswith(FIRST) or not isinstance(value, float):
+        return _number(value)
+    return f"{_number(value)} rad/s, {_number(value * HERTZ)} Hz"
 
 
 def _heading(text: str) -> None:
@@ -58,6 +70,17 @@ def _heading(text: str) -> None:
 
 
 def _array(name: str, array: Array) -> None:
+    if not name.startswith(FREQUENCIES):
+        _plain_array(name, array)
+    elif array.columns is None:
+        both = np.column_stack([array.values, HERTZ * array.values])
+        _plain_array(name, Array(both, array.rows, "", ["rad/s", "Hz"]))
+    else:
+        _plain_array(name, array)
+        _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
+
+
+def _plain_array(name: str, array: Array) -> None:
     _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
     values = _without_noise(values)

@@ -82,9 +82,36 @@ class Bodies:
         return self.trace(q)["r"].reshape(3, -1)[:, 1:]
 
 
+@dataclass(frozen=True)
+class Twists:
+    """Angles (rad) by which the sections of beams with torsion are turned about them, at the points of their lines."""
+
+    trace: Trace
+
+    @staticmethod
+    def of(robot: Robot) -> Twists:
+        """The twists of a robot."""
+        q = SX.sym("q", robot.n)
+        angles = {"none": SX(1, 1)}  # since nothing at all has no trace
+        for link in robot.links:
+            if link.beam is not None and link.beam.torsion.count:
+                own = q[link.modal, :][-link.beam.torsion.count :, :]
+                rows = [link.beam.row(link.beam.torsion, xi, 0) for xi in _places()]
+                angles[link.name] = casadi.vertcat(*rows) @ own
+        return Twists(Trace(robot.parameters, {"q": q}, angles, "drawing"))
+
+    def along(self, direction: Array) -> dict[str, Array]:
+        """Angles (POINTS,) by link for a change of the coordinates (n,), in which they are linear."""
+        return {name: angles for name, angles in self.trace(direction).items() if len(angles) == POINTS}
+
+
+def _places() -> list[float]:
+    return [float(xi) for xi in np.linspace(0, TIP, POINTS)]
+
+
 def _points(beam: Beam, q_f: SX) -> list[SX]:
     """Positions (3 x 1) along a beam in its root frame; only those of a rod need the sections between them."""
-    places = np.linspace(0, TIP, POINTS).tolist()
+    places = _places()
     if beam.order == "exact":
         return [section.pose.r for section in beam.cross_sections(places, q_f)]
     return [beam.position(xi, q_f) for xi in places]

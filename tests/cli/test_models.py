@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
+import kronbot
 from kronbot import description
 from kronbot.cli.main import run
 
@@ -165,3 +166,20 @@ def test_verdicts_do_not_claim_too_much(capsys):
     for wrong in (["--equilibrium", "--qdd", "1"], ["--symbolic", "--tau", "3"], ["--symbolic", "--force", "1,0,0"]):
         assert run(["linearize", "khang", *wrong]) == 2
         assert "leave out" in capsys.readouterr().err
+
+
+def test_frequencies_are_told_in_hertz_too(capsys):
+    """For people; JSON keeps the rad/s that csv and the library have."""
+    assert run(["modes", "khang", "--convergence", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    omega = kronbot.load("khang").modes()["frequencies_locked"][0]
+    at = lines.index("frequencies_locked")
+    assert lines[at + 1].split() == ["rad/s", "Hz"]
+    assert lines[at + 2].split() == ["1", f"{omega:.6g}", f"{omega / 2 / np.pi:.6g}"]
+    rad, hertz = (lines[lines.index(f"convergence_locked [{unit}]") + 2].split() for unit in ("rad/s", "Hz"))
+    assert float(hertz[1]) == pytest.approx(float(rad[1]) / 2 / np.pi, rel=1e-5)
+    assert run(["linearize", "khang"]) == 0
+    assert "\nfrequencies\n" in capsys.readouterr().out
+    assert run(["check", "khang"]) == 0
+    first = kronbot.load("khang").check().summary["first_frequency_locked"]
+    assert f"first_frequency_locked  {first:.6g} rad/s, {first / 2 / np.pi:.6g} Hz" in capsys.readouterr().out

@@ -17,6 +17,7 @@ from scipy.linalg import eigh  # noqa: E402
 
 import kronbot  # noqa: E402
 from kronbot import description  # noqa: E402
+from kronbot.cli.main import run  # noqa: E402
 from kronbot.cli.plots import arms, curves, jacobian, linear_model, modes, simulation, statics, style  # noqa: E402
 from kronbot.cli.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.cli.plots.curves import Curve  # noqa: E402
@@ -527,12 +528,59 @@ def test_shapes_that_lines_do_not_show(picture):
     robot = beam()
     figure = picture(modes.draw, robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
     titles = [title for title in panels(figure) if title.startswith("locked")]
-    assert titles[-1].endswith("torsion: no line moves") and not any("torsion" in title for title in titles[:-1])
+    assert titles[-1].endswith("torsion, shaded: twist") and not any("twist" in title for title in titles[:-1])
+    # The twist sin(pi xi / 2) beside the beam, at its tip as high as a shape goes.
+    (shade,) = panels(figure)[titles[-1]].patches
+    along, height = shade.get_xy()[:25].T + shade.get_xy()[49:24:-1].T * [[0], [1]]
+    assert np.abs(height) == pytest.approx(modes.SHARE * 1.5 * np.sin(np.pi * along / 3), abs=1e-9)
+    assert not any(panels(figure)[title].patches for title in titles[:-1])
     planes = {panels(figure)[title].get_ylabel() for title in titles[:2]}
     assert planes == {"y [m]", "z [m]"}
     rigid = shipped("stacker-numeric")
     figure = picture(modes.draw, rigid, vibration.vibration(rigid, np.zeros(3), np.zeros(3), None))
     assert list(panels(figure)) == ["no mode swings"]
+    assert figure.get_suptitle().endswith("joints locked (none) and free (none)")
+
+
+def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
+    robot = shipped("canadarm")
+    result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), 3)
+    figure = picture(modes.draw, robot, result)
+    assert figure.get_suptitle().endswith("joints locked (5 of 6) and free (5 of 6)")
+    axis = starting(figure, "locked: frequencies above those with 3 modes")
+    table = result.arrays["convergence_locked"].values
+    first = axis.lines[0]
+    assert first.get_xdata().tolist() == [1, 2]
+    assert first.get_ydata() == pytest.approx(100 * (table[:2, 0] / table[2, 0] - 1))
+    assert first.get_label() == f"{table[2, 0] / 2 / np.pi:.4g} Hz"
+    model = linear(shipped("canadarm"))
+    assert picture(linear_model.draw, robot, model).get_suptitle().endswith("4 of 6 modes that swing")
+
+
+def test_pictures_of_sweeps_have_their_orders(monkeypatch):
+    """Of all four side by side the exact one is what the others are compared with."""
+    drawn = []
+    monkeypatch.setattr(statics, "draw", lambda name, robot, results, lines: drawn.append((robot.order, [*results])))
+    told = ["statics", "piedboeuf", "--angles", "theta=0,0.5", "--forces", "0,0,0", "--plot", "x.png", "--quiet"]
+    for more in (["--order", "all"], ["--order", "2"]):
+        assert run([*told, *more]) == 0
+    assert drawn == [("exact", ["exact", "2", "1", "0"]), ("2", ["2", "1", "0"])]
+
+
+def test_postures_with_nothing_in_common_stand_over_their_case(picture):
+    """And the title names the orders that are drawn."""
+    robot = shipped("canadarm")
+    q = np.array([point(robot, q2=0.1), point(robot, q1=0.3, q2=1.0)])
+    cases = Sweep({}, [[0, -10, 0]], []).cases(robot, q, {})
+    inquiry = static_question.Inquiry(cases, "newton", None)
+    entry = description.schema.Statics()
+    solved = static_question.at_orders(robot, entry, inquiry, ("2", "1"), lambda share: None)
+    results = {order: outcome.result for order, outcome in solved.items()}
+    figure = picture(statics.draw, robot, results, Outline.of(robot).at)
+    assert figure.get_suptitle() == "statics of canadarm, orders 2, 1, newton solver"
+    axis = starting(figure, "torque of q1")
+    assert axis.get_xlabel() == "case"
+    assert axis.lines[0].get_xdata().tolist() == [1, 2]
 
 
 def rim(axis, colour):

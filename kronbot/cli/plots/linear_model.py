@@ -10,12 +10,12 @@ import numpy as np
 from kronbot.cli.plots import arms, curves
 from kronbot.cli.plots.curves import Curve, Diagram
 from kronbot.cli.plots.frequency_response import Pair, pair_of, response
-from kronbot.cli.plots.modes import HIGHEST, draw_shape, swinging
+from kronbot.cli.plots.modes import HIGHEST, draw_shape, swinging, told
 from kronbot.cli.plots.poles import ALMOST, ROUNDING, draw_poles, visible
 from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
 from kronbot.compute.result import Array, Result
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.outline import Outline
+from kronbot.mechanics.outline import Outline, Twists
 from kronbot.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, s
     lines = Outline.of(robot).at
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
-    shapes = {f"mode {i}": shape for i, shape in enumerate(swinging(robot, result, "")[:SHOWN])}
+    every = swinging(robot, result, "")
+    shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
     swings = bool(visible(poles).imag.any())
     mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
     if pair is not None and swings:
@@ -63,12 +64,15 @@ def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, s
         mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
     rows = flow(list(shapes))
     heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
-    with picture(name, f"linear model of {robot.name}, order {result.order}", [*mosaic, *rows], heights) as axes:
+    title = f"linear model of {robot.name}, order {result.order}"
+    title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
+    twists = Twists.of(robot)
+    with picture(name, title, [*mosaic, *rows], heights) as axes:
         draw_poles(axes["poles"], poles)
         if pair is not None:
             _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
         for key, shape in shapes.items():
-            draw_shape(axes[key], lines, seen, q, shape)
+            draw_shape(axes[key], robot, lines, twists, seen, q, shape)
 
 
 def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:

@@ -14,6 +14,7 @@ from kronbot.cli.plots import arms, style
 from kronbot.cli.plots.arms import Lines, View
 from kronbot.cli.plots.curves import ROUNDING, level
 from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, WIDTH, columns, head, picture, readable, short
+from kronbot.description.wording import listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,10 @@ MARKS = (".", "s", "^")
 ROOM = 0.99 * 72 * WIDTH
 # Units of the columns of a load.
 UNITS = {"force": "N", "moment": "N m"}
+
+
+# What postures that have nothing in common are drawn over.
+CASE = "case"
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,23 @@ def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -
     tall = max(HEIGHT, arms.height(seen, [lines(q) for q in states[chosen]], share))
     heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
     curves = [] if swept is None else _curves(robot, main, swept)
+    over = None if swept is None else _over(robot, main, swept)
+    if len(curves) > 1 and all(len(curve.cases) == 1 for curve in curves):  # postures with nothing in common
+        numbers = np.arange(1.0, len(states) + 1)
+        curves, over = [Curve("", range(len(states)))], (CASE, numbers)
     labels = [curve.label for curve in curves[:CURVES] if curve.label]
     foot = 0.0
     if labels:
         rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
         foot = 1.5 * style.ENTRY * rows / 72
-    title = f"statics of {robot.name}, order {main.order}, {main.summary['solver']} solver"
+    drawn = f"order {order}" if len(results) == 1 else f"orders {listing(list(results))}"
+    title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
     with picture(name, title, mosaic, heights, foot) as axes:
         for key, panel in panels.items():
-            _draw_curves(axes[key], robot, main, swept or "", panel, curves)
+            assert over is not None
+            _draw_curves(axes[key], over, panel, curves)
+            if over[0] == CASE:
+                axes[key].locator_params(axis="x", integer=True)
         if labels:
             handles = axes["panel 0"].get_legend_handles_labels()[0]
             figure = axes["panel 0"].get_figure(root=True)
@@ -154,17 +167,23 @@ def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float
     return short(name), *readable(float(np.abs(values).max()), "m")
 
 
-def _draw_curves(axis: Axes, robot: Robot, result: Result, joint: str, panel: Panel, curves: Sequence[Curve]) -> None:
+def _over(robot: Robot, result: Result, joint: str) -> tuple[str, np.ndarray]:
+    """The label of an abscissa, and the values (cases,) of the swept joint on it."""
+    values = result.series[f"angle.{joint}"]
+    word, along, unit = _readable(robot, f"angle.{joint}", values)
+    return f"{word} [{unit}]", along * values
+
+
+def _draw_curves(axis: Axes, over: tuple[str, np.ndarray], panel: Panel, curves: Sequence[Curve]) -> None:
     """A diagram over the swept joint; only the first of many curves."""
-    word, along, unit = _readable(robot, f"angle.{joint}", result.series[f"angle.{joint}"])
-    places = along * result.series[f"angle.{joint}"]
+    label, places = over
     peak = float(np.abs(panel.values).max())
     factor, shown = readable(peak, panel.unit)
     for i, curve in enumerate(curves[:CURVES]):
         mark = MARKS[i // len(style.STROKES) % len(MARKS)]
         values = factor * panel.values[curve.cases]
         axis.plot(places[curve.cases], values, label=curve.label or None, marker=mark, markersize=3, **style.stroke(i))
-    axis.set_xlabel(f"{word} [{unit}]")
+    axis.set_xlabel(label)
     axis.set_ylabel(f"[{shown}]")
     style.number_ticks(axis.yaxis, factor * peak or 1.0)
     level(axis)
