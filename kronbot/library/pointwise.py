@@ -22,7 +22,7 @@ class Pointwise(robot.Robot):
 
     @cached_property
     def _asked(self) -> dict[Hashable, Question]:
-        """Questions that were traced: the second answer takes microseconds."""
+        """Questions that were traced: the second answer takes its evaluation only."""
         return {}
 
     def _once(self, which: Hashable, make: Callable[[], Question]) -> Question:

@@ -159,6 +159,23 @@ def test_the_princeton_beam():
         assert ours == pytest.approx([wanted.flapwise, wanted.chordwise, wanted.twist], rel=1e-4, abs=1e-7), case
 
 
+@pytest.mark.slow
+def test_what_order_2_leaves_out_of_the_princeton_beam():
+    """Loaded at 45 degrees: the table of the README, to its digits (m, rad)."""
+    loads = [princeton_load(load, np.radians(45)) for load in (4.448, 8.896, 13.345)]
+    exact, second = (equilibria(princeton(order), loads).series for order in ("exact", "2"))
+    table = {
+        "y": (1e3, [0.7, 5.8, 19.0], [1, 1, 0], [56.1, 109.0, 156.6], [1, 1, 1]),
+        "z": (1e3, [0.03, 0.4, 2.2], [2, 1, 1], [3.96, 8.9, 15.3], [2, 1, 1]),
+        "rx": (1.0, [0.0001, 0.0021, 0.010], [4, 4, 3], [0.0067, 0.0258, 0.054], [4, 4, 3]),
+    }
+    for axis, (unit, off, its_digits, whole, digits) in table.items():
+        name = f"tip.b.{axis}"
+        difference = unit * (second[name] - exact[name])
+        assert [round(float(v), n) for v, n in zip(difference, its_digits, strict=True)] == off, axis
+        assert [round(float(unit * v), n) for v, n in zip(exact[name], digits, strict=True)] == whole, axis
+
+
 def critical(order, ratio, w=6, torsion=6, v=3):
     """Tip load that buckles a deep cantilever over sqrt(EI_min GJ)/l^2, with GJ = 1.5 EI_min."""
     robot = beam(order, EIy=ratio, EIz=1.0, GJ=1.5 * ratio, v=v, w=w, torsion=torsion)
