@@ -197,7 +197,7 @@ CALLS = {
     "Robot.taylor": {"of": "J_T", "terms": 1, "q": [0.1, 0.2], "delta": [0.1, 0], "frame": "fore", "axes": "base"},
     "Robot.linearize": {
         "q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "tau": [1, 2], "force": [0, 1, 0], "equilibrium": False,
-        "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"],
+        "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"], "progress": lambda share: None,
     },
     "Robot.linearize_along": {
         "lock": ["q1", "q2"], "duration": 0.1, "step": 0.05, "period": "2*pi/5", "progress": lambda share: None
