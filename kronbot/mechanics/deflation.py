@@ -1,8 +1,8 @@
 """Second-order systems with uncertain entries, and how their poles at zero are taken out exactly.
 
-Directions without stiffness are coordinates whose columns, and rows where forces have a potential, of L(s) = M s^2 +
-D s + K are multiples of s: divided out, they leave a polynomial without these poles. Where nothing damps such a
-coordinate its momentum is conserved, and rows and columns go together: Routh's reduction.
+Directions without stiffness are coordinates whose columns of L(s) = M s^2 + D s + K are multiples of s: divided out,
+they leave a polynomial without these poles. Where a momentum is conserved with such a coordinate a row is a multiple
+of s, too (Routh's reduction), and so on until nothing is singular at s = 0.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.mechanics.matrix_polynomial import ROUNDING, Eigenvalue, Polynomial
+from kronbot.mechanics.eigenvalues import Eigenvalue
+from kronbot.mechanics.matrix_polynomial import ROUNDING, Polynomial, inverse
 
 Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class SecondOrder:
     def symmetric(self) -> bool:
         """Whether forces have a potential: K is symmetric within the errors of its entries."""
         return bool((np.abs(self.K - self.K.T) <= 2 * (self.dK + self.dK.T)).all())
+
+    @property
+    def reciprocal(self) -> bool:
+        """Whether L(s) is symmetric: forces have a potential, and D is symmetric within the errors of its entries."""
+        return self.symmetric and bool((np.abs(self.D - self.D.T) <= 2 * (self.dD + self.dD.T)).all())
 
     @property
     def gyroscopic(self) -> bool:
@@ -118,64 +125,148 @@ def _echelon(V: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class Step:
+    """Rows of a polynomial are combined, R (n x n) times them, and those that are ``divided`` (n,) by s."""
+
+    R: Array
+    divided: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class Deflated:
-    """L(s) = diag(s^rows) P(s) diag(s^columns) in coordinates z, y = T z, without the poles at zero."""
+    """A polynomial P without the poles at zero, of coordinates z: P(s) = steps T^T L(s) T diag(s^-columns), y = T z.
+
+    ``columns`` are 1 for free directions, and ``counts`` (n,) says how many poles at zero each stands for.
+    """
 
     polynomial: Polynomial
     T: Array
-    rows: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.int64]
+    steps: tuple[Step, ...]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def columns(self) -> npt.NDArray[np.int64]:
+        """By which power of s columns are divided (n,)."""
+        return (self.counts > 0).astype(int)
 
     def refined(self, e: Eigenvalue) -> Refined:
         """The eigenvalue with the way back to the coordinates y."""
         right = e.value ** (self.columns.max(initial=0) - self.columns).astype(float)
-        left = np.conj(e.value) ** (self.rows.max(initial=0) - self.rows).astype(float)
-        return Refined(e, self.polynomial, self.T * right, self.T * left)
+        left = np.eye(len(self.T), dtype=complex)
+        for step in reversed(self.steps):
+            left = step.R.T @ (np.where(step.divided, 1.0, np.conj(e.value))[:, None] * left)
+        return Refined(e, self.polynomial, (self.T * right).astype(complex), self.T.astype(complex) @ left)
 
 
 def deflated(system: SecondOrder, degree: int) -> Deflated:
-    """The polynomial in s (degree 2) or s^2 (degree 1) with its roots at zero divided out of rows and columns."""
+    """The polynomial in s (degree 2) or s^2 (degree 1) with its roots at zero divided out of columns, then of rows.
+
+    The staircase of Van Dooren for the structure at zero: what is left at s = 0 is singular as long as there are more.
+    """
     n, free = len(system.M), system.free
     scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
     T = np.diag(scale)
-    pivots = [int(np.abs(v / scale).argmax()) for v in free.T]
+    pivots = _pivots(free / scale[:, None])
     T[:, pivots] = free / (np.abs(free / scale[:, None]).max(axis=0, initial=0.0) if free.size else 1.0)
-    symmetric = system.symmetric
-    matrices = [_congruent(A, E, T) for A, E in ((system.K, system.dK), (system.D, system.dD), (system.M, system.dM))]
-    (K, dK), (D, dD), (M, dM) = matrices
-    rows, columns = np.zeros((2, n), dtype=int)
-    if pivots:
-        if degree == 2:
-            block = np.ix_(pivots, pivots)
-            idle = null_space(D[block], dD[block])
-            if idle.size:  # coordinates of the free ones in which those without damping stand alone
-                where = [int(np.abs(v).argmax()) for v in idle.T]
-                turn = np.eye(len(pivots))
-                turn[:, where] = idle
-                whole = np.eye(n)
-                whole[block] = turn
-                T = T @ whole
-                matrices = [_congruent(A, E, whole) for A, E in matrices]
-                (K, dK), (D, dD), (M, dM) = matrices
-                idle_pivots = [pivots[i] for i in where]
-                still = [p for p in idle_pivots if _nothing(D[p, pivots], dD[p, pivots])]
-                if symmetric:
-                    rows[still] = 1
-                    D[np.ix_(still, pivots)] = D[np.ix_(pivots, still)] = 0
-                    dD[np.ix_(still, pivots)] = dD[np.ix_(pivots, still)] = 0
-                else:
-                    columns[[p for p in still if _nothing(D[:, p], dD[:, p])]] = 1
-                    D[:, columns == 1], dD[:, columns == 1] = 0, 0
-        columns[pivots] += 1
-        K[:, pivots], dK[:, pivots] = 0, 0
-        if symmetric:
-            K[pivots], dK[pivots] = 0, 0
-    parts = [(K, dK), (D, dD), (M, dM)] if degree == 2 else [(K, dK), (M, dM)]
-    return Deflated(_shifted(parts, rows[:, None] + columns), T, rows, columns)
+    parts = [(system.K, system.dK), (system.D, system.dD), (system.M, system.dM)]
+    if degree == 1:
+        del parts[1]
+    parts = [_congruent(A, E, T) for A, E in parts]
+    held = pivots
+    if system.symmetric:
+        # Coordinates of the free ones in which those that meet nothing more stand alone, rows like columns.
+        block = np.ix_(pivots, pivots)
+        idle = null_space(parts[1][0][block].T, parts[1][1][block].T)
+        whole = np.eye(n)
+        whole[block] = _completed(idle)
+        T, parts = T @ whole, [_congruent(A, E, whole) for A, E in parts]
+        parts[0][0][pivots], parts[0][1][pivots] = 0, 0
+    elif pivots.size:
+        held = _pivots(null_space(system.K.T, system.dK.T))[: len(pivots)]
+    for A in parts[0]:
+        A[:, pivots] = 0
+    if system.reciprocal:
+        parts = [((A + A.T) / 2, np.maximum(E, E.T)) for A, E in parts]
+    counts = np.zeros(n, dtype=int)
+    counts[pivots] = 1
+    polynomial, steps = _divided(parts, counts > 0), []
+    while len(held) == len(pivots) > 0:
+        step, more = _staircase(polynomial, held, pivots)
+        if not step.divided.any():
+            break
+        polynomial = _stepped(polynomial, step)
+        steps.append(step)
+        counts[more] += 1
+    mixed = any((np.eye(n) != step.R).any() for step in steps)
+    if system.reciprocal and not mixed:
+        rows = np.array([step.divided for step in steps]).reshape(-1, n).sum(axis=0)
+        polynomial = Polynomial(polynomial.matrices, polynomial.errors, rows - (counts > 0))
+    return Deflated(polynomial, T, tuple(steps), counts)
 
 
-def _nothing(values: Array, errors: Array) -> bool:
-    return bool((np.abs(values) <= 4 * errors).all())
+def _pivots(directions: Array) -> Places:
+    """Places of the largest entries of directions in echelon form."""
+    return np.array([np.abs(v).argmax() for v in directions.T], dtype=np.intp)
+
+
+def _completed(directions: Array) -> Array:
+    """Directions (r, k) in echelon form in the places of their pivots, unit vectors in the others (r x r)."""
+    turn = np.eye(len(directions))
+    turn[:, _pivots(directions)] = directions
+    return turn
+
+
+def _staircase(p: Polynomial, held: Places, free: Places) -> tuple[Step, Places]:
+    """Combinations of rows that are zero at s = 0, to be divided by s; and which free columns meet nothing there.
+
+    Rows ``held`` are those of forces that no stiffness makes, columns ``free`` those of free directions; the others
+    make a regular block A, and what is singular is its Schur complement S.
+    """
+    G, E, n = p.matrices[0], p.errors[0], len(p.matrices[0])
+    others = np.setdiff1d(np.arange(n), held), np.setdiff1d(np.arange(n), free)
+    inner, lower, upper = np.ix_(*others), np.ix_(held, others[1]), np.ix_(others[0], free)
+    corner = np.ix_(held, free)
+    X = np.zeros((len(held), len(others[0])))
+    S, dS = G[corner].copy(), E[corner].copy()
+    coupled = (np.abs(G[lower]) > 0).any(axis=1)
+    if coupled.any():
+        rows, columns = equilibrium(G[inner])
+        within = columns[:, None] * inverse((rows[:, None] * G[inner] * columns).astype(complex)[None])[0].real * rows
+        if np.abs(np.linalg.eigvals(np.abs(within) @ E[inner])).max() < 0.1:
+            X = G[lower] @ within
+            S -= X @ G[upper]
+            moved = (E[lower] + np.abs(X) @ E[inner]) @ np.abs(within) @ np.abs(G[upper])
+            dS += np.abs(X) @ (E[upper] + 4 * ROUNDING * np.abs(G[upper])) + moved
+        else:  # as at a buckling load: nothing is known of the rows that it moves
+            S[coupled], dS[coupled] = np.eye(*S.shape)[coupled], 0.0
+    idle, divided, R = null_space(S.T, dS.T), np.zeros(n, dtype=bool), np.eye(n)
+    places = held[_pivots(idle)]
+    divided[places] = True
+    R[np.ix_(places, held)] = idle.T
+    R[np.ix_(places, others[0])] = -idle.T @ X
+    return Step(R, divided), free[_pivots(null_space(S, dS))]
+
+
+def _stepped(p: Polynomial, step: Step) -> Polynomial:
+    """The polynomial after a step; errors grow in combined rows only."""
+    size, mixed = np.abs(step.R), (np.eye(len(step.R)) != step.R).any(axis=1)[:, None]
+    matrices = [step.R @ A for A in p.matrices]
+    errors = [size @ E + 4 * ROUNDING * mixed * (size @ np.abs(A)) for A, E in zip(p.matrices, p.errors, strict=True)]
+    for parts in (matrices, errors):
+        for k, A in enumerate(parts):
+            A[step.divided] = parts[k + 1][step.divided] if k + 1 < len(parts) else 0.0
+    return Polynomial(matrices, errors)
+
+
+def _divided(parts: list[tuple[Array, Array]], columns: npt.NDArray[np.bool_]) -> Polynomial:
+    """The polynomial of coefficients and errors with columns divided by s."""
+    matrices, errors = (_stepped_columns([part[i] for part in parts], columns) for i in (0, 1))
+    return Polynomial(matrices, errors)
+
+
+def _stepped_columns(parts: list[Array], columns: npt.NDArray[np.bool_]) -> list[Array]:
+    after = [*parts[1:], np.zeros_like(parts[0])]
+    return [np.where(columns, later, A) for A, later in zip(parts, after, strict=True)]
 
 
 def _congruent(A: Array, E: Array, T: Array) -> tuple[Array, Array]:
@@ -184,16 +275,3 @@ def _congruent(A: Array, E: Array, T: Array) -> tuple[Array, Array]:
     plain = (np.count_nonzero(T, axis=0) == 1).all() and (np.log2(size[size > 0]) % 1 == 0).all()
     rounding = 0.0 if plain else 4 * ROUNDING
     return T.T @ A @ T, size.T @ (E + rounding * np.abs(A)) @ size
-
-
-def _shifted(parts: list[tuple[Array, Array]], shift: npt.NDArray[np.int64]) -> Polynomial:
-    """Entry (i, j) divided by s^shift(i, j)."""
-    degree = len(parts)
-    lists: list[list[Array]] = [[], []]
-    for which, made in enumerate(lists):
-        for k in range(degree):
-            entry = np.zeros(shift.shape)
-            for by in range(degree - k):
-                entry = np.where(shift == by, parts[k + by][which], entry)
-            made.append(entry)
-    return Polynomial(*lists)

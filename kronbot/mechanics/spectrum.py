@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.deflation import Deflated, Refined, SecondOrder, deflated, equilibrium
-from kronbot.mechanics.matrix_polynomial import ROUNDING, Eigenvalue, Polynomial, eigenvalues
+from kronbot.mechanics.eigenvalues import Eigenvalue, eigenvalues
+from kronbot.mechanics.matrix_polynomial import ROUNDING, Polynomial
 
 Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
@@ -69,7 +70,7 @@ def poles(system: SecondOrder) -> list[Pole]:
         K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T)
         system = SecondOrder(system.M, system.D, K, system.dM, system.dD, dK, system.free)
     reduced = deflated(system, degree)
-    rest = n * degree - int(reduced.rows.sum() + reduced.columns.sum())
+    rest = n * degree - int(reduced.counts.sum())
     found = eigenvalues(reduced.polynomial, _starts(system, reduced.polynomial, degree, rest)) if rest else []
     if degree == 1 and system.symmetric:
         found = [real for e in found for real in _real(e)]
@@ -105,7 +106,7 @@ def _zeros(system: SecondOrder, reduced: Deflated, power: int) -> list[Pole]:
     places = np.flatnonzero(reduced.columns)
     right = reduced.T[:, places].astype(complex)
     left = right if system.symmetric else np.linalg.svd(system.K)[0][:, len(system.K) - len(places) :]
-    counts = power * (reduced.rows + reduced.columns)[places]
+    counts = power * reduced.counts[places]
     return [Pole(0j, right[:, k], left[:, k], int(counts[k]), -1) for k in range(len(places))]
 
 
@@ -226,10 +227,11 @@ def _with_growth(pole: Pole, system: SecondOrder) -> Pole:
 def _on_axis(made: list[Pole]) -> list[Pole]:
     """Poles of a conservative gyroscopic system lie symmetric to the imaginary axis: one whose error holds the axis,
     and no other one, is on it."""
-    alone = {group for group, count in Counter(pole.group for pole in made).items() if count == 1}
+    values, errors = np.array([pole.value for pole in made]), np.array([pole.error for pole in made])
+    alone = (np.abs(values[:, None] - values) <= errors[:, None] + errors).sum(axis=1) == 1
     return [
         replace(pole, value=1j * pole.value.imag, growth_error=0.0)
-        if pole.group in alone and pole.value.imag > pole.error and abs(pole.value.real) <= pole.error
+        if single and pole.value.imag > pole.error and abs(pole.value.real) <= pole.error
         else pole
-        for pole in made
+        for pole, single in zip(made, alone, strict=True)
     ]

@@ -244,3 +244,46 @@ def test_poles_near_each_other_are_right_however_near(apart):
     for D in (ZERO((4, 4)), 0.02 * K):
         for value, error, true in compared(EYE(4), (D + D.T) / 2, (K + K.T) / 2):
             assert abs(value - true) <= error < 1e-13 * abs(true)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("K", "D", "counts"),
+    [
+        # A momentum and an angle beside each other, gyroscopic and not symmetric: 2 + 1.
+        ([[0, 0, 7], [0, 0, 0], [0, 0, 5]], [[2, 0, -3], [0, 0, 1], [3, -1, 0]], [1, 2]),
+        # A force that a free coordinate makes: a chain of four.
+        ([[0, 1, 0], [0, 0, 0], [0, 0, 4]], [[0, 0, 0], [0, 0, 0], [0, 0, 1]], [4]),
+        ([[0, 1, 0], [0, 0, 0], [0, 0, 4]], [[0, 0, 0], [0, 1, 0], [0, 0, 1]], [3]),
+        ([[0, 0], [0, 5]], [[2, 0.5], [0.5, 1]], [1]),
+        ([[0, 0], [0, 5]], [[0, 0.5], [-0.5, 1]], [2]),
+    ],
+)
+def test_poles_at_zero_are_counted_by_their_chains(K, D, counts, turned):
+    """Against the rank of powers of the state matrix, in whole numbers; the others are right, none is near zero."""
+    K, D = np.array(K, float), np.array(D, float)
+    n = len(K)
+    turn = EYE(n) + turned * np.diag(np.ones(n - 1), 1)  # free directions that are no coordinates
+    M, D, K = turn.T @ turn, turn.T @ D @ turn, turn.T @ K @ turn
+    found = poles(SecondOrder.exact(M, D, K))
+    assert sorted(pole.count for pole in found if pole.free) == counts
+    A = np.block([[ZERO((n, n)), EYE(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    assert 2 * n - np.linalg.matrix_rank(np.linalg.matrix_power(A, 2 * n), tol=1e-9) == sum(counts)
+    left = sorted(exact(M, D, K), key=abs)[sum(counts) :]
+    for value, error in listed(found)[: len(left)]:
+        nearest = min(left, key=lambda s: abs(s - value))
+        left.remove(nearest)
+        assert abs(nearest - value) <= error < 1e-11 * abs(value)
+
+
+def test_poles_that_never_settle_cost_no_other_one():
+    """Three poles at zero that nothing takes out: those at zero are vague, the other three right to the last digits."""
+    K, D = np.array([[0.0, 0, 7], [0, 0, 0], [0, 0, 5]]), np.array([[2.0, 0, -3], [0, 0, 1], [3, -1, 0]])
+    system = SecondOrder(EYE(3), D, K, *(1e-16 * np.abs(A) for A in (EYE(3), D, K)), ZERO((3, 0)))
+    with np.errstate(all="raise"):
+        found = poles(system)
+    assert sum(pole.count for pole in found) == 6
+    for true in sorted(exact(EYE(3), D, K), key=abs)[3:]:
+        best = min(found, key=lambda pole: min(abs(pole.value - true), abs(pole.value.conjugate() - true)))
+        assert abs(abs(best.value) - abs(true)) <= best.error < 1e-13
+    assert all(pole.error >= abs(pole.value) for pole in sorted(found, key=lambda pole: abs(pole.value))[:2])

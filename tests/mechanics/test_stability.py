@@ -142,6 +142,35 @@ def test_every_mode_of_a_light_beam_on_a_heavy_hub_counts():
     assert margins[-1, 0] > 1e-5
 
 
+@pytest.mark.parametrize(("beams", "modes", "inertia"), [(2, 4, 7e4), (3, 3, 6e5), (4, 4, 2e4)])
+def test_of_equal_beams_on_a_heavy_hub_one_shape_of_each_is_reached(beams, modes, inertia):
+    """All but one of a cluster of poles swing against each other; margins of the others against 50 digits."""
+    beam = f"flexible: {{mass: 0.3, EI: {{z: 2000}}, modes: {{v: {modes}}}, shape: legendre, length: 0.8}}"
+    yaws = ("0", "pi/2", "pi", "-pi/2")[:beams]
+    links = [
+        f"  - {{name: b{i}, parent: hub, joint: {{type: fixed}}, pose: {{rpy: [0, 0, {yaw}]}}, {beam}}}\n"
+        for i, yaw in enumerate(yaws)
+    ]
+    hub = f"rigid: {{mass: 1, inertia: {{Izz: {inertia}}}}}"
+    head = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard\n", "")
+    head += f"  - {{name: hub, joint: {{type: revolute, name: q1}}, pose: {{}}, {hub}}}\n"
+    found = about(model(head + "".join(links)), inputs=("torques",), outputs=("joints",))
+    assert [found.summary[word] for word in ("controllable", "observable")] == 2 * [2 * (1 + modes)]
+    table = found.arrays["margins"].values
+    with mp.workdps(50):
+        M, K = (mp.matrix(found.arrays[name].values.tolist()) for name in ("M_L", "K_L"))
+        half = mp.inverse(mp.cholesky(M))
+        _, V = mp.eigsy(half * (K + K.T) / 2 * half.T)
+        reach = V.T * half * mp.matrix([1] + [0] * (len(M) - 1))
+        true = np.array([abs(float(x / mp.norm(reach))) for x in reach])
+    for k in range(1 + modes):
+        group = slice(0, 1) if not k else slice(1 + (k - 1) * beams, 1 + k * beams)
+        # The pole of the shape that is reached lies beside the others, or is none of them by no more than its error.
+        for value, error in ((0, 1), (2, 3)):
+            off = np.linalg.norm(table[group, value]) - np.linalg.norm(true[group])
+            assert abs(off) <= table[group, error].max() + 1e-13
+
+
 def test_moving_joints_are_locked_in_words_too():
     robot = made(HUB + """
   - {name: tip, joint: {type: revolute, name: q2}, dh: {a: 0.2, d: 0, alpha: 0, theta: 0}, rigid: {mass: 0.1}}
