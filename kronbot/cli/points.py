@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 
 from kronbot.cli.files import shown
+from kronbot.cli.messages import show_doubts
 from kronbot.cli.rows import angles, blocks_of, doubt_of
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
@@ -49,7 +49,7 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
 def _warn_of_degrees(robot: Robot, text: str, places: Mapping[int, float], option: str) -> None:
     for place in angles(robot, option):
         if doubt := doubt_of(robot.coordinates[place], places.get(place, 0.0), text):
-            click.echo(f"warning: {option}: {doubt}", err=True)
+            show_doubts([f"{option}: {doubt}"])
 
 
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:

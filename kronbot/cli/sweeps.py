@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from kronbot.cli.messages import show_doubts
+from kronbot.cli.rows import doubt_of
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
 
@@ -26,6 +29,9 @@ def angles_by_joint(robot: Robot, texts: Sequence[str]) -> dict[str, list[float]
         if name in swept:
             raise UsageError(f"--angles: {name} is given twice")
         swept[name] = [value for part in values.split(",") for value in _range(part, known)]
+        if any(joint.name == name and joint.revolute for joint in robot.joints):
+            doubts = (doubt_of(name, value, values) for value in swept[name])
+            show_doubts(f"--angles: {doubt}" for doubt in islice(filter(None, doubts), 1))
     return swept
 
 

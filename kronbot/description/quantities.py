@@ -58,7 +58,7 @@ def _angles(views: Iterable[View]) -> None:
         value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
         if value is not None and abs(value) > _FULL_TURN and key not in told:  # of a list in degrees once
             told.add(key)
-            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write 90*deg)")
+            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")
 
 
 def _turns(root: View) -> None:

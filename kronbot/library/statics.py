@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kronbot.compute.result import Outcome, Result
 from kronbot.description import schema
 from kronbot.description.expressions import Expression, parse
@@ -15,7 +17,7 @@ from kronbot.library.arguments import Scalar
 from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
-from kronbot.mechanics.load_cases import Sweep
+from kronbot.mechanics.load_cases import Case, Sweep
 from kronbot.mechanics.static_model import PURPOSE
 from kronbot.mechanics.statics import Equilibria, Inquiry
 from kronbot.model.robot import Robot
@@ -50,7 +52,7 @@ class Asked:
         """
         cases = self.inquiry.cases
         if len(cases) != 1:
-            raise UsageError(f"buckling is for one case, not {len(cases)}: give joint angles and one load")
+            raise UsageError(f"buckling is for one case, not {len(cases)}: ", *_one_case(self.robot, cases))
         borne = buckling(Equilibria(self.robot, self.entry), cases[0], self.inquiry.solver)
         try:
             outcome = self.answer(progress)
@@ -78,8 +80,9 @@ def ask(
 ) -> Asked:
     """The sweep that these values ask for; the file's where they are silent.
 
-    ``q`` places joints (those it names are not swept; rows of it are the postures of the sweep), ``angles`` replaces
-    the file's sweep, ``forces`` or ``moments`` its loads on the endpoint; ``loads`` and ``distributed`` come on top.
+    ``q`` places joints (those it names are not swept, the others keep the file's sweep; rows of it are the postures of
+    the sweep), ``angles`` replaces the file's sweep, ``forces`` or ``moments`` its loads on the endpoint; ``loads`` and
+    ``distributed`` come on top.
     Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
     places, batch = points(robot, {"q": q})
@@ -110,6 +113,21 @@ def ask(
         zero = statics.calibration_angles(robot, entry.calibration)
     cases = sweep.cases(robot, places["q"], torques)
     return Asked(robot, entry, Inquiry(cases, solver, zero))
+
+
+def _one_case(robot: Robot, cases: Sequence[Case]) -> list[str | Argument]:
+    """What makes a sweep more than one case, and what makes it one again."""
+    told: list[str | Argument] = []
+    angles, wrenches = np.array([case.angles for case in cases]), np.array([case.wrench for case in cases])
+    for joint, column in zip(robot.joints, angles.T, strict=True):
+        if count := len(np.unique(column)) - 1:
+            told += [f"{joint.name} has {count + 1} values (", Argument("q", f"{joint.name}=..."), " gives it one), "]
+    for word, columns in (("forces", wrenches[:, :3]), ("moments", wrenches[:, 3:])):
+        if count := len(np.unique(columns, axis=0)) - 1:
+            told += [f"there are {count + 1} {word} on the endpoint (", Argument(word, "x,y,z"), " gives one), "]
+    if not told:
+        return ["they are alike: leave out all but one"]
+    return [*told[:-1], str(told[-1]).removesuffix(", ")]
 
 
 def _angles(robot: Robot, row: object, word: str) -> list[float]:

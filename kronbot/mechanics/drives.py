@@ -52,9 +52,17 @@ class Drives:
         return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
 
     def follows(self, joint: str) -> bool:
-        """True where the drive of a joint looks at its motion: torques of the rigid arm, or PD without a target."""
+        """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or PD without a target."""
         drive = self.by_joint.get(joint)
         return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
+
+    def commanded(self, t: SX) -> dict[str, SX]:
+        """Where motions want the joints that follow one to be at time t, by joint; 0 for those without a motion."""
+        return {
+            joint.name: self.robot.motions[joint.name].value(t) if joint.name in self.robot.motions else SX(0)
+            for joint in self.robot.joints
+            if joint.index not in self.prescribed and self.follows(joint.name)
+        }
 
     @property
     def motions(self) -> list[Motion]:

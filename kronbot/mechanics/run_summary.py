@@ -38,9 +38,8 @@ def highlights(robot: Robot, drives: Drives, series: Mapping[str, Array], solver
             tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
             summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
     t = SX.sym("t")
-    for joint in robot.joints:
-        if joint.name in robot.motions and joint.index not in drives.prescribed and drives.follows(joint.name):
-            wanted = Trace(robot.parameters, {"t": t}, {"q": robot.motions[joint.name].value(t)}, "simulate")
-            deviation = series[joint.name] - wanted.rows(series["t"])["q"][:, 0]
-            summary[f"peak_deviation.{joint.name}"] = float(np.abs(deviation).max())
+    if commanded := drives.commanded(t):
+        wanted = Trace(robot.parameters, {"t": t}, commanded, "simulate").rows(series["t"])
+        for name, values in wanted.items():
+            summary[f"peak_deviation.{name}"] = float(np.abs(series[name] - values[:, 0]).max())
     return summary

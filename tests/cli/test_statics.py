@@ -132,3 +132,46 @@ def test_pictures(suffix, tmp_path, capsys):
         text = drawings[0].decode()
         assert all(word in text for word in ("torque of theta, order 1", "theta [deg]", "N m", "1/m", "x [m]"))
     assert run(["statics", "piedboeuf", "--plot", str(target)]) == 2  # it is there already
+
+
+TWO_JOINTS = """
+kronbot: 1
+name: two
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {z: 9}, modes: {v: 1}}
+  - {name: b, joint: {type: revolute, name: q2}, dh: {a: 1, d: 0, alpha: 0, theta: 0}}
+statics: {angles: {q1: [0, 1], q2: [0, 0.5]}, forces: [[0, 0, 0], [0, -1, 0]]}
+"""
+
+
+def test_joints_that_q_does_not_name_keep_the_sweep_and_buckling_says_so(tmp_path, capsys):
+    """The message names what makes several cases of it, each with its cure, which works."""
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO_JOINTS)
+    series = ask(capsys, "statics", str(file), "--q", "q1=0.2")["series"]
+    assert series["angle.q1"] == [0.2] * 4 and series["angle.q2"] == [0, 0, 0.5, 0.5]
+    assert run(["statics", str(file), "--q", "q1=0.2", "--buckling"]) == 2
+    assert capsys.readouterr().err == (
+        "Error: buckling is for one case, not 4: q2 has 2 values (--q q2=... gives it one), "
+        "there are 2 forces on the endpoint (--forces x,y,z gives one)\n"
+    )
+    cured = ["statics", str(file), "--q", "q1=0.2,q2=0", "--forces", "0,-1,0", "--buckling"]
+    assert run(cured) == 0
+
+
+def test_angles_in_degrees_are_doubted(tmp_path, capsys):
+    """As those of --q and of files are; not where somebody wrote deg or pi. The number is the user's."""
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO_JOINTS)
+    assert run(["statics", str(file), "--angles", "q1=0:90:30", "--quiet"]) == 0
+    assert "warning: --angles: q1 = 30 is beyond 2 pi: is it in degrees? (write 30*deg)" in capsys.readouterr().err
+    assert run(["statics", str(file), "--angles", "q1=0:90*deg:30*deg", "--quiet"]) == 0
+    assert "degrees" not in capsys.readouterr().err
+    file.write_text(TWO_JOINTS.replace("[0, 1]", "[-180, 0]"))
+    assert run(["check", str(file)]) == 0
+    assert "(write -180*deg)" in capsys.readouterr().err

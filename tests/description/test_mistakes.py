@@ -1,6 +1,7 @@
 """Mistakes that people make: each is found at its place, all in one go, with a guess at what was meant."""
 
 import os
+import re
 
 import pytest
 
@@ -123,7 +124,8 @@ def test_angles_in_degrees(right, wrong):
     found = warnings(ROBOT.replace(right, wrong))
     assert 1 <= len(found) <= 2  # both limits
     for warning in found:
-        assert "is it in degrees? (write 90*deg)" in warning.message
+        number, cure = re.fullmatch(r"the angle (.*) is beyond 2 pi: .*\(write (.*)\*deg\)", warning.message).groups()
+        assert float(number) == float(cure)
         assert ROBOT.replace(right, wrong).splitlines()[warning.line - 1][warning.column - 1] in "-0123456789"
 
 

@@ -100,3 +100,19 @@ def test_any_joint_name_goes_into_an_archive(name, tmp_path, capsys):
     code = command_line(["simulate", str(tmp_path / "slider.yaml"), "-o", str(target)])
     assert code == 0, capsys.readouterr().err
     assert np.load(target)[name][-1] == pytest.approx(25)
+
+
+def test_joints_without_a_motion_stray_from_zero():
+    """Torques of the rigid arm hold them there, and PD without a target: the summary says how well."""
+    text = (
+        SLIDER.replace("NAME", "q1")
+        .replace(
+            "simulate:", "  - {name: top, joint: {type: prismatic, name: q2}, pose: {}, rigid: {mass: 1}}\nsimulate:"
+        )
+        .replace("duration: 10", "duration: 1")
+    )
+    moving = "motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 2}}\n"
+    for drive in ("rigid-inverse-dynamics", "{q2: {pd: {kp: 1, kd: 0}}}"):
+        outcome = run(model(text.replace("{q1: DRIVE}", drive) + moving), qd={"q2": 0.5}).result
+        strayed = np.abs(outcome.series["q2"]).max()
+        assert outcome.summary["peak_deviation.q2"] == strayed > 0.1

@@ -79,8 +79,12 @@ def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
             if joint.revolute == revolute
         ]
         followed = [(curve, curve.wanted) for curve in own if curve.wanted is not None]
-        # How far a joint is from a target that stands still is seen in the angle itself.
-        strays += [Curve(curve.label, unit, curve.values - asked) for curve, asked in followed if np.ptp(asked) > 0]
+        # How far a joint still has to go to a target is seen in the angle itself.
+        strays += [
+            Curve(curve.label, unit, curve.values - asked)
+            for curve, asked in followed
+            if np.ptp(asked) > 0 or abs(curve.values[0] - asked[0]) <= UNMOVED
+        ]
         if own:
             diagrams.append(Diagram(title + (", grey: commanded" if followed else ""), own))
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
@@ -121,15 +125,12 @@ def commanded(robot: Robot, times: np.ndarray) -> dict[str, np.ndarray]:
     """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
     driven = drives(robot)
     t = SX.sym("t")
-    asked: dict[str, SX] = {}
-    for joint in robot.joints:
-        drive = driven.by_joint.get(joint.name)
-        if joint.index in driven.prescribed:
-            asked[joint.name] = driven.prescribed[joint.index].value(t)
-        elif drive is not None and drive.pd is not None and drive.pd.target is not None:
-            asked[joint.name] = robot.parameters.number(drive.pd.target)
-        elif joint.name in robot.motions and driven.follows(joint.name):
-            asked[joint.name] = robot.motions[joint.name].value(t)
+    asked = driven.commanded(t) | {
+        robot.coordinates[place]: motion.value(t) for place, motion in driven.prescribed.items()
+    }
+    for name, drive in driven.by_joint.items():
+        if drive.pd is not None and drive.pd.target is not None:
+            asked[name] = robot.parameters.number(drive.pd.target)
     if not asked:
         return {}
     rows = Trace(robot.parameters, {"t": t}, asked, PURPOSE).rows(times)
