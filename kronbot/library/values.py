@@ -90,19 +90,26 @@ def _columns(robot: Robot, given: Values | None, word: str) -> dict[int, Array]:
         return {_place(robot, name, word): _column(robot, value, word) for name, value in named.items()}
     if not arguments.is_list(given):
         raise UsageError(f"{word}: give values by name or as a list, not {arguments.shown(given)}")
+    if type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
+        _places(robot, len(given), word)  # before any of a million values is read
     table = arguments.array(given, robot.description.values, word)
     # Rows (N, k) have a column for every value, one point (k,) a number.
     columns = list(np.atleast_1d(table).T)
-    joints = [joint.index for joint in robot.joints]
-    if len(columns) not in (robot.n, len(joints)):
-        raise UsageError(
-            f"{word} got {len(columns)} values; the robot has {robot.n} coordinates "
-            f"({listing(robot.coordinates)}), {len(joints)} of them joints"
-        )
+    places = _places(robot, len(columns), word)
     if table.ndim == 2 and not len(table):
         raise UsageError(f"{word}: there are no rows")
-    places = range(robot.n) if len(columns) == robot.n else joints
     return dict(zip(places, columns, strict=True))
+
+
+def _places(robot: Robot, count: int, word: str) -> Sequence[int]:
+    """The coordinates that so many values are for: all of them, or the joints."""
+    joints = [joint.index for joint in robot.joints]
+    if count not in (robot.n, len(joints)):
+        raise UsageError(
+            f"{word} got {count} values; the robot has {robot.n} coordinates "
+            f"({listing(robot.coordinates)}), {len(joints)} of them joints"
+        )
+    return range(robot.n) if count == robot.n else joints
 
 
 def _column(robot: Robot, value: object, word: str) -> Array:

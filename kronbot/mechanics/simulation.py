@@ -178,7 +178,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         f"{each} by up to {each.amount}, first at t = {done[seen][each.first]:g} s"
         for each in passings(robot, q[seen], run.error)
     ]
-    told += step_of_gravity(robot, system, report, start, summary)
+    if count > 1:  # of a run that did not begin nobody knows how far beams bend
+        told += step_of_gravity(robot, system, report, start, summary)
     units = units_of(robot, series)
     return Outcome(Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units), error)
 

@@ -63,7 +63,7 @@ class Grammar:
         tree["parameters"] = Entries([["EI", "12"], ["m", self.random.choice(("2", "EI/7", ""))]])
         for link in map(dict, tree["links"]):
             row, beam = dict(link.get("dh", [])), link.get("flexible")
-            if beam and row and tree["convention"] == "standard":
+            if beam and row and tree.get("convention") == "standard":
                 beam[:] = [entry for entry in beam if entry[0] not in ("length", "root")]
                 next(entry for entry in link["dh"] if entry[0] == "a")[1] = "1.5"
             elif beam and "length" not in dict(beam):

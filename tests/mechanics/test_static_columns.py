@@ -11,7 +11,7 @@ from oracles import Lagrangian
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from kronbot import loads
+from kronbot import load, loads
 from kronbot.cli.main import run as kronbot
 
 LENGTH, ROOT, EI_Y, EI_Z, GJ = 1.3, 0.2, 2.0, 0.7, 1.1
@@ -399,3 +399,15 @@ def test_orders_of_which_one_has_no_equilibrium_are_not_complete(tmp_path, capsy
     capsys.readouterr()
     assert kronbot(["statics", str(file), "--forces", "0,0.01,0", "--order", "all", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["summary"]["complete"] is True
+
+
+@pytest.mark.parametrize("turn", ["pi/2", "pi", "-pi/2", "2*pi/3"])
+def test_the_stiffness_turns_with_the_arm(turn):
+    """A straight arm without gravity in two postures: one tensor, also where rounding leaves cos(pi/2) = 6e-17."""
+    robot = load("canadarm")
+    flat, turned = (robot.statics(q={"q1": angle}, forces=[[0, 0, 0]]) for angle in (0, turn))
+    c, s = np.cos(turned["angle.q1"][0]), np.sin(turned["angle.q1"][0])
+    R = np.kron(np.eye(2), [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    assert flat.summary["yielding_directions"] == turned.summary["yielding_directions"] == 2
+    for name in ("compliance", "stiffness"):
+        assert turned[name] == pytest.approx(R @ flat[name] @ R.T, abs=1e-9 * np.abs(flat[name]).max())
