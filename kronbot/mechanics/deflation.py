@@ -81,8 +81,9 @@ class Refined:
 
 
 def null_space(K: Array, dK: Array) -> Array:
-    """Directions (n, r) that K maps to zero within the errors of its entries, echelon form, zero columns first."""
-    n = len(K)
+    """Directions (n, r) that K (m x n) maps to zero within the errors of its entries, in echelon form, those of zero
+    columns first."""
+    n = K.shape[1]
     free = [j for j in range(n) if not K[:, j].any()]
     rest = [j for j in range(n) if j not in free]
     found = [np.eye(n)[:, free]]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
+from kronbot.mechanics.deflation import null_space
 from kronbot.model.modes import gauss
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +28,7 @@ CLOSE, NEARLY = 1e-12, 1e-8
 MOST_STEPS = 1024
 # No piece takes a deviation so far: its steps are too long for it.
 LARGEST = 1e50
-# A column of the stiffness (by the inertia, 1/s2) below this share of the largest is rounding.
+# An entry of the stiffness (by the inertia, 1/s2) below this share of the largest is rounding.
 NO_STIFFNESS = 1e-15
 # A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
 CONSERVED = 1e-9
@@ -92,14 +93,17 @@ def monodromy(coefficients: Coefficients, period: float, progress: Callable[[flo
     """The monodromy matrix of the periodic coefficients; ``progress`` is told the share of the period that is done."""
     progress(0.0)
     times = period * np.arange(PIECES + 1) / PIECES
-    M, D, K = coefficients(times)
-    size = np.sqrt(np.diagonal(M.mean(axis=0)))
-    stiffness = np.abs(K / np.outer(size, size)).max(axis=(0, 1))
-    cyclic = np.flatnonzero(stiffness <= NO_STIFFNESS * stiffness.max(initial=0.0))
-    scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(size)), cyclic))
+    T, cyclic = _cyclic(*coefficients(times)[::2])
+
+    def turned(times: Array) -> tuple[Array, Array, Array]:
+        M, D, K = (T.T @ A @ T for A in coefficients(times))
+        return M, D, K
+
+    M, D, K = turned(times)
+    scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(T)), cyclic))
     pieces, errors = [], []
     for k in range(PIECES):
-        piece, error = _piece(coefficients, scales, times[k], times[k + 1])
+        piece, error = _piece(turned, scales, times[k], times[k + 1])
         pieces.append(piece)
         errors.append(error)
         progress((k + 1) / PIECES)
@@ -116,6 +120,21 @@ def monodromy(coefficients: Coefficients, period: float, progress: Callable[[flo
         pieces = [after.T @ piece @ before for before, piece, after in zip(bases, pieces, bases[1:], strict=False)]
         form = bases[0].T @ form @ bases[0]
     return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
+
+
+def _cyclic(M: Array, K: Array) -> tuple[Array, npt.NDArray[np.intp]]:
+    """Coordinates z, y = T z, and which of them are cyclic, by inertia and stiffness at many times (times, n, n).
+
+    Where no stiffness ever meets a direction it is a coordinate of its own, as the turn of joints on one axis.
+    """
+    size = np.sqrt(np.diagonal(M.mean(axis=0)))
+    stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
+    stiffness = np.where(np.abs(stiffness) <= NO_STIFFNESS * np.abs(stiffness).max(initial=0.0), 0.0, stiffness)
+    free = null_space(stiffness, 4 * EPS * np.abs(stiffness))
+    places = np.abs(free).argmax(axis=0)
+    T = np.diag(1 / size)
+    T[:, places] = free / size[:, None]
+    return T, places
 
 
 def _modes(M: Array, K: Array) -> tuple[Array, Array]:

@@ -45,9 +45,17 @@ def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement | None:
     undamped = system.gyroscopic and (bounded or len(still) == len(moving))
     if undamped:
         return Judgement("stable, undamped")
+    # A growth that is known to be below a rounding of the pole itself is none to speak of, and said where energy
+    # leaves it open.
+    seen = [each for each in open_ if _most(each[1]) > ROUNDING * abs(each[1].value)]
     if not open_ or bounded:
-        return Judgement("stable", _words(open_[0]) if open_ else "")
-    return Judgement("undecided", _words(max(open_, key=lambda each: each[1].value.real + each[1].growth_error)))
+        return Judgement("stable", _words(seen[0]) if seen else "")
+    return Judgement("undecided" if seen else "stable", _words(max(open_, key=lambda each: _most(each[1]))))
+
+
+def _most(pole: Pole) -> float:
+    """The fastest growth that its error leaves open."""
+    return pole.value.real + pole.growth_error
 
 
 def _words(numbered: tuple[int, Pole]) -> str:
@@ -66,8 +74,10 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
 
 
 def _takes_energy(system: SecondOrder) -> bool:
-    """Whether the symmetric part of D is >= 0 within the errors of its entries."""
-    lowest, error = _lowest(system.D, system.dD)
+    """Whether the symmetric part of D is >= 0 within the errors of its entries; rows of nothing but errors are zero."""
+    D, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
+    known = np.flatnonzero((np.abs(D) > dD).any(axis=1))
+    lowest, error = _lowest(D[np.ix_(known, known)], dD[np.ix_(known, known)])
     return lowest >= -error
 
 

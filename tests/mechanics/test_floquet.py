@@ -297,6 +297,47 @@ def test_a_damped_cyclic_coordinate_has_one_multiplier_at_one():
     assert found.summary["verdict"].startswith("asymptotically stable")
 
 
+COAXIAL = """
+kronbot: 1
+name: coaxial
+gravity: [0, -9.81, 0]
+links:
+  - name: support
+    joint: {type: prismatic, name: x}
+    pose: {rpy: [-pi/2, 0, 0]}
+    rigid: {mass: 1}
+  - name: shaft
+    joint: {type: revolute, name: q1}
+    pose: {rpy: [pi/2, 0, 0]}
+    rigid: {mass: 1, inertia: {Izz: 0.05}}
+  - name: disk
+    joint: {type: revolute, name: q2, damping: DAMPING}
+    pose: {rpy: [0, 0, 0.4]}
+    rigid: {mass: 1, inertia: {Izz: 0.15}}
+  - name: bob
+    joint: {type: revolute, name: q3, damping: DAMPING}
+    pose: {rpy: [0, 0, -pi/2 - 0.4]}
+    rigid: {mass: 1.3, com: [0.7, 0, 0], inertia: {Izz: 0.08}}
+motion:
+  x: {type: sinusoid, amplitude: 0.02, frequency: 9}
+"""
+
+
+@pytest.mark.parametrize(("damping", "at_one", "word"), [(0, 4, "stable, undamped"), (0.1, 2, "asymptotically stable")])
+def test_joints_on_one_axis_turn_freely_whatever_shakes_them(damping, at_one, word):
+    """Three of them see one angle: two directions are free, and their momenta are conserved where nothing damps.
+
+    Undamped, the bob is the pendulum of Mathieu's equation.
+    """
+    found = along(COAXIAL.replace("DAMPING", repr(damping)))
+    assert found.summary["multipliers_at_one"] == at_one
+    assert found.summary["verdict"].startswith(f"{word} (")
+    assert (found.arrays["multiplier_errors"].values < 1e-9).all()
+    if not damping:
+        others = multipliers(found)[np.abs(multipliers(found) - 1) > 1e-6]
+        assert apart(others, mathieu(4 * LEVER * G / 81, 2 * LEVER * 0.02)) < 1e-8
+
+
 def test_joints_with_a_motion_are_locked_by_default_and_lock_all_leaves_nothing():
     """--lock z is the default; with all joints locked the rigid pendulum has no coordinate and no multiplier."""
     text = pendulum(0.03, 9.0)
