@@ -486,6 +486,16 @@ def test_stiffness_and_frequencies_along_a_motion(picture):
         assert found == pytest.approx(np.sqrt(squares[squares > 1e-9 * squares[-1]]), rel=1e-9)
 
 
+def test_slow_frequencies_are_drawn_beside_fast_ones():
+    """Ten decades apart, and coupled; a direction that nothing holds has none."""
+    M = np.array([[1, 0.1, 0], [0.1, 1, 0.1], [0, 0.1, 1]])
+    K = np.diag([0, 1e-10, 1e10])
+    drawn = linear_model._frozen_frequencies(np.array([M, M]), np.array([K, K]))
+    slow, fast = (curve.values[0] for curve in drawn)
+    assert slow == pytest.approx(1e-5 * np.sqrt(np.linalg.inv(M[:2, :2])[1, 1]), rel=1e-9)  # the fast one stays put
+    assert fast == pytest.approx(1e5 * np.sqrt(np.linalg.inv(M)[2, 2]), rel=1e-9)
+
+
 def test_floquet_multipliers_and_the_unit_circle(picture):
     """Those that grow are marked otherwise."""
     axis_values = [0.0, 1.0, 2.0]

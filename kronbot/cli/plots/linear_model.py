@@ -11,11 +11,13 @@ from kronbot.cli.plots import arms, curves
 from kronbot.cli.plots.curves import Curve, Diagram
 from kronbot.cli.plots.frequency_response import Pair, pair_of, response
 from kronbot.cli.plots.modes import HIGHEST, draw_shape, swinging, told
-from kronbot.cli.plots.poles import ALMOST, ROUNDING, draw_poles, visible
+from kronbot.cli.plots.poles import draw_poles, visible
 from kronbot.cli.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
 from kronbot.compute.result import Array, Result
 from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.outline import Outline, Twists
+from kronbot.mechanics.spectrum import poles as poles_of
 from kronbot.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -152,17 +154,16 @@ def _stiffness(robot: Robot, K: Array) -> list[Diagram]:
 
 
 def _frozen_frequencies(M: np.ndarray, K: np.ndarray) -> list[Curve]:
-    """Square roots of the eigenvalues of M_L^-1 K_L (rad/s) at every instant, ascending; those that are real."""
-    if not M.shape[1]:
-        return []
-    # L^-1 K L^-T has the same eigenvalues, and is symmetric where K is: double ones stay real.
-    L = np.linalg.cholesky(M)
-    squares = np.linalg.eigvals(np.linalg.solve(L, np.linalg.solve(L, K).transpose(0, 2, 1))).astype(complex)
-    squares = np.take_along_axis(squares, np.argsort(squares.real, axis=1, kind="stable"), axis=1)
-    real = (squares.real > ROUNDING * np.abs(squares).max()) & (np.abs(squares.imag) <= ALMOST * np.abs(squares))
-    values = np.where(real, np.sqrt(np.abs(squares)), np.nan)
-    found = [column for column in values.T if np.isfinite(column).any()][: curves.CURVES]
-    return [Curve(str(i + 1), "rad/s", column) for i, column in enumerate(found)]
+    """Frequencies (rad/s) of M_L y'' + K_L y = 0 at every instant, ascending; the slowest ones beside the fastest."""
+    n = M.shape[1]
+    values = np.full((len(M), n), np.nan)
+    for row, inertia, stiffness in zip(values, M, K, strict=True):
+        found = poles_of(SecondOrder.exact(inertia, np.zeros((n, n)), stiffness))
+        swinging = [pole.value.imag for pole in found if not pole.value.real and pole.value.imag > pole.error]
+        # What swings fastest keeps its place where slower ones fall over.
+        row[n - len(swinging) :] = swinging
+    columns = [column for column in values.T if np.isfinite(column).any()][: curves.CURVES]
+    return [Curve(str(i + 1), "rad/s", column) for i, column in enumerate(columns)]
 
 
 def _multipliers(axis: Axes, result: Result) -> None:
