@@ -67,7 +67,7 @@ def poles(system: SecondOrder) -> list[Pole]:
         return []
     degree = 1 if not system.D.any() and not system.dD.any() else 2
     if system.symmetric:
-        K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T)
+        K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T) + np.abs(system.K - system.K.T) / 2
         system = SecondOrder(system.M, system.D, K, system.dM, system.dD, dK, system.free)
     reduced = deflated(system, degree)
     rest = n * degree - int(reduced.counts.sum())
@@ -203,7 +203,8 @@ def _with_growth(pole: Pole, system: SecondOrder) -> Pole:
     """A pole that swings, with the growth rate that its damping gives, where that is known better.
 
     x^H L(s) x = m s^2 + (d + i g) s + k has real m, d, g, k where K is symmetric, so that
-    Re s = -d Im s / (2 m Im s + g), and d is a small number with small errors where D leaves out most of x.
+    Re s = -d Im s / (2 m Im s + g), and d is a small number with small errors where D leaves out most of x. What
+    rounding leaves of K that is not symmetric meets the real part of x with the imaginary one only.
     """
     assert pole.refined is not None
     if not pole.value.imag or abs(pole.value.real) > 1e-3 * abs(pole.value):
@@ -218,7 +219,9 @@ def _with_growth(pole: Pole, system: SecondOrder) -> Pole:
     root = np.sqrt(np.diag(system.M))
     moved = pole.right_error(np.eye(len(x))) + 4 * ROUNDING * (np.abs(x) * root).max() / root
     through = 2 * np.abs(damping @ x) @ moved + moved @ np.abs(damping) @ moved
-    error = float((np.abs(x) @ dD @ np.abs(x) + through) * omega / below)
+    turned = x * np.exp(-0.5j * np.angle(x @ (np.diag(system.M) * x)))
+    skew = 2 * np.abs(turned.real) @ system.dK @ np.abs(turned.imag)
+    error = float(((np.abs(x) @ dD @ np.abs(x) + through) * omega + skew) / below)
     if error >= pole.growth_error:
         return pole
     return replace(pole, value=complex(-d * omega / below, omega), growth_error=error)

@@ -192,6 +192,20 @@ def test_weak_damping_is_told_from_none(size):
     assert judge(system, poles(system)).word == "stable"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_growth_is_within_its_error_where_k_is_symmetric_but_for_rounding(seed):
+    """Gyroscopic terms make shapes complex: what is skew in the last digits of K moves real parts then."""
+    rng = np.random.default_rng(seed)
+    G, K = rng.standard_normal((2, 3, 3))
+    K = (K @ K.T + EYE(3)) * (1 + 1e-14 * np.sign(G - G.T))
+    D = G - G.T + np.diag([1e-13, 0, 0])
+    left = exact(EYE(3), D, K)
+    errors = [1e-16 * np.abs(A) for A in (EYE(3), D)]
+    for pole in poles(SecondOrder(EYE(3), D, K, *errors, 1e-14 * np.abs(K), ZERO((3, 0)))):
+        nearest = min(left, key=lambda s: abs(s - pole.value))
+        assert abs(nearest.real - pole.value.real) <= pole.growth_error < 1e-13
+
+
 def test_ratios_of_undamped_systems_are_zero_to_the_last_bit():
     """With and without gyroscopic terms, also beside a rounding in K that is not symmetric."""
     rng = np.random.default_rng(1)

@@ -239,7 +239,5 @@ def test_poles_of_random_robots_are_those_of_their_exact_matrices(robot, seed, d
                 left.remove(nearest)
                 # What the floats of an angle leave of a symmetry is the root of a rounding.
                 assert abs(nearest - value) <= (1e-6 if pole.free else pole.error + 1e-40)
-                # Rounded constants of the trace leave its K symmetric to a rounding only, and the error of the real
-                # part takes it for symmetric.
                 if not pole.free:
-                    assert abs(nearest.real - value.real) <= pole.growth_error + pole.error + 1e-40
+                    assert abs(nearest.real - value.real) <= pole.growth_error + 1e-40
