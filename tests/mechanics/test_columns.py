@@ -45,6 +45,23 @@ def test_statics(crane):
     assert {name: units[name] for name in expected} == expected
 
 
+def test_linear_models(crane):
+    """A generalized force per coordinate, rate or acceleration."""
+    answer = crane.linearize()
+    forces, coordinates = ["N m", "J/(m^-1)", "J/(m^-2)", "N"], ["rad", "m^-1", "m^-2", "m"]
+    for name, time in (("M_L", "s2"), ("D_L", "s"), ("K_L", "1")):
+        assert answer.arrays[name].units["rows"] == forces
+        assert answer.arrays[name].units["columns"] == [f"{time}/({unit})" for unit in coordinates]
+
+
+def test_torsion():
+    """A twist is an angle, whose coordinate is over metres where the shape is a power of x."""
+    text = TEXT.replace("EI: {z: 4e3}, modes: {v: 2}", "EI: {z: 4e3}, GJ: 10, polar_inertia: 1, modes: {torsion: 2}")
+    polynomial, sine = kronbot.loads(text), kronbot.loads(text.replace("shape: polynomial", "shape: clamped-free"))
+    assert [polynomial.simulate().units[f"mast.t{i}"] for i in (1, 2)] == ["rad/m^1", "rad/m^2"]
+    assert sine.simulate().units["mast.t1"] == "rad"
+
+
 def test_every_column_has_one(crane):
     """Of all questions that answer with series of numbers, at every order and by both solvers."""
     answers = [

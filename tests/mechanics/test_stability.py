@@ -10,6 +10,7 @@ from random_robots import robots
 from robots_in_tests import columns, model, run
 from scipy.linalg import eigh
 
+from kronbot import loads
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear_model import LinearModel
 from kronbot.mechanics.linearization import Choice, Linearization, Point
@@ -64,6 +65,19 @@ HUB = """
 """
 
 
+PAIR = """
+kronbot: 1
+name: pair
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: -pi/2}, rigid: {mass: 1}}
+  - {name: b, parent: base, joint: {name: q2, type: revolute}, dh: {a: 2, d: 0, alpha: 0, theta: -pi/2},
+     rigid: {mass: 1}}
+endpoint: {link: b}
+"""
+
+
 def made(links, gravity="[0, -9.81, 0]"):
     return model(HEAD.replace("GRAVITY", gravity) + links.lstrip("\n"))
 
@@ -89,6 +103,22 @@ def test_an_inverted_arm_with_a_light_stiff_finger_is_unstable():
     rates = dict(zip(robot.coordinates, 1e-4 * shape * pole.real, strict=True))
     q1 = columns(run(robot, duration=1.0, step=0.5, rtol=1e-10, q=start, qd=rates).result.series, "q1")[:, 0]
     assert np.diff(np.log(q1)) == pytest.approx(pole.real / 2, rel=1e-4)
+
+
+@pytest.mark.parametrize("damping", [2e3, 2e6])
+def test_growth_however_slow_is_growth(damping):
+    """The rate of a heavily damped inverted pendulum, m g l / d."""
+    found = about(made(INVERTED.replace("damping: 20", f"damping: {damping}")))
+    assert found.summary["verdict"].startswith("unstable")
+    assert found.summary["largest_growth_rate"] == pytest.approx((2 * 0.25 + 0.002 * 0.55) * 9.81 / damping, rel=1e-4)
+
+
+def test_inputs_control_and_outputs_observe():
+    """Two arms side by side: a torque reaches its own arm only, what is seen is the endpoint of the other one."""
+    answer = loads(PAIR).linearize(inputs=["torques"], outputs=["endpoint"], lock=["q2"])
+    assert (answer.summary["controllable"], answer.summary["observable"]) == (2, 0)
+    answer = loads(PAIR).linearize(inputs=["force"], outputs=["joints"], lock=["q2"])
+    assert (answer.summary["controllable"], answer.summary["observable"]) == (0, 2)
 
 
 def test_a_slow_pendulum_keeps_its_frequency_beside_stiff_shapes():
