@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
-from kronbot.model.eigenfunctions import Array
+from kronbot.model.eigenfunctions import Array, Eigenfunctions
 from kronbot.model.modes import Polynomial, Shapes, gauss
 
 # Integrals over two orthogonal functions come out of the quadrature below this share of their squares: zeros.
@@ -29,13 +29,15 @@ def rule(shapes: Shapes) -> tuple[Array, Array]:
 def integral(shapes: Shapes) -> Array:
     """Return C_i = int_0^1 phi_i dxi, shape (m,)."""
     xi, weight = rule(shapes)
-    return _with_exact(shapes.values(xi) @ weight, [_moment(row, 0) for row in shapes.rational])
+    known = None if shapes.waves is None else shapes.waves.integrals()
+    return _with_exact(shapes.values(xi) @ weight, [_moment(row, 0) for row in shapes.rational], known)
 
 
 def first_moment(shapes: Shapes) -> Array:
     """Return D_i = int_0^1 xi phi_i dxi, shape (m,)."""
     xi, weight = rule(shapes)
-    return _with_exact(shapes.values(xi) @ (xi * weight), [_moment(row, 1) for row in shapes.rational])
+    known = None if shapes.waves is None else shapes.waves.first_moments()
+    return _with_exact(shapes.values(xi) @ (xi * weight), [_moment(row, 1) for row in shapes.rational], known)
 
 
 def gram(shapes: Shapes, derivative: int) -> Array:
@@ -43,20 +45,30 @@ def gram(shapes: Shapes, derivative: int) -> Array:
 
     n = 0 is the mass matrix m_ij, n = 2 in bending and n = 1 in torsion the stiffness k_ij. Entries that vanish by
     orthogonality come out within rounding of zero, seen against the diagonal; those of polynomials are rational numbers
-    rounded once. Raises ValueError for another n.
+    rounded once, those of orthogonal eigenfunctions their closed forms. Raises ValueError for another n.
     """
     xi, weight = rule(shapes)
     values = shapes.values(xi, derivative)
     product = (values * weight) @ values.T
-    return _with_exact((product + product.T) / 2, _rational_gram(shapes.rational, derivative))
+    known = _wave_gram(shapes.waves, derivative)
+    return _with_exact((product + product.T) / 2, _rational_gram(shapes.rational, derivative), known)
 
 
-def _with_exact(numbers: Array, exact: Sequence[float] | Sequence[Sequence[float]]) -> Array:
-    """The numbers (m,) or (m, m) with the first of them, of polynomials, in place of those of quadrature."""
-    block = np.array(exact, dtype=float)
+def _with_exact(numbers: Array, first: Sequence[float] | Sequence[Sequence[float]], last: Array | None = None) -> Array:
+    """The numbers (m,) or (m, m) of quadrature with those of polynomials, the first, and of waves, the last, exact."""
+    block = np.array(first, dtype=float)
     if block.size:
         numbers[tuple(slice(length) for length in block.shape)] = block
+    if last is not None and last.size:
+        numbers[tuple(slice(-length, None) for length in last.shape)] = last
     return numbers
+
+
+def _wave_gram(waves: Eigenfunctions | None, derivative: int) -> Array | None:
+    """int phi_i^(n) phi_j^(n) dxi of orthogonal eigenfunctions, whose curvatures are orthogonal too; None elsewhere."""
+    if waves is None or waves.squares is None or derivative == 1:
+        return None
+    return np.diag(waves.roots ** (2 * derivative) * waves.squares)
 
 
 def _moment(row: Polynomial, power: int) -> float:

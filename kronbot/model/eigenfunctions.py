@@ -8,7 +8,7 @@ sinh - sin all digits are lost at beta = 37, the twelfth mode.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,35 @@ _SERIES_TERMS = 7  # t^(4 * 7)/28! = 1e-21 at t = 2
 class Eigenfunctions:
     """Modes by ascending frequency: ``roots`` beta (m,) and ``coefficients`` (2, m) of f and g.
 
-    beta = (rho A omega^2 l^4/(EI))^(1/4) gives the angular frequency omega.
+    beta = (rho A omega^2 l^4/(EI))^(1/4) gives the angular frequency omega. ``parity`` (m,): phi(1 - xi) = +-phi(xi)
+    between two equal ends, which makes both ends exact. ``squares`` (m,): the integrals of phi^2 of modes that are
+    orthogonal, and so are their curvatures; None where the tip has a mass.
     """
 
     roots: Array
     coefficients: Array
+    parity: Array | None = None
+    squares: Array | None = None
 
     def values(self, xi: Array, derivative: int) -> Array:
         """Return d^n phi / d xi^n, n = ``derivative`` in 0..3, at the points xi, (k,) or (m, k), as an array (m, k)."""
         beta = self.roots[:, None]
-        return beta**derivative * _combine(self.coefficients[:, :, None], _solutions(beta, xi, derivative))
+        at = xi if self.parity is None else np.minimum(xi, 1 - xi)
+        found = beta**derivative * _combine(self.coefficients[:, :, None], _solutions(beta, at, derivative))
+        return found if self.parity is None else mirrored(found, xi, self.parity, derivative)
+
+    def integrals(self) -> Array:
+        """Return int_0^1 phi dxi (m,), from d^4 phi / d xi^4 = beta^4 phi."""
+        root, tip = self._ends(3)
+        return (tip - root) / self.roots**4
+
+    def first_moments(self) -> Array:
+        """Return int_0^1 xi phi dxi (m,), by parts from d^4 phi / d xi^4 = beta^4 phi."""
+        root, tip = self._ends(2)
+        return (self._ends(3)[1] - tip + root) / self.roots**4
+
+    def _ends(self, derivative: int) -> Array:
+        return self.values(np.array([0.0, 1.0]), derivative).T
 
 
 def clamped_free(m: int) -> Eigenfunctions:
@@ -41,14 +60,22 @@ def clamped_free(m: int) -> Eigenfunctions:
     roots = _cantilever_roots(m)
     place, _, curvature, shear = _tip(roots)
     coefficients = _null_vectors(curvature, shear)
-    return Eigenfunctions(roots, coefficients / _combine(coefficients, place))
+    return Eigenfunctions(roots, coefficients / _combine(coefficients, place), squares=np.full(m, 0.25))
 
 
 def clamped_clamped(m: int) -> Eigenfunctions:
     """First m modes of the beam clamped at both ends: 1 - cos(beta) cosh(beta) = 0, scaled as ``clamped_mass``."""
     roots = _held_roots(m)
     place, slope, _, _ = _tip(roots)
-    return _with_unit_peaks(Eigenfunctions(roots, _null_vectors(place, slope)))
+    parity = (-1.0) ** np.arange(m)
+    modes = _with_unit_peaks(Eigenfunctions(roots, _null_vectors(place, slope), parity))
+    bent = modes.values(np.zeros(1), 2)[:, 0] / roots**2
+    return replace(modes, squares=bent**2 / 4)
+
+
+def mirrored(values: Array, xi: Array, parity: Array, derivative: int) -> Array:
+    """Values (m, k) at min(xi, 1 - xi) of functions with phi(1 - xi) = ``parity`` phi(xi), as those at xi."""
+    return np.where(xi > 0.5, (-1) ** derivative * parity[:, None] * values, values)
 
 
 def clamped_mass(m: int, mass_ratio: float, inertia_ratio: float) -> Eigenfunctions:
@@ -171,4 +198,4 @@ def _with_unit_peaks(modes: Eigenfunctions) -> Eigenfunctions:
         xi = np.clip(xi - slope / np.where(curvature == 0, 1.0, curvature), low, high)
     size = np.abs(np.hstack([modes.values(xi, 0), modes.values(np.ones(1), 0)])).max(axis=1)
     lobe = np.sign(modes.values(np.zeros(1), 2)[:, 0])
-    return Eigenfunctions(modes.roots, modes.coefficients * lobe / size)
+    return replace(modes, coefficients=modes.coefficients * lobe / size)

@@ -40,7 +40,8 @@ class Shapes:
     and ``torsion_polynomial``. ``nodes``: Gauss nodes on [0, 1] for products of four shapes or derivatives.
     ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``.
     ``knots``: ascending places inside (0, 1) between which shapes are cubics, none for smooth shapes.
-    ``rational``: ascending coefficients in xi of the first shapes, where these are polynomials, for exact integrals.
+    ``rational``: ascending coefficients in xi of the first shapes, where these are polynomials, for exact integrals;
+    ``waves``: the last shapes, where these are eigenfunctions, likewise.
     """
 
     powers: tuple[int, ...]
@@ -48,6 +49,7 @@ class Shapes:
     evaluate: Callable[[Array, int], Array]
     knots: Array = field(default_factory=lambda: np.zeros(0))
     rational: tuple[Polynomial, ...] = ()
+    waves: Eigenfunctions | None = None
 
     def __len__(self) -> int:
         """Return m, the number of shapes."""
@@ -91,7 +93,7 @@ def craig_bampton(m: int) -> Shapes:
         return np.vstack([_power_values(static, xi, n), modes.values(xi, n)])
 
     nodes = max(_polynomial_nodes(3), wave_nodes(modes.roots))
-    return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
+    return Shapes((0,) * m, nodes, evaluate, rational=_rational(static), waves=modes)
 
 
 def polynomial(m: int) -> Shapes:
@@ -106,18 +108,18 @@ def legendre(m: int) -> Shapes:
 
 def torsion_sine(m: int) -> Shapes:
     """Torsion eigenfunctions sin((2 i - 1) pi xi/2), i = 1..m, of a shaft clamped at 0 and free at its tip."""
-    roots: Array = np.pi * np.arange(0.5, _count(m))
-    return Shapes((0,) * m, wave_nodes(roots), lambda xi, n: _sines(roots, xi, n))
+    half_waves: Array = np.arange(0.5, _count(m))
+    return Shapes((0,) * m, wave_nodes(np.pi * half_waves), lambda xi, n: _sines(half_waves, xi, n))
 
 
 def torsion_craig_bampton(m: int) -> Shapes:
     """The twist xi of a tip torque, then sin(i pi xi), i = 1..m - 1, the modes of a shaft clamped at both ends."""
     static = [[0, 1]][: _count(m)]
-    roots: Array = np.pi * np.arange(1.0, m)
-    nodes = max(_polynomial_nodes(1), wave_nodes(roots))
+    half_waves: Array = np.arange(1.0, m)
+    nodes = max(_polynomial_nodes(1), wave_nodes(np.pi * half_waves))
 
     def evaluate(xi: Array, n: int) -> Array:
-        return np.vstack([_power_values(static, xi, n), _sines(roots, xi, n)])
+        return np.vstack([_power_values(static, xi, n), _sines(half_waves, xi, n)])
 
     return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
 
@@ -189,13 +191,17 @@ def _count(m: int) -> int:
 
 
 def _waves(modes: Eigenfunctions) -> Shapes:
-    return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), modes.values)
+    return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), modes.values, waves=modes)
 
 
-def _sines(roots: Array, xi: Array, n: int) -> Array:
-    """n-th derivatives (m, k) of sin(root xi)."""
-    t = roots[:, None] * xi
-    return np.asarray(roots[:, None] ** n * [np.sin(t), np.cos(t), -np.sin(t)][n])
+def _sines(half_waves: Array, xi: Array, n: int) -> Array:
+    """n-th derivatives (m, k) of sin(pi r xi), r = ``half_waves`` (m,), zero where they are: r xi whole, or half odd."""
+    turns = np.mod(half_waves[:, None] * xi + n / 2, 2.0)  # of pi; the derivative is the sine half a turn further
+    nearest = np.round(2 * turns) / 2
+    rest = np.pi * (turns - nearest)
+    quarter = np.mod(2 * nearest, 4).astype(int)
+    sine = np.choose(quarter, [np.sin(rest), np.cos(rest), -np.sin(rest), -np.cos(rest)])
+    return np.asarray((np.pi * half_waves[:, None]) ** n * sine)
 
 
 def _polynomial_nodes(degree: int) -> int:

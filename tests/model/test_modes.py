@@ -363,6 +363,30 @@ def test_clamped_free_integrals_have_their_closed_forms():
     np.testing.assert_allclose(first_moment(shapes), shapes.values(0.0, 2)[:, 0] / beta**4, atol=1e-14)
 
 
+@pytest.mark.parametrize("build", [modes.clamped_free, modes.craig_bampton, lambda m: modes.clamped_mass(m, 0.3, 0.02)])
+def test_closed_forms_of_integrals_are_those_of_quadrature(build):
+    """From the ends of the beam, and by Gauss: also of modes held at both ends, and under a mass."""
+    shapes = build(9)
+    xi, weight = modes.gauss(90)
+    values, curvatures = shapes.values(xi), shapes.values(xi, 2)
+    np.testing.assert_allclose(integral(shapes), values @ weight, atol=1e-14)
+    np.testing.assert_allclose(first_moment(shapes), values @ (xi * weight), atol=1e-14)
+    np.testing.assert_allclose(gram(shapes, 0), (values * weight) @ values.T, atol=1e-14)
+    stiffness = (curvatures * weight) @ curvatures.T
+    np.testing.assert_allclose(gram(shapes, 2), stiffness, atol=1e-13 * stiffness.max())
+
+
+def test_what_is_known_of_eigenfunctions_is_exact():
+    """Held ends do not move nor turn, a free shaft's end has no strain, the squares of the cantilever are 1/4."""
+    for shapes in (modes.craig_bampton(12), modes.torsion_craig_bampton(12)):
+        held = slice(-10, None)
+        assert not shapes.values([0.0, 1.0])[held].any()
+    assert not modes.craig_bampton(12).values([0.0, 1.0], 1)[2:].any()
+    assert not modes.torsion_sine(12).values(1.0, 1).any()
+    assert np.array_equal(modes.torsion_sine(3).values(1.0)[:, 0], [1, -1, 1])
+    assert np.array_equal(gram(modes.clamped_free(12), 0), np.eye(12) / 4)
+
+
 def test_polynomial_integrals_are_rational():
     shapes = modes.polynomial(5)
     p = np.array(shapes.powers)
