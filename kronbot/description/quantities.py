@@ -25,10 +25,12 @@ def check_quantities(root: View) -> None:
     """Report signs and sizes that are wrong; warn of those that are odd."""
     convention = root["convention"].text
     planar = _is_planar(root)
+    weight = _gravity(root)
     for link in root["links"].items:
         _joint(link["joint"])
         if "flexible" in link:
             _flexible(link, convention)
+            _sag(link, convention, weight)
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
         _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
@@ -186,6 +188,34 @@ def _flexible(link: View, convention: str | None) -> None:
     if beam["shape"].text == "clamped-mass" and "tip" not in beam and _impossible(payload):
         payload.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
     _length(link, convention)
+
+
+def _gravity(root: View) -> float:
+    """The size of gravity's acceleration as far as it is known, m/s^2."""
+    return math.hypot(*(entry.number() or 0.0 for entry in root["gravity"].items))
+
+
+def _sag(link: View, convention: str | None, gravity: float) -> None:
+    """Warn of a beam that its weight and payload, across it, bend by its own length: mostly units are mixed up there.
+
+    By linear theory its tip sags by (m/8 + m_p/3) g l^3/(EI).
+    """
+    beam, length = link["flexible"], _beam_length(link, convention)
+    mass, payload = beam["mass"].number(), link["payload"]["mass"].number()
+    if length is None or mass is None or payload is None:
+        return
+    for key, axis in (("v", "z"), ("w", "y")):
+        stiffness = beam["EI"][axis]
+        EI = stiffness.number()
+        if not beam["modes"][key].count or EI is None or EI <= 0:
+            continue
+        share = (mass / 8 + payload / 3) * gravity * length**2 / EI
+        if share > 1:
+            stiffness.warn(
+                f"its own weight, across it, would bend this beam by {share:.3g} times its length (linear theory): "
+                "are EI (N m^2), length (m) and mass (kg) in SI units?"
+            )
+            return
 
 
 def _length(link: View, convention: str | None) -> None:

@@ -30,6 +30,8 @@ CLOSE, ROUNDING = 1e-12, 1e-8
 CORRECTIONS = 12
 # One step of the load bends no beam, and turns no joint, by more than this (rad).
 REACH = 1.0
+# Nor does the whole path: the polynomials of a low order have equilibria further on that no beam has.
+FURTHEST = 100.0
 # A path that needs shorter steps of the load than this has met a point where the stiffness is singular.
 SHORTEST = 1e-8
 
@@ -75,7 +77,7 @@ class Path:
 
         Raises Lost where the path ends before.
         """
-        step, index = goal - share, self._index(q, share)
+        step, index, origin = goal - share, self._index(q, share), q
         while share != goal:
             step = min(step, goal - share, key=abs)
             found = self.correct(q, share + step, index)
@@ -84,6 +86,8 @@ class Path:
                 if abs(step) < SHORTEST * abs(goal or 1.0):
                     raise Lost(share, q)
                 continue
+            if self.size((found - origin)[self.free]) > FURTHEST:
+                raise Lost(share, q)
             share = goal if step == goal - share else share + step
             q, step = found, 2 * step
         return q

@@ -16,6 +16,7 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics import path_end
 from kronbot.mechanics.at_rows import at_rows
 from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.equilibrium import Lost, Path, metric
@@ -200,12 +201,18 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
         return (1 - share) * held - values["h"][modal], K
 
     held = trace(point.q, point.qd, point.qdd, still, point.force)["h"][modal]
+    path = Path(balance, modal, metric(robot, modal, PURPOSE))
     try:
-        return Path(balance, modal, metric(robot, modal, PURPOSE)).follow(point.q, 0.0, 1.0)
+        return path.follow(point.q, 0.0, 1.0)
     except Lost as lost:
+        cures: list[str | Argument] = ["other values of the joints"]
+        for word, given, cure in (("qd", point.qd, "lower rates"), ("force", point.force, "a smaller force")):
+            cures += [f", {cure} (", Argument(word), ")"] if given.any() else []
         raise ComputationError(
-            f"no equilibrium found beyond {lost.share:.3g} of the load; try a smaller load or rate, or ",
-            Argument("order", "exact"),
+            f"{', '.join(path_end.posture(robot, point.q[[joint.index for joint in robot.joints]]))}: ",
+            f"{path_end.told(robot, path, point.q, lost, 'load', PURPOSE)}; try ",
+            *cures,
+            *path_end.other_order(robot),
         ) from None
 
 

@@ -16,6 +16,7 @@ from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions import Expression
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
+from kronbot.mechanics import path_end
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
 from kronbot.mechanics.equilibrium import Lost, Path, metric
@@ -149,7 +150,7 @@ def _statics(
         except np.linalg.LinAlgError:
             error = ComputationError(f"{_named(robot, case)}: the stiffness is singular, there is no linear answer")
         except Lost as lost:
-            error = _lost(robot, equilibria, case, lost)
+            error = _lost(equilibria, case, lost)
         if isinstance(error, ComputationError) and len(inquiry.cases) > 1:
             error = ComputationError(f"case {len(states) + 1}: ", *error.args)
         if error is not None:
@@ -203,7 +204,12 @@ def sag(robot: Robot, angles: Array) -> Array:
     try:
         return equilibria.newton(case)
     except Lost as lost:
-        raise _lost(robot, equilibria, case, lost) from None
+        raise ComputationError(
+            f"no equilibrium to start in: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
+            Argument("start", "straight"),
+            " does without; or give the joints other first values",
+            *path_end.other_order(robot),
+        ) from None
 
 
 def at_orders(
@@ -299,30 +305,27 @@ def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Ar
 
 def _named(robot: Robot, case: Case) -> str:
     """A case by its angles and loads."""
-    angles = [f"{joint.name} = {value:.4g}" for joint, value in zip(robot.joints, case.angles, strict=True)]
     loads = [f"{name} = {value:.4g}" for name, value in zip(WRENCH, case.wrench, strict=True) if value]
-    return ", ".join([*angles, *loads])
+    return ", ".join([*path_end.posture(robot, case.angles), *loads])
 
 
-def _lost(robot: Robot, equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
+def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
     """Where the path of equilibria ended, and what to try."""
-    rows = equilibria.model.report()(lost.q, case.wrench, lost.share * FULL)
-    bent = []
-    for link in robot.links:
-        if link.beam is not None and link.modes:
-            tip = float(np.linalg.norm(rows[f"tip {link.name}"]))
-            length = robot.parameters.evaluate(link.beam.length, PURPOSE)
-            bent.append(f"the tip of {link.name} is {tip:.3g} m off, {100 * tip / length:.3g} % of its length")
-    exact = [] if robot.order == "exact" else [" or ", Argument("order", "exact")]
-    what = "torque" if case.torques else "load"
+    robot = equilibria.robot
     return ComputationError(
-        f"{_named(robot, case)}: no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
-        f"{' and '.join(bent) or 'all links are rigid'}; try a smaller load",
-        *exact,
+        f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; ",
+        "try a smaller load",
+        *path_end.other_order(robot),
         ", other angles, or ",
         Argument("buckling"),
         " to see what it bears",
     )
+
+
+def _end(equilibria: Equilibria, case: Case, lost: Lost, what: str) -> str:
+    path = equilibria.path(case.wrench, list(equilibria.robot.flexible), lambda share: share * FULL)
+    straight = equilibria._placed(replace(case, start=np.zeros(equilibria.robot.n)))
+    return path_end.told(equilibria.robot, path, straight, lost, what, PURPOSE)
 
 
 def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:

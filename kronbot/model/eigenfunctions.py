@@ -44,12 +44,12 @@ class Eigenfunctions:
     def integrals(self) -> Array:
         """Return int_0^1 phi dxi (m,), from d^4 phi / d xi^4 = beta^4 phi."""
         root, tip = self._ends(3)
-        return (tip - root) / self.roots**4
+        return np.asarray((tip - root) / self.roots**4)
 
     def first_moments(self) -> Array:
         """Return int_0^1 xi phi dxi (m,), by parts from d^4 phi / d xi^4 = beta^4 phi."""
         root, tip = self._ends(2)
-        return (self._ends(3)[1] - tip + root) / self.roots**4
+        return np.asarray((self._ends(3)[1] - tip + root) / self.roots**4)
 
     def _ends(self, derivative: int) -> Array:
         return self.values(np.array([0.0, 1.0]), derivative).T
@@ -67,7 +67,7 @@ def clamped_clamped(m: int) -> Eigenfunctions:
     """First m modes of the beam clamped at both ends: 1 - cos(beta) cosh(beta) = 0, scaled as ``clamped_mass``."""
     roots = _held_roots(m)
     place, slope, _, _ = _tip(roots)
-    parity = (-1.0) ** np.arange(m)
+    parity: Array = np.where(np.arange(m) % 2, -1.0, 1.0)
     modes = _with_unit_peaks(Eigenfunctions(roots, _null_vectors(place, slope), parity))
     bent = modes.values(np.zeros(1), 2)[:, 0] / roots**2
     return replace(modes, squares=bent**2 / 4)

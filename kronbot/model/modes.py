@@ -195,7 +195,7 @@ def _waves(modes: Eigenfunctions) -> Shapes:
 
 
 def _sines(half_waves: Array, xi: Array, n: int) -> Array:
-    """n-th derivatives (m, k) of sin(pi r xi), r = ``half_waves`` (m,), zero where they are: r xi whole, or half odd."""
+    """n-th derivatives (m, k) of sin(pi r xi), r = ``half_waves`` (m,), exactly zero where they are."""
     turns = np.mod(half_waves[:, None] * xi + n / 2, 2.0)  # of pi; the derivative is the sine half a turn further
     nearest = np.round(2 * turns) / 2
     rest = np.pi * (turns - nearest)

@@ -1,0 +1,67 @@
+"""What is said where beams find no equilibrium: for the command that asked, with the posture and the likely cause."""
+
+import pytest
+from robots_in_tests import model, run
+
+import kronbot
+from kronbot.cli.main import run as command_line
+from kronbot.description import Source, load
+from kronbot.errors import ComputationError
+
+SOFT = """
+kronbot: 1
+name: soft
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {z: 1.2e-7}, modes: {v: 2}, shape: craig-bampton}
+    payload: {mass: PAYLOAD}
+simulate: {duration: 1}
+"""
+
+
+def text(stiffness="1.2e-7", payload=0):
+    return SOFT.replace("1.2e-7", stiffness).replace("PAYLOAD", str(payload))
+
+
+def test_a_start_without_equilibrium_says_so_in_terms_of_simulate():
+    with pytest.raises(ComputationError) as failure:
+        run(model(text()), start="equilibrium", q={"q1": 0.25})
+    message = str(failure.value)
+    assert message.startswith("no equilibrium to start in: q1 = 0.25: no stable path of equilibria beyond")
+    assert "of the weight; there the tip of arm is" in message and "% of its length" in message
+    assert "by linear theory" in message and "SI units?" in message
+    assert "start straight" in message and "buckling" not in message and "load" not in message
+
+
+def test_linearize_at_no_equilibrium_names_joints_and_what_it_was_given(tmp_path, capsys):
+    """Rates and forces are to be lowered only where there are some."""
+    file = tmp_path / "soft.yaml"
+    file.write_text(text())
+    said = {}
+    for given in ("q1=0", "q1=0.5"):
+        assert command_line(["linearize", str(file), "--equilibrium", "--q", "q1=0", "--qd", given]) == 1
+        said[given] = capsys.readouterr().err
+        assert "Error: q1 = 0: no stable path of equilibria" in said[given] and "the tip of arm" in said[given]
+        assert "--buckling" not in said[given] and "--force" not in said[given]
+    assert "lower rates (--qd)" in said["q1=0.5"] and "--qd" not in said["q1=0"]
+
+
+def test_a_beam_that_is_stiff_enough_is_not_said_to_be_in_other_units(tmp_path):
+    """One that a load alone breaks down: the message of statics keeps its cures."""
+    file = tmp_path / "stiff.yaml"
+    file.write_text(text("2"))
+    with pytest.raises(ComputationError) as failure:
+        kronbot.load(str(file)).statics(q={"q1": 1.57}, forces=[[0, -10, 0]])
+    assert "buckling" in str(failure.value) and "SI units" not in str(failure.value)
+
+
+@pytest.mark.parametrize(("stiffness", "payload", "odd"), [("1.2", 0, True), ("1.3", 0, False), ("1.3", 0.1, True)])
+def test_a_beam_that_sags_by_its_length_is_warned_of(stiffness, payload, odd):
+    """(m/8 + m_p/3) g l^2/(EI) > 1, here for EI < 1.226 without a payload."""
+    found = [str(each) for each in load(Source("soft.yaml", text(stiffness, payload), None)).warnings]
+    assert len(found) == odd
+    assert all("its own weight, across it, would bend this beam by 1." in each for each in found)
