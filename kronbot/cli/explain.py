@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -39,14 +40,18 @@ def titles(kind: str = "*") -> dict[str, str]:
 
 def text(topic: str) -> str:
     """The text on a topic. Raises UsageError that guesses what was meant."""
-    from kronbot.description.wording import did_you_mean, quote
+    from kronbot.description.wording import did_you_mean, listing, quote
 
     found = list(FOLDER.glob("*/*.md"))
     for path in found:
         if path.stem == topic.casefold():
             return _read(path)
-    hint = did_you_mean(topic, (path.stem for path in found)) or "; kronbot explain lists what there is"
-    raise UsageError(f"no explanation of {quote(topic)}{hint}")
+    hint = did_you_mean(topic, (path.stem for path in found))
+    word = re.compile(rf"\b{re.escape(topic)}\b", re.IGNORECASE)
+    inside = sorted(path.stem for path in found if word.search(_read(path)))
+    if inside:
+        hint += f"; it is in: {listing(inside)}"
+    raise UsageError(f"no explanation of {quote(topic)}{hint or '; kronbot explain lists what there is'}")
 
 
 def contents() -> str:

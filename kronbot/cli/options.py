@@ -81,9 +81,17 @@ class Output:
     overwrite: bool
     quiet: bool
 
-    def check(self) -> None:
-        """Raise UsageError, before anything is computed, where the answer could not be written."""
+    def check(self, arrays: tuple[str, ...] | None = None) -> None:
+        """Raise UsageError, before anything is computed, where the answer could not be written.
+
+        ``arrays`` are those that it may hold, None where that depends on the robot.
+        """
         check_target(self.output, self.overwrite)
+        if arrays is not None and self.array is not None and self.array not in arrays:
+            from kronbot.description.wording import listing, quote
+
+            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
+            raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
 
     def render(self, result: Result) -> None:
         """Print or write the answer."""

@@ -256,7 +256,8 @@ class _Sheet:
         for cell, start in zip(*_cells(self.head), strict=True):
             name = cell.strip('"')
             if name not in known:
-                hint = did_you_mean(name, known) or f"; coordinates are {listing(known)}"
+                hint = did_you_mean(name, known)
+                hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}"
                 message = f"the header must name coordinates, {quote(name)} is none{hint}"
                 raise self.mistake(1, start, message, self.head)
             if name in names:

@@ -103,7 +103,7 @@ def statics(
       kronbot statics canadarm --q @postures.csv --forces 0,-10,0 -o sag.csv
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
-    out.check()
+    out.check(arrays=("compliance", "stiffness"))
     check_picture(plot, out.overwrite)
     every = subject.order == "all"
     robot = (replace(subject, order="2") if every else subject).load(out)

@@ -138,7 +138,9 @@ def _series(result: Result, width: int) -> None:
         if len(telling) < len(clean):
             click.echo(f"{len(clean) - len(telling)} more columns are 0 (all with --format csv)")
         return
-    rows = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROWS)).round().astype(int))
+    # Room for a word on what is left out is room for one more row.
+    most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
+    rows = np.unique(np.linspace(0, count - 1, most).round().astype(int))
     texts = {name: [_number(values[row]) for row in rows] for name, values in telling.items()}
     shown: list[str] = []
     taken = 0

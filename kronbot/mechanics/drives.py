@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.description import read_table, schema
 from kronbot.description.expressions import Expression
+from kronbot.description.wording import quote
 from kronbot.mechanics.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.motions import Motion, motion
@@ -69,12 +70,31 @@ class Drives:
         """Those in use: prescribed ones, and those that a drive looks at."""
         return [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
 
-    @property
-    def tabulated(self) -> list[tuple[float, ...]]:
-        """Times (s) of every table in use."""
-        return [motion.times for motion in self.motions if motion.times] + [
-            table.times for table in self.tables.values()
+    def beyond_tables(self, duration: float) -> list[str]:
+        """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated."""
+        return [
+            f"the table of {what} goes from t = {times[0]:g} s to {times[-1]:g} s, "
+            f"but the run from 0 to {duration:g} s; nothing is extrapolated"
+            for what, times in self._tabulated.items()
+            if times[0] > 0 or duration > times[-1]
         ]
+
+    @property
+    def _tabulated(self) -> dict[str, tuple[float, ...]]:
+        """Times (s) of every table in use, by what it gives."""
+        given = {name: drive.motion for name, drive in self.by_joint.items() if drive.motion is not None}
+        given |= {name: entry for name, entry in (self.robot.file.motion or {}).items() if self.follows(name)}
+        known = self.robot.motions | {self.robot.coordinates[place]: each for place, each in self.prescribed.items()}
+        found = {
+            f"the motion of {name}, {quote(entry.file)},": known[name].times
+            for name, entry in given.items()
+            if isinstance(entry, schema.TableMotion)
+        }
+        for name, table in self.tables.items():
+            source = self.by_joint[name].torque
+            assert isinstance(source, schema.TableFile)
+            found[f"the torque of {name}, {quote(source.file)},"] = table.times
+        return found
 
     def corners(self, wanted_for: str) -> list[float]:
         """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""

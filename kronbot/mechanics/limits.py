@@ -12,8 +12,8 @@ from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
-# Share of the limits: what ends at one comes out beyond it by rounding.
-ROUNDING = 1e-9
+# Share of the range: what ends at a limit comes out beyond it by rounding, and splines overshoot a little more.
+OVERSHOOT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ def passings(robot: Robot, q: Array, error: Callable[[float], float] = nothing) 
     """
     found = []
     for place, ends in robot.limits.items():
-        size = max(map(abs, ends))
+        size, width = max(map(abs, ends)), ends[1] - ends[0]
         sides = [(end, sign * (q[:, place] - end)) for sign, end in zip((-1, 1), ends, strict=True)]
         limit, excess = max(sides, key=lambda side: float(side[1].max()))
-        beyond = excess > ROUNDING * size + error(size)
+        beyond = excess > OVERSHOOT * width + error(size)
         if beyond.any():
             first = int(np.argmax(beyond))
             found.append(Passing(robot.coordinates[place], limit, float(excess.max()), first, robot.units[place]))

@@ -124,10 +124,8 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
 
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     system = equations(robot, run.algorithm)
-    for table in system.drives.tabulated:
-        if table[0] > 0 or run.duration > table[-1]:
-            known = f"from t = {table[0]:g} s to {table[-1]:g} s"
-            raise UsageError(f"a table goes {known}, but the run from 0 to {run.duration:g} s; nothing is extrapolated")
+    if short := system.drives.beyond_tables(run.duration):
+        raise UsageError("; ".join(short))
     parameters = robot.parameters
     parameters.require(parameters.free_in(system.rate), PURPOSE)
     report = _report(robot, system)

@@ -7,6 +7,7 @@ import numpy as np
 
 from kronbot.compute.result import Array, Result, Scalar
 from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.drives import drives
 from kronbot.mechanics.energy import total_mass
 from kronbot.mechanics.modal import natural_frequencies
 from kronbot.model.robot import Robot
@@ -28,11 +29,20 @@ def survey(robot: Robot) -> Result:
         "coordinates": robot.n,
         "modal_coordinates": len(robot.flexible),
     }
+    missing = [name for name, expression in quantities.items() if robot.parameters.free_in(casadi.SX(expression))]
     for name, expression in quantities.items():
         if not robot.parameters.free_in(casadi.SX(expression)):
             summary[name] = robot.parameters.evaluate(expression, PURPOSE)
     if free:
         summary["free_parameters"] = ", ".join(free)
+    if missing:
+        summary["unknown_without_them"] = ", ".join(missing)
+    settings = robot.file.simulate
+    if settings is not None and settings.duration is not None:
+        duration = casadi.SX(robot.parameters.number(settings.duration))
+        if not robot.parameters.free_in(duration):
+            short = drives(robot).beyond_tables(robot.parameters.evaluate(duration, PURPOSE))
+            summary |= {"simulate": f"refused: {'; '.join(short)}"} if short else {}
     arrays = _frequencies(robot)
     for name, array in arrays.items():
         elastic = array.values[array.values > 0]

@@ -104,3 +104,12 @@ def test_commands_stand_in_sections(capsys):
         *_, last = command.help.strip().split("\n\n")
         assert "Examples:" in last and f"  kronbot {command.name}" in last
         assert all(option.help for option in command.params if isinstance(option, click.Option)), command.name
+
+
+def test_a_word_that_is_in_some_texts_leads_there(capsys):
+    """Words of the papers are no names of texts; who asks for one is told where it stands."""
+    assert run(["explain", "multipliers"]) == 2
+    err = capsys.readouterr().err
+    assert "no explanation of 'multipliers'" in err and "floquet" in err.partition("it is in: ")[2]
+    assert run(["explain", "qwrtz"]) == 2
+    assert "it is in" not in capsys.readouterr().err

@@ -57,8 +57,10 @@ def test_tables_are_not_extrapolated(tmp_path):
         with pytest.raises(UsageError, match="from t = 1 s"):
             run(slider(tmp_path, drive, late=rows))
     early = [(0, 0), (1, 1), (2, 0), (3, 0)]
-    with pytest.raises(UsageError, match="to 3 s"):
-        run(slider(tmp_path, "{torque: {file: early.csv}}", early=early))
+    short = slider(tmp_path, "{torque: {file: early.csv}}", early=early)
+    with pytest.raises(UsageError, match=r"the table of the torque of q1, 'early.csv', goes from t = 0 s to 3 s"):
+        run(short)
+    assert short.check().summary["simulate"].startswith("refused: the table of the torque of q1, 'early.csv'")
     text = (
         (tmp_path / "slider.yaml").read_text().replace("{torque: {file: early.csv}}", "{pd: {kp: 1, kd: 1, target: 1}}")
     )

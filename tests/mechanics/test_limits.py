@@ -6,6 +6,7 @@ from robots_in_tests import model
 
 from kronbot.cli.main import run as command_line
 from kronbot.library.robot import Robot
+from kronbot.mechanics.limits import passings
 
 ARM = """
 kronbot: 1
@@ -84,3 +85,11 @@ def test_on_the_command_line(tmp_path, capsys):
     rows.write_text("q1,q2\n" + "0,0.5\n" * 5 + "1.5,0.5\n" * 70_000)
     assert command_line(["jacobian", str(file), "--q", f"@{rows}", "--format", "csv", "--array", "J_T"]) == 0
     assert capsys.readouterr().err == "warning: q1 is beyond its limit of 1.0472 rad in some of the rows\n"
+
+
+def test_the_overshoot_of_a_spline_is_not_told():
+    """Relative to the range: 1e-7 of it is nobody's motion, 1e-5 is."""
+    q = np.array([[0.0, 1 + 0.9e-7, 0.0]])
+    assert passings(model(ARM.replace("MORE", "")), q) == []
+    q[0, 1] = 1 + 0.9e-5
+    assert [each.joint for each in passings(model(ARM.replace("MORE", "")), q)] == ["q2"]
