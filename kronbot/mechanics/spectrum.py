@@ -169,6 +169,8 @@ def _of(e: Eigenvalue, reduced: Deflated) -> Pole:
     size = np.abs(e.left) @ p.size(z)[0] @ np.abs(e.right)
     residual = np.abs(e.left) @ np.abs(p.residual(z, e.right[:, None])[:, 0]).astype(float)
     slope = abs(e.left.conj() @ p.at(z, 1)[0] @ e.right * e.value)
+    if not size:  # at a zero that nothing takes out, whatever changes moves it
+        size, residual = 1.0, 0.0
     condition = size / max(slope, ROUNDING * size)
     right, left = refined.lift_right @ e.right, refined.lift_left @ e.left
     count = 2 if e.value.imag > 0 else 1

@@ -192,6 +192,15 @@ def test_weak_damping_is_told_from_none(size):
     assert judge(system, poles(system)).word == "stable"
 
 
+def test_a_pole_at_zero_that_is_not_taken_out_has_numbers_all_the_same():
+    for K in (0.0, 1e-300):
+        system = SecondOrder(EYE(1), EYE(1), K * EYE(1), *3 * [ZERO((1, 1))], ZERO((1, 0)))
+        with np.errstate(invalid="raise", divide="raise"):
+            found = poles(system)
+        assert [pole.value.real for pole in found] == pytest.approx([-K, -1], abs=1e-299)
+        assert all(np.isfinite([pole.error, pole.condition, pole.backward_error]).all() for pole in found)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_growth_is_within_its_error_where_k_is_symmetric_but_for_rounding(seed):
     """Gyroscopic terms make shapes complex: what is skew in the last digits of K moves real parts then."""
