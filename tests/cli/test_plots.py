@@ -674,6 +674,23 @@ def test_statics_in_two_views_and_at_all_orders(picture):
     assert list(panels(figure)) == ["4 of 4 cases to scale, grey: undeformed"]
 
 
+def test_statics_draws_what_is_not_zero_in_space(picture):
+    """Sag in z and torques of joints that are not swept; of many torques it says how many, the swept one first."""
+    robot = shipped("spatial", "1")
+    (result,) = (each.result for each in sweep(robot, {"q2": [0.1, 0.6]}, [[0, 0, 0]], "1").values())
+    found = panels(picture(statics.draw, robot, {"1": result}, Outline.of(robot).at))
+    last = [link.name for link in robot.links if link.beam is not None and link.modes][-1]
+    sag = found[f"deflection of the tip of {last}, z, order 1"].lines[0].get_ydata()
+    series = result.series[f"tip.{last}.z"]
+    assert series.any() and sag / sag[0] == pytest.approx(series / series[0], rel=1e-12)
+    puma = shipped("puma560")
+    (result,) = (each.result for each in sweep(puma, {"q2": [0.1, 0.6]}, [[1, 2, 3]], "2").values())
+    torques = [
+        title for title in panels(picture(statics.draw, puma, {"2": result}, Outline.of(puma).at)) if "of q" in title
+    ]
+    assert len(torques) == 3 and torques[0].startswith("torque of q2, order 2 (3 of ")
+
+
 # Links of mm and of half a kilometre; the widest of letters.
 SIZES = [(0.004, "q"), (400, "W" * 40 + "_"), (0.7, "shoulder_of_the_left_")]
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Curves that can still be told apart, and outlines that do not hide each other.
 CURVES, OUTLINES = 12, 7
+# Quantities of one kind that get a panel.
+ALIKE = 3
 # Marks of curves whose strokes come again, for grey print.
 MARKS = (".", "s", "^")
 # Points that the legend has beside each other.
@@ -110,35 +112,59 @@ def _swept(robot: Robot, result: Result) -> str | None:
 
 
 def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Panel]:
-    """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss."""
+    """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
+
+    Of each the one of the figures is first, compared between orders; further ones, in space, where they are not zero.
+    """
     results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
-    kind = next(each for each in robot.joints if each.name == joint)
-    word, unit = ("torque", "N m") if kind.revolute else ("force", "N")
-    columns = [(f"torque.{joint}", f"{word} of {short(joint)}", unit)]
-    gauges = [name for name in main.series if name.startswith("curvature_relative.")]
-    gauges = gauges or [name for name in main.series if name.startswith("curvature.")]
-    against = ", relative to the calibration" if gauges and "relative" in gauges[0] else ""
-    columns += [(name, f"curvature at {short(name.partition('.')[2])}{against}", "1/m") for name in gauges[:1]]
-    bent = [link.name for link in robot.links if link.beam is not None and link.modes]
-    if bent:
-        columns.append((f"tip.{bent[-1]}.y", f"deflection of the tip of {short(bent[-1])}, y", "m"))
     panels = []
-    for column, title, unit in columns:
-        values = main.series[column]
-        if not values.any():  # rounding, or nothing
-            continue
-        panels.append(Panel(f"{title}, order {order}", unit, values))
-        for other, result in others:
-            if other == "0" and not column.startswith("torque"):
-                continue
-            lower = result.series[column]
-            if column.startswith("curvature"):
-                panels.append(Panel(f"{title}, order {other}", unit, lower))
-            elif (np.abs(values - lower) > ROUNDING * np.abs(values).max()).any():
-                panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
+    for kind in (_torques(robot, main, joint), _strains(main), _deflections(robot)):
+        peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
+        telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
+        for column, title, unit in telling[:ALIKE]:
+            values = main.series[column]
+            count = f" ({ALIKE} of {len(telling)} are drawn)" if len(telling) > ALIKE else ""
+            panels.append(Panel(f"{title}, order {order}{count}", unit, values))
+            for other, result in others if column == kind[0][0] else []:
+                if other == "0" and not column.startswith("torque"):
+                    continue
+                lower = result.series[column]
+                if column.startswith("curvature"):
+                    panels.append(Panel(f"{title}, order {other}", unit, lower))
+                elif (np.abs(values - lower) > ROUNDING * np.abs(values).max()).any():
+                    panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
     return panels
+
+
+def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, str]]:
+    """Columns, titles and units of what joints bear: the swept one first, then the others, the largest first."""
+
+    def rank(name: str) -> tuple[bool, float]:
+        return name != swept, -float(np.abs(result.series[f"torque.{name}"]).max())
+
+    words = {joint.name: ("torque", "N m") if joint.revolute else ("force", "N") for joint in robot.joints}
+    return [(f"torque.{name}", f"{word} of {short(name)}", unit) for name, (word, unit) in
+            sorted(words.items(), key=lambda each: rank(each[0]))]  # fmt: skip
+
+
+def _strains(result: Result) -> list[tuple[str, str, str]]:
+    """Those of the first gauge, relative to the calibration where there is one."""
+    for kind, against in (("_relative", ", relative to the calibration"), ("", "")):
+        gauge = next((name.partition(".")[2] for name in result.series if name.startswith(f"curvature{kind}.")), None)
+        if gauge is not None:
+            words = {"curvature": "curvature", "curvature_y": "curvature across (y)", "twist": "twist"}
+            at = f"at {short(gauge)}{against}"
+            return [(f"{word}{kind}.{gauge}", f"{title} {at}", "1/m") for word, title in words.items()]
+    return []
+
+
+def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
+    """Of the tip of the last beam that bends."""
+    bent = [link.name for link in robot.links if link.beam is not None and link.modes][-1:]
+    words = [(name, axis, f"deflection of the tip of {short(name)}, {axis}") for name in bent for axis in "yz"]
+    return [(f"tip.{name}.{axis}", title, "m") for name, axis, title in words]
 
 
 def _curves(robot: Robot, result: Result, joint: str) -> list[Curve]:
