@@ -56,6 +56,8 @@ class Interruptions(list[int]):
     def __init__(self) -> None:
         super().__init__()
         self.pipe: int | None = None
+        # What other handlers, of the program that uses the library, have raised during a question.
+        self.raised: list[BaseException] = []
         self.forget()
 
     def forget(self) -> None:
@@ -99,14 +101,23 @@ class Interruptions(list[int]):
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Whatever becomes of a Ctrl-C in here (another error, nothing at all), it ends as KeyboardInterrupt."""
+        """Whatever becomes of a Ctrl-C in here (another error, nothing at all), it ends as KeyboardInterrupt.
+
+        What another handler has raised ends as itself.
+        """
         try:
             yield
         except Exception:
-            if not self:
+            if not self and not self.raised:
                 raise
+        self.demand_none()
+
+    def demand_none(self) -> None:
+        """Raise what was met, also where native code or a destructor has swallowed it."""
+        if self.raised:
+            raise self.raised[0]
         if self:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt from None
 
 
 _met = Interruptions()
@@ -147,6 +158,51 @@ def interruptions(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[Interru
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def own_errors() -> Iterator[None]:
+    """What a handler of signals raises in here (a time limit by SIGALRM) comes through as itself.
+
+    CasADi makes a nameless RuntimeError of it, as of a Ctrl-C, and what tries another way after that would hide it.
+    """
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    found = {number: signal.getsignal(number) for number in signal.Signals}
+    heard = {
+        number: _Heard(handler)
+        for number, handler in found.items()
+        if callable(handler) and handler != _met.note and not isinstance(handler, signal.Handlers | _Heard)
+    }
+    for number, handler in heard.items():
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            if signal.getsignal(number) is handler:  # it may have set another one
+                signal.signal(number, handler.handler)
+        if heard and _met.raised:
+            error = _met.raised[0]
+            _met.raised.clear()
+            raise error
+
+
+class _Heard:
+    """A handler of signals, and a note of what it raises."""
+
+    def __init__(self, handler: Callable[[int, FrameType | None], object]) -> None:
+        self.handler = handler
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self.handler(number, frame)
+        except BaseException as error:
+            _met.raised.append(error)
+            raise
 
 
 def leave(number: int, *_: object) -> NoReturn:

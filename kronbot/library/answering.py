@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.interruption import own_errors
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array, Outcome, Result, Scalar
 from kronbot.errors import ComputationError, said
@@ -28,13 +30,14 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """A question to a robot, or to something that has one.
 
     One after the other, whatever threads ask the same robot: tracing adds symbols to its parameters. Where numbers have
-    no answer, or there is no memory for it, it raises ComputationError.
+    no answer, or there is no memory for it, it raises ComputationError. Numbers that overflow are seen in the answer:
+    NumPy does not warn of them. What a handler of signals raises comes through as itself.
     """
 
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with _turn(given[0]):
+            with _turn(given[0]), own_errors(), np.errstate(all="ignore"):
                 return question(*given, **named)
         except np.linalg.LinAlgError as error:
             why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
@@ -46,10 +49,18 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
 
 
 class _Turn:
-    """Whose turn it is to ask a robot; a copy of the robot has one of its own."""
+    """Whose turn it is to ask a robot; a copy of the robot has one of its own.
+
+    So has a process that is forked: a thread that it does not have may hold the lock of its parent.
+    """
 
     def __init__(self) -> None:
-        self.lock = RLock()
+        self._locks: dict[int, AbstractContextManager[object]] = {}
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """That of this process; the first one that is set stays."""
+        return self._locks.setdefault(os.getpid(), RLock())
 
     def __reduce__(self) -> tuple[object, ...]:
         return _Turn, ()

@@ -187,5 +187,4 @@ class Integrator(ABC):
 
     def demand_no_interruption(self) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""
-        if self.met:
-            raise KeyboardInterrupt from None
+        self.met.demand_none()

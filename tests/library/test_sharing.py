@@ -1,8 +1,14 @@
 """Robots and errors in many threads, in other processes, in containers."""
 
+import contextlib
 import copy
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +16,7 @@ import pytest
 
 import kronbot
 from kronbot.cli.main import run
+from kronbot.compute.interruption import interruptions, own_errors
 from kronbot.description import limits
 from kronbot.errors import (
     ComputationError,
@@ -56,6 +63,93 @@ def test_a_robot_that_was_asked_can_be_copied():
     robot.check()
     again = copy.deepcopy(robot)
     assert again.dynamics().to_dict() == robot.dynamics().to_dict()
+
+
+FORKED = """
+import os, threading, kronbot
+robot, began, go = kronbot.load("khang"), threading.Event(), threading.Event()
+def watch(share):
+    began.set()
+    go.wait(60)
+thread = threading.Thread(target=lambda: robot.simulate(0.02, 0.01, progress=watch))
+thread.start()
+began.wait(60)
+child = os.fork()
+if child == 0:
+    robot.jacobian(q=[0.1])
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+go.set()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_forked_while_another_thread_asks():
+    """The same robot, in the child, which has not the thread whose turn it was."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", FORKED], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.communicate(timeout=60)[0] == "7\n"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+class TimedOut(RuntimeError):
+    pass
+
+
+@pytest.fixture
+def limit():
+    """A handler of SIGALRM that raises, as those who limit time have it; found in its place afterwards."""
+
+    def handler(*_):
+        raise TimedOut("mine")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert signal.signal(signal.SIGALRM, before) is handler
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+def test_a_time_limit_within_a_run(limit, solver):
+    """CasADi makes an error of its own of it, which the integrator takes for the end of the motion."""
+    robot = kronbot.load("canadarm")
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    with pytest.raises(TimedOut, match="^mine$"):
+        robot.simulate(2000.0, 1.0, solver=solver)
+    assert kronbot.load("khang").jacobian([0.1]).arrays  # nothing is left of it
+
+
+def test_what_a_handler_raises_comes_through(limit):
+    """Whatever is made of it: another error, nothing, an end of one piece of the work."""
+    with pytest.raises(TimedOut), own_errors(), own_errors(), contextlib.suppress(RuntimeError):
+        signal.raise_signal(signal.SIGALRM)
+    with pytest.raises(TimedOut), own_errors():
+        try:
+            signal.raise_signal(signal.SIGALRM)
+        except RuntimeError:
+            raise ComputationError("gave up") from None
+    with pytest.raises(TimedOut), own_errors(), interruptions() as met:
+        with met.heard(), contextlib.suppress(RuntimeError):
+            signal.raise_signal(signal.SIGALRM)
+        pytest.fail("it goes on")
+    with own_errors():
+        pass
+
+
+def test_numbers_that_overflow_are_no_warnings():
+    """They are an answer or an error, also where warnings are errors."""
+    robot = kronbot.load("puma560")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for size in (1e308, 1e154, 5e-324):
+            for word in ("qd", "tau"):
+                with contextlib.suppress(ComputationError):
+                    robot.linearize(**{word: [size] * 6})
 
 
 MISTAKES = (Mistake(3, 5, "wrong", "arm.yaml", "  a: 1"), Mistake(1, 1, "bad", "arm.yaml"))
