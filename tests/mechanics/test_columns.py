@@ -79,3 +79,13 @@ def test_views_tell_them(crane):
     assert answer.to_pandas().attrs["units"]["slew"] == "rad"
     assert answer.to_xarray()["torque.slide"].attrs["units"] == "N"
     assert np.array_equal(answer.to_xarray()["t"].values, answer["t"])
+
+
+def test_names_of_taylor_coefficients(crane):
+    """A derivative's columns are those of its quantity, then the coordinates it was derived by, which a vector lacks."""
+    names = ["slew", "mast.v1", "mast.v2", "slide"]
+    g, M = (crane.taylor(of, 2 if of == "g" else 1).arrays for of in ("g", "M"))
+    assert g["g"].columns is None
+    assert list(g["dg_dq"].columns) == names
+    assert list(g["d2g_dq2"].columns) == [f"{a}|{b}" for a in names for b in names]
+    assert list(M["dM_dq"].columns) == [f"{a}|{b}" for a in names for b in names]
