@@ -82,7 +82,7 @@ def test_views_tell_them(crane):
 
 
 def test_names_of_taylor_coefficients(crane):
-    """A derivative's columns are those of its quantity, then the coordinates it was derived by, which a vector lacks."""
+    """The columns of a derivative: those of its quantity, which a vector lacks, then what it is derived by."""
     names = ["slew", "mast.v1", "mast.v2", "slide"]
     g, M = (crane.taylor(of, 2 if of == "g" else 1).arrays for of in ("g", "M"))
     assert g["g"].columns is None
