@@ -17,6 +17,9 @@ _FULL_TURN = 2 * math.pi * (1 + 1e-9)
 _TURNS = ("from", "to", "amplitude", "phase", "offset")
 _ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
+# An offset is the length of a beam to this share.
+_ONE_LENGTH = 0.02
+
 # Rods and plates stand exactly on the border of what a body can have; decimals of a table must not push them over it.
 _INERTIA_TOLERANCE = 1e-9
 
@@ -34,6 +37,7 @@ def check_quantities(root: View) -> None:
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
         _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
+    _offsets(root)
     for motion in root["motion"].entries:
         _motion(motion)
     _turns(root)
@@ -188,6 +192,27 @@ def _flexible(link: View, convention: str | None) -> None:
     if beam["shape"].text == "clamped-mass" and "tip" not in beam and _impossible(payload):
         payload.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
     _length(link, convention)
+
+
+def _offsets(root: View) -> None:
+    """Warn of a child that stands off the tip of a beam by the beam's length: as from the root, where links begin."""
+    links = root["links"].items
+    by_name = {link["name"].text: link for link in reversed(links)}
+    for before, link in zip((None, *links), links, strict=False):
+        parent = by_name.get(link["parent"].text) if "parent" in link else before
+        place = link["pose"]["xyz"]
+        entries = [entry.number() for entry in place.items]
+        if parent is None or "pose" not in parent or not entries or None in entries:
+            continue
+        length, offset = (
+            parent["flexible"]["length"].number(None),
+            math.hypot(*(each for each in entries if each is not None)),
+        )
+        if length is not None and length > 0 and abs(offset / length - 1) < _ONE_LENGTH:
+            place.warn(
+                f"this stands {offset:.4g} m off the tip of the beam, by the beam's length once more: a pose begins at "
+                "the tip of its parent (kronbot explain convert)"
+            )
 
 
 def _gravity(root: View) -> float:

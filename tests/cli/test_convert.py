@@ -1,13 +1,17 @@
 """``kronbot convert`` as scripts and people meet it."""
 
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import kronbot
 from kronbot import description
 from kronbot.cli.convert import convert
+from kronbot.cli.explain import FOLDER
 from kronbot.errors import DescriptionError, UsageError
 
 ARM = """<robot name="arm">
@@ -123,3 +127,40 @@ sys.exit(", ".join({"numpy", "casadi", "sympy"} & set(sys.modules)))
         )
         assert done.stderr.strip() == ""
         assert "arm.urdf" in done.stdout
+
+
+ELBOW = """
+kronbot: 1
+name: elbow
+gravity: [0, 0, -9.81]
+links:
+  - {name: upper, joint: {type: revolute, name: q1}, pose: {rpy: [0.3, 0.2, 0.1]}, rigid: {mass: 2}}
+BEAM  - {name: fore, joint: {type: revolute, name: q2}, pose: {xyz: XYZ, rpy: RPY}, payload: {mass: 1}}
+endpoint: {link: fore, position: [0.1, 0.2, 0.3]}
+"""
+
+
+def test_the_recipe_for_a_flexible_link_keeps_the_kinematics(tmp_path):
+    """The rows of the text, put where it says, with its child's pose: at order 0 it is the robot that was converted."""
+    told = (FOLDER / "commands" / "convert.md").read_text(encoding="utf-8")
+    beam = "".join(f"{line}\n" for line in told.splitlines() if line.startswith("  "))
+    child = re.search(r"give the child pose: \{xyz: (.*), rpy: (.*)\}, turned", told).groups()
+    answers = []
+    for rows, (xyz, rpy) in (("", ("[0, -0.3, 0]", "[pi/2, 0, 0]")), (beam, child)):
+        file = tmp_path / "elbow.yaml"
+        file.write_text(ELBOW.replace("BEAM", rows).replace("XYZ", xyz).replace("RPY", rpy))
+        robot = kronbot.load(str(file), order="0")
+        assert robot.check().summary["warnings"] == 0
+        answers.append(robot.jacobian(q={"q1": 0.4, "q2": -0.7}))
+    for name in ("J_T", "J_R"):
+        assert np.abs(answers[0][name] - answers[1][name]).max() < 1e-15
+
+
+def test_a_child_that_is_a_beam_off_its_tip_is_doubted(tmp_path):
+    """Who leaves the child where the URDF had it has the length of the beam twice."""
+    beam = "  - {name: beam, joint: {type: fixed}, pose: {}, flexible: {mass: 1, length: 0.3}}\n"
+    for xyz, count in (("[0, -0.3, 0]", 1), ("[0, -0.2, 0]", 0), ("[0, 0, 0]", 0)):
+        text = ELBOW.replace("BEAM", beam).replace("XYZ", xyz).replace("RPY", "[0, 0, 0]")
+        told = description.load(description.Source("elbow.yaml", text, None)).warnings
+        assert len(told) == count
+        assert all(each.message.startswith("this stands 0.3 m off the tip of the beam, by") for each in told)
