@@ -54,6 +54,16 @@ def test_linear_models(crane):
         assert answer.arrays[name].units["columns"] == [f"{time}/({unit})" for unit in coordinates]
 
 
+def test_jacobians(crane):
+    """Metres and radians of the frame per coordinate; of Hessians per two."""
+    J_T, J_R = (crane.jacobian().arrays[name].units for name in ("J_T", "J_R"))
+    per = ["1/(rad)", "1/(m^-1)", "1/(m^-2)", "1/(m)"]
+    assert (J_T["rows"], J_R["rows"]) == (["m"] * 3, ["rad"] * 3)
+    assert [unit.replace("(", "").replace(")", "") for unit in J_T["columns"]] == [
+        unit.replace("(", "").replace(")", "") for unit in per
+    ]
+
+
 def test_torsion():
     """A twist is an angle, whose coordinate is over metres where the shape is a power of x."""
     text = TEXT.replace("EI: {z: 4e3}, modes: {v: 2}", "EI: {z: 4e3}, GJ: 10, polar_inertia: 1, modes: {torsion: 2}")

@@ -531,3 +531,24 @@ def test_why_there_are_no_multipliers_is_said():
     assert summary["multipliers"] == "none: M_L, D_L, K_L do not repeat after 20 s, the motions' period"
     summary = linearize_along(kronbot.load("spin-up", order="0"), None, 1.0, None, None, lambda share: None).summary
     assert summary["multipliers"] == "none: the motion of q1 does not repeat"
+
+
+def test_what_is_partly_damped_is_not_judged_as_conservative():
+    """One pendulum of two is damped: the multipliers of the other lie on the circle, and nothing keeps them there."""
+    text = """
+kronbot: 1
+name: pair
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - {name: cart, joint: {type: prismatic, name: s}, pose: {xyz: [0, 0, 0], rpy: [-pi/2, 0, 0]}, rigid: {mass: 1}}
+  - {name: a, joint: {type: revolute, name: q1, damping: DAMPING}, pose: {xyz: [0, 0, 0], rpy: [pi/2, 0, 0]},
+     rigid: {mass: 1, com: [0, -1, 0]}}
+  - {name: b, parent: cart, joint: {type: revolute, name: q2}, pose: {xyz: [0, 0, 0], rpy: [pi/2, 0, 0]},
+     rigid: {mass: 1, com: [0, -0.5, 0]}}
+motion: {s: {type: sinusoid, amplitude: 0.01, frequency: 20}}
+"""
+    undamped, damped = (kronbot.loads(text.replace("DAMPING", each)).linearize_along() for each in ("0", "0.3"))
+    assert undamped.summary["verdict"].startswith("stable, undamped")
+    assert np.sort(np.abs(damped.arrays["multipliers"].values))[-2:] == pytest.approx(1, abs=1e-9)
+    assert damped.summary["verdict"].startswith("undecided")

@@ -466,3 +466,12 @@ def test_the_same_question_has_the_same_answer_after_others():
     robot.statics(q={}, loads={"upper": [0.3, 1.7, 0.1]}, distributed={"upper": [0, 0.7, 0]})
     robot.simulate(0.02, 0.01)
     assert robot.linearize().to_dict() == first
+
+
+def test_torques_left_out_are_those_of_the_rigid_arm():
+    """Inverse dynamics of the same arm at order 0, against gravity and the force."""
+    q, qd, qdd = {"qa": 0.3}, {"qa": 2.0}, {"qa": -5.0}
+    found = load("khang").linearize(q=q, qd=qd, qdd=qdd, force=[1, 2, 0])
+    rigid = load("khang", order="0")
+    pulled = rigid.jacobian(q=q)["J_T"].T @ [1, 2, 0]
+    assert [found.at["tau"]["qa"]] == pytest.approx(rigid.dynamics(q, qd, qdd)["tau"] - pulled, rel=1e-12)
