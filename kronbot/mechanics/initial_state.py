@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
 import casadi
 import numpy as np
@@ -15,11 +15,9 @@ from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import UsageError
 from kronbot.mechanics.energy import gravity_energy
+from kronbot.mechanics.equations import Equations
 from kronbot.mechanics.statics import sag
 from kronbot.model.robot import Robot
-
-if TYPE_CHECKING:
-    from kronbot.mechanics.simulation import Equations, Run
 
 Array = npt.NDArray[np.float64]
 
@@ -34,8 +32,10 @@ def start_of(robot: Robot) -> str:
     return (robot.file.simulate or schema.Simulate()).start
 
 
-def initial_state(robot: Robot, system: Equations, run: Run) -> Array:
-    """The state x at t = 0: joints on their motion, or at 0, and what the run says otherwise.
+def initial_state(
+    robot: Robot, system: Equations, start: str, given_q: Mapping[int, float], given_qd: Mapping[int, float]
+) -> Array:
+    """The state x at t = 0: joints on their motion, or at 0, beams as ``start`` says, and what is given otherwise.
 
     Raises UsageError for values of joints that follow a motion exactly and of beams that start in their equilibrium,
     ComputationError where there is no equilibrium.
@@ -44,19 +44,19 @@ def initial_state(robot: Robot, system: Equations, run: Run) -> Array:
     on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
     t = SX.sym("t")
     for place, motion in (on_motion | dict(system.drives.prescribed)).items():
-        start = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
-        q[place], qd[place] = start["q"][0], start["v"][0]
-    for place in (*run.q, *run.qd):
+        first = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
+        q[place], qd[place] = first["q"][0], first["v"][0]
+    for place in (*given_q, *given_qd):
         if place not in system.free:
             raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
-    for target, values in ((q, run.q), (qd, run.qd)):
+    for target, values in ((q, given_q), (qd, given_qd)):
         for place, value in values.items():
             target[place] = value
-    if run.start == "equilibrium":
-        given = next((place for place in run.q if place in robot.flexible), None)
-        if given is not None:
+    if start == "equilibrium":
+        modal = next((place for place in given_q if place in robot.flexible), None)
+        if modal is not None:
             raise UsageError(
-                f"{robot.coordinates[given]} starts in the equilibrium; start straight to give it a value of its own"
+                f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
             )
         q = sag(robot, q[[joint.index for joint in robot.joints]])
     return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])

@@ -9,7 +9,6 @@ from decimal import Decimal
 import casadi
 import numpy as np
 import numpy.typing as npt
-from casadi import SX
 
 from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.result import Outcome, Result, Scalar
@@ -17,18 +16,17 @@ from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.mechanics.columns import units_of
-from kronbot.mechanics.drives import Drives, drives
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.equations import Equations, equations
 from kronbot.mechanics.initial_state import initial_state, step_of_gravity
-from kronbot.mechanics.integration import Integrator, Ode, Tolerances, stops
+from kronbot.mechanics.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.integrators import integrator
 from kronbot.mechanics.kinematics import endpoint
 from kronbot.mechanics.limits import passings
-from kronbot.mechanics.recursion import ALGORITHMS, State, generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.recursion import generalized_inertia_matrix
 from kronbot.mechanics.regularity import demand_regular
 from kronbot.mechanics.run_summary import highlights
 from kronbot.mechanics.small import beyond_small
-from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -67,50 +65,6 @@ class Run:
         return STRAY * (self.tolerances.rtol * size + self.tolerances.atol)
 
 
-@dataclass(frozen=True)
-class Equations:
-    """The equations of motion of one driven robot as a first-order system.
-
-    The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
-    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need.
-    """
-
-    drives: Drives
-    t: SX
-    x: SX
-    rate: SX
-    state: State
-    tau: SX
-    free: list[int]
-
-    def ode(self, parameters: Parameters, stops: tuple[float, ...]) -> Ode:
-        """What an integrator takes."""
-        return Ode(self.t, self.x, self.rate, len(self.free), parameters, stops)
-
-
-def equations(robot: Robot, algorithm: str) -> Equations:
-    """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
-    t, account = SX.sym("t"), SX.sym("account", 2)
-    free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
-    q, qd, given = SX(free_q), SX(free_qd), {}
-    driven = drives(robot)
-    for place, motion in driven.prescribed.items():
-        q[place], qd[place], given[place] = motion.derivatives(t)
-    free = [place for place in range(robot.n) if place not in given]
-    state = propagate(robot, q, qd)
-    tau = driven.torques(t, q, qd)
-    qdd = ALGORITHMS[algorithm](state, tau, given)
-    if given:
-        needed = inverse_dynamics(state, qdd)
-        for place in given:
-            tau[place] = needed[place]
-    power = casadi.dot(tau, qd)
-    loss = casadi.dot(qd, robot.damping @ qd)
-    x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
-    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
-    return Equations(driven, t, x, casadi.cse(rate), state, tau, free)
-
-
 def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outcome:
     """Integrate the motion and report it on the grid 0, step, 2 step, ..., duration.
 
@@ -133,7 +87,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
     rows, watched = grid(run.duration, run.step), sampled(at)
     times = np.union1d(rows, watched)
-    start = initial_state(robot, system, run)
+    start = initial_state(robot, system, run.start, run.q, run.qd)
     _demand_regular(robot, system, start)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
     if error is not None:

@@ -14,6 +14,7 @@ from kronbot.compute import policy
 from kronbot.compute.compiling import FULL, compiled
 from kronbot.compute.trace import Trace
 from kronbot.mechanics import jacobians, simulation
+from kronbot.mechanics.equations import equations
 from kronbot.mechanics.initial_state import initial_state
 from kronbot.mechanics.integration import Tolerances, stops
 from kronbot.mechanics.integrators import integrator
@@ -206,10 +207,10 @@ class Motion:
 
     def __init__(self, robot, run, choice):
         self.robot, self.wanted, self.choice = robot, run, choice
-        self.system = simulation.equations(robot, run.algorithm)
+        self.system = equations(robot, run.algorithm)
         self.report = simulation._report(robot, self.system)
         self.times = simulation.grid(run.duration, run.step)
-        self.start = initial_state(robot, self.system, run)
+        self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         ode = self.system.ode(robot.parameters, stops(run.duration, self.system.drives.corners(PURPOSE)))
         with policy.native(choice):
             self.solver = integrator(run.solver, ode, run.tolerances)
