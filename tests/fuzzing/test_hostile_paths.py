@@ -56,3 +56,26 @@ def test_a_file_that_vanishes(kron, tmp_path, monkeypatch):
     # The memory of this process is that of all the tests before.
     assert harness.faults(replace(answer, memory=0.0), ["check"]) == []
     assert "No such file" in answer.err
+
+
+@pytest.mark.parametrize("link", ["torque.csv", "tables"])
+def test_tables_behind_links_that_lead_out(kron, tmp_path, link):
+    """Of the file itself or of its folder: a robot from somewhere else reads nothing but what it brought along."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "torque.csv").write_text("t,torque\n0,1\n9,1\n")
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    (folder / link).symlink_to(tmp_path / "secret" / ("torque.csv" if link.endswith(".csv") else ""))
+    name = link if link.endswith(".csv") else f"{link}/torque.csv"
+    drive = f"simulate: {{duration: 1, step: 0.5, drive: {{q: {{torque: {{file: {name}}}}}}}}}\n"
+    text = """
+kronbot: 1
+name: r
+gravity: [0, 0, 0]
+links:
+  - {name: arm, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1, inertia: {Izz: 1}}}
+"""
+    (folder / "r.yaml").write_text(text + drive)
+    answer = kron("simulate", folder / "r.yaml")
+    assert answer.code == 3
+    assert "leads out of the folder" in answer.err

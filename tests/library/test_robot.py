@@ -116,7 +116,7 @@ def test_values_by_name_by_number_and_as_rows(arm):
         (lambda r: r.jacobian({"q1": []}), "shape"),
         (lambda r: r.jacobian([[0.1, 0.2], [0.1]]), "equally many"),
         (lambda r: r.hessian({"q1": [0, 1]}, qd={"q1": [0, 1, 2]}), "q has 2, qd has 3"),
-        (lambda r: r.modes({"q1": [0.0, 0.1]}), "one point"),
+        (lambda r: r.taylor(q={"q1": [0.0, 0.1]}), "one point"),
         (lambda r: r.jacobian(frame="elbow"), "elbow"),
         (lambda r: r.jacobian(axes="tool"), "axes 'tool'"),
         (lambda r: r.taylor("N"), "of 'N'"),
