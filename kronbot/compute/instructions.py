@@ -15,6 +15,8 @@ from kronbot.compute import trees
 from kronbot.compute.simplification import Number
 from kronbot.compute.tape import Arithmetic, replay
 from kronbot.description.expressions import Expression, evaluate, exact
+from kronbot.description.wording import quote
+from kronbot.errors import ComputationError
 
 # A float of the tape that is the nearest one to a fraction with a smaller denominator stands for the fraction.
 SIMPLE_DENOMINATOR = 1000
@@ -91,7 +93,10 @@ def rational(value: Number) -> Expr:
 
 
 def literal_value(literal: Expression) -> Expr:
-    """The exact value of an expression without parameters; a float where its powers would fill the memory."""
+    """The exact value of an expression without parameters; a float where its powers would fill the memory.
+
+    Raises ComputationError where there is none, and the rounding of numbers made one: 1/(sin(pi/6) - 1/2).
+    """
     value = exact(literal, {})
     if value is not None:
         return rational(value.rational) + rational(value.pi) * sympy.pi
@@ -101,4 +106,7 @@ def literal_value(literal: Expression) -> Expr:
     exponents = [abs(float(part.exp)) for part in trees.parts([tree]) if isinstance(part, sympy.Pow)]
     if math.prod(max(exponent, 1.0) for exponent in exponents) > EXACT_POWER:
         return sympy.Float(evaluate(literal, {}), 17)
-    return tree.doit()
+    value = tree.doit()
+    if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        raise ComputationError(f"{quote(literal.text)} has no finite value in exact arithmetic, and formulas are exact")
+    return value

@@ -124,8 +124,32 @@ def _through_floats(function: Callable[[float], float]) -> Callable[[Real], Real
     return lambda argument: function(float(argument))
 
 
+def _exact_at_quarters(name: str, value: Callable[[int, int], Fraction]) -> Callable[[Real], Real]:
+    """A function of an angle, exact where that is a multiple of pi/2: there ``value`` of its sine and cosine.
+
+    As floats the pole of the tangent would be a number.
+    """
+    rounded = _through_floats(getattr(math, name))
+
+    def function(angle: Real) -> Real:
+        turns = _quarters(angle) if isinstance(angle, PiLinear) else None
+        return rounded(angle) if turns is None else _number(value(*_QUARTERS[turns % 4]))
+
+    return function
+
+
+def _quarters(angle: PiLinear) -> int | None:
+    return None if angle.rational or (2 * angle.pi).denominator != 1 else int(2 * angle.pi)
+
+
+# Sine and cosine of 0, pi/2, pi, 3 pi/2.
+_QUARTERS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
 _FUNCTIONS: Final[dict[str, Callable[[Real], Real]]] = {
-    name: _through_floats(getattr(math, name)) for name in FUNCTIONS
+    **{name: _through_floats(getattr(math, name)) for name in FUNCTIONS},
+    "sin": _exact_at_quarters("sin", lambda s, c: Fraction(s)),
+    "cos": _exact_at_quarters("cos", lambda s, c: Fraction(c)),
+    "tan": _exact_at_quarters("tan", Fraction),
 }
 
 
@@ -167,9 +191,7 @@ def exact(expression: Expression, parameters: Mapping[str, Expression | None]) -
 def quarter_turns(expression: Expression, parameters: Mapping[str, Expression | None]) -> int | None:
     """How many times pi/2 the value exactly is, or None where it is no integer multiple."""
     value = exact(expression, parameters)
-    if value is None or value.rational or (2 * value.pi).denominator != 1:
-        return None
-    return int(2 * value.pi)
+    return None if value is None else _quarters(value)
 
 
 class CycleError(ExpressionError):

@@ -222,6 +222,15 @@ def test_a_twist_of_60_degrees_is_half_a_root_of_three():
         assert "." not in str(form(robot, name).text())
 
 
+def test_what_only_rounding_made_a_number_is_refused():
+    """Where it is to be a formula; numbers of it are as large as rounding makes them."""
+    text = Path(kronbot.description.shipped_robots()["puma560"]).read_text()
+    robot = kronbot.loads(re.sub("mass: [^,]*", 'mass: "1/(sqrt(2)**2 - 2)"', text, count=1))
+    assert robot.dynamics().arrays
+    with pytest.raises(ComputationError, match=re.escape("'1/(sqrt(2)**2 - 2)' has no finite value")):
+        robot.symbolic().dynamics()
+
+
 def test_powers_that_would_fill_the_memory_become_floats():
     robot = one_link(a="((1.0000001**64)**64)**64")
     ((entry,), *_) = form(robot, "J_T").text()
