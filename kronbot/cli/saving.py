@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import PurePath
 
 from kronbot.compute.interruption import UNFINISHED, Interruptions
+from kronbot.compute.private import WRITABLE_BY_OTHERS
 from kronbot.errors import ComputationError
 
 _TEMPORARY = re.compile(r"\.kronbot-[0-9a-f]{16}")
@@ -140,7 +141,7 @@ class Target:
     def publish(self, draft: Draft) -> str:
         """Give a draft its name, or another one where a file has appeared that is not to be replaced: the name.
 
-        Raises OSError.
+        Raises OSError, also where somebody has put another file in the place of the draft.
         """
         os.ftruncate(draft.descriptor, draft.end)
         os.fsync(draft.descriptor)
@@ -149,7 +150,7 @@ class Target:
             for name in (self.name, *(f"{path.stem}-{number}{path.suffix}" for number in _OTHERS)):
                 with suppress(FileExistsError):
                     self._take(draft.name, name)
-                    return name
+                    return self._demand_own(draft, name)
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         found = self.found()
         if found is not None:
@@ -157,7 +158,20 @@ class Target:
                 raise OSError(errno.EEXIST, "what stands there is no file any more")
             _inherit(draft.descriptor, found)
         self._rename(draft.name, self.name)
-        return self.name
+        return self._demand_own(draft, self.name)
+
+    def _demand_own(self, draft: Draft, name: str) -> str:
+        """The name, under which the draft stands now: others who can write to the folder may have exchanged it.
+
+        In a folder of the user's alone there is nothing to see, and not every file system keeps numbers of files.
+        """
+        folder = os.stat(self.folder)
+        shared = folder.st_uid != os.geteuid() or folder.st_mode & WRITABLE_BY_OTHERS
+        if shared and not os.path.samestat(
+            os.stat(name, dir_fd=self.folder, follow_symlinks=False), os.fstat(draft.descriptor)
+        ):
+            raise OSError(errno.EPERM, "somebody who can write to the folder has put another file in its place")
+        return name
 
     def drop(self, draft: Draft) -> str:
         """Remove a draft, which leaves nothing to be told."""

@@ -53,7 +53,7 @@ def folder() -> Path:
     That one is $XDG_CACHE_HOME, ~/Library/Caches on macOS, ~/.cache elsewhere. Raises NotPrivate without a home.
     """
     if own := os.environ.get("KRONBOT_CACHE"):
-        return Path(own).absolute()
+        return Path(os.path.expanduser(own)).absolute()  # shells leave ~ alone within quotes
     shared = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(shared):  # a relative one is void by the XDG specification
         return Path(shared) / "kronbot"

@@ -107,6 +107,8 @@ def test_where_the_folder_is(tmp_path, monkeypatch):
     """$KRONBOT_CACHE, $XDG_CACHE_HOME/kronbot, the home folder; empty and relative settings of XDG do not count."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("KRONBOT_CACHE", "~/own")
+    assert cache.folder() == tmp_path / "own"
     monkeypatch.setenv("KRONBOT_CACHE", "here")
     assert cache.folder() == Path.cwd() / "here"
     monkeypatch.setenv("KRONBOT_CACHE", "")

@@ -287,6 +287,27 @@ def test_pieces(tmp_path, saved):
 # Other users
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("other", [lambda path: path.write_text("evil"), os.mkfifo, lambda path: path.symlink_to("x")])
+def test_a_draft_that_somebody_exchanges(tmp_path, monkeypatch, capsys, overwrite, other):
+    """In a folder where others may, at the last moment: what they have put there is not the answer."""
+    tmp_path.chmod(0o777)
+    sync = os.fsync
+
+    def exchange(descriptor):
+        sync(descriptor)
+        (draft,) = tmp_path.glob(".kronbot-*")
+        draft.unlink()
+        other(draft)
+
+    monkeypatch.setattr(os, "fsync", exchange)
+    place = tmp_path / "a.json"
+    assert run(["jacobian", "khang", "-o", str(place), *["--overwrite"] * overwrite]) == 1
+    told = capsys.readouterr().err
+    assert "a.json: somebody who can write to the folder has put another file in its place" in told
+    assert "wrote" not in told
+
+
 @pytest.fixture
 def shared():
     """A folder for everybody, in which users may be played."""
