@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # Nothing more: until these are there, Python answers a Ctrl-C with a traceback.
+import errno
 import os
 import signal
 import sys
@@ -16,14 +17,16 @@ def main() -> NoReturn:
     """Run the command line and exit with its code."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave_at_once)
-    from kronbot.compute.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
-
-    handle(leave)
-    _mend_streams()
-    leave_in_time()
     try:
-        from kronbot.cli.main import run
+        from kronbot.compute.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
 
+        handle(leave)
+        _mend_streams()
+        leave_in_time()
+        from kronbot.cli.main import run
+    except OSError as error:
+        _refuse(error)
+    try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         leave_twice_interrupted()
@@ -37,6 +40,13 @@ def main() -> NoReturn:
                 stream.flush()
     # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
     os._exit(code)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    """Where there are not even descriptors for modules, the one that would word errors may be out of reach, too."""
+    limit = " (ulimit -n)" if error.errno == errno.EMFILE else ""
+    os.write(2, f"Error: kronbot cannot begin: {error.strerror}{limit}\n".encode())
+    os._exit(1)
 
 
 def _leave_at_once(*_: object) -> NoReturn:

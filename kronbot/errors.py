@@ -8,6 +8,18 @@ from dataclasses import dataclass, field
 
 # How the shell calls the limits of a process that system calls fail at.
 LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: " (ulimit -v)", errno.EFBIG: " (ulimit -f)"}
+# How the system's loader says of a library that there is no memory for it, and no descriptor.
+_LOADING = {
+    "failed to map segment": "this takes more memory than there is (ulimit -v)",
+    "Cannot allocate memory": "this takes more memory than there is (ulimit -v)",
+    "Too many open files": "Too many open files (ulimit -n)",
+}
+
+
+def not_loaded(error: BaseException) -> str | None:
+    """The limit of the process because of which a library could not be loaded; None for another error."""
+    words = str(error) if isinstance(error, ImportError) else ""
+    return next((limit for sign, limit in _LOADING.items() if sign in words), None)
 
 
 def said(error: BaseException) -> str:

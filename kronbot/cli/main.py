@@ -19,7 +19,7 @@ from kronbot.cli import completion
 from kronbot.cli.files import LOST
 from kronbot.cli.messages import escaped, show_error, worded
 from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
-from kronbot.errors import Interrupted, KronbotError, said
+from kronbot.errors import Interrupted, KronbotError, not_loaded, said
 
 # Characters of a message that people can be asked to read.
 LONGEST = 600
@@ -152,6 +152,8 @@ def _end(error: BaseException, debug: bool) -> int:
             return _fail(KronbotError(LOST), debug)
         case OSError():
             told = KronbotError(f"cannot write the answer: {said(error)}")
+        case ImportError() if limit := not_loaded(error):
+            told = KronbotError(f"cannot load a library: {limit}")
         case MemoryError():
             told = KronbotError(f"{said(error)}: ask for less at a time")
         case _:

@@ -228,7 +228,7 @@ def leave_in_time() -> None:
 
     In time is after PATIENCE or UNATTENDED. For the main thread of the command line. One call of native code that keeps
     other threads from running delays it.
-    Destructors and callbacks that swallow the exception do not print it.
+    Destructors and callbacks that swallow the exception do not print it. Raises OSError for want of descriptors.
     """
     import threading
 
@@ -257,4 +257,5 @@ def leave_in_time() -> None:
                 patience = PATIENCE if number == signal.SIGINT else UNATTENDED
                 waiting.append((time.monotonic() + patience, number))
 
-    threading.Thread(target=watch, daemon=True).start()
+    with suppress(RuntimeError):  # the limit of threads (ulimit -u): without one, native code delays the end
+        threading.Thread(target=watch, daemon=True).start()

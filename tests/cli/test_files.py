@@ -3,7 +3,9 @@
 import fcntl
 import json
 import os
+import re
 import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import pytest
 from kronbot.cli import saving
 from kronbot.cli.files import check_place, check_target, save
 from kronbot.cli.main import run
+from kronbot.compute import interruption
 from kronbot.errors import ComputationError, KronbotError, UsageError
 
 ROBOT = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
@@ -380,6 +383,60 @@ def test_files_of_others(shared, saved):
     assert by(ALICE, lambda: saved(shared / "open" / "run.csv", b"new", overwrite=True)) == ""
     status = (shared / "open" / "run.csv").stat()
     assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (ALICE, 0o604)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Limits of the process
+
+
+@pytest.mark.parametrize("most", [5, 6, 7])
+def test_few_descriptors(most):
+    """Too few for kronbot to begin (Python itself needs 4): one line that names the limit."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "jacobian", "khang", "-q"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+        check=False,
+    )
+    if done.returncode:
+        assert (done.returncode, done.stdout) == (1, "")
+        assert re.fullmatch(r"Error: .*Too many open files.* \(ulimit -n\)\n", done.stderr)
+    assert most > 5 or done.returncode
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        ("libcasadi.so.3.7: failed to map segment from shared object", "more memory than there is (ulimit -v)"),
+        ("libm.so: cannot open shared object file: Too many open files", "Too many open files (ulimit -n)"),
+    ],
+)
+def test_a_library_that_a_limit_keeps_out(monkeypatch, capsys, words, limit):
+    def refuse(context):
+        raise ImportError(words)
+
+    monkeypatch.setattr("kronbot.cli.main.kronbot.invoke", refuse)
+    assert run(["jacobian", "khang"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("Error: cannot load a library: ")
+    assert told.endswith(f"{limit}\n")
+
+
+def test_no_thread_to_be_had(monkeypatch):
+    """The command line goes on without the one that ends it in time."""
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(interruption._met, "pipe", None)
+    before = signal.set_wakeup_fd(-1)
+    try:
+        interruption.leave_in_time()
+    finally:
+        signal.set_wakeup_fd(before)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
