@@ -37,7 +37,8 @@ class Description:
     """A robot file that is right.
 
     ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
-    things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's.
+    things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's,
+    ``motion`` is the text that took the place of the file's.
     """
 
     robot: RobotFile
@@ -45,6 +46,7 @@ class Description:
     warnings: tuple[Mistake, ...]
     source: Source
     overrides: Mapping[str, str]
+    motion: str | None = None
 
 
 def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | None = None) -> Description:
@@ -64,7 +66,7 @@ def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | 
         # The file alone is right, so that what is wrong now is wrong in the motion.
         raise MotionError(replace(mistake, file="motion") for mistake in error.mistakes) from None
     # Those of the file, whose places are in its text.
-    return replace(moved, warnings=described.warnings)
+    return replace(moved, warnings=described.warnings, motion=motion)
 
 
 def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> Description:

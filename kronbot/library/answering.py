@@ -62,9 +62,6 @@ class _Turn:
         """That of this process; the first one that is set stays."""
         return self._locks.setdefault(os.getpid(), RLock())
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _Turn, ()
-
 
 def _turn(asked: object) -> AbstractContextManager[object]:
     """The lock of a robot; the first one that is set stays."""

@@ -7,11 +7,12 @@ or met by a library that trusts its types. What is none raises UsageError with t
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from itertools import islice
 from numbers import Real
@@ -145,6 +146,13 @@ def progress(value: object) -> Progress:
     """What is told the share that is done."""
     if not callable(value):
         raise UsageError(f"progress: a function of the share that is done is wanted, not {shown(value)}")
+    with suppress(ValueError):  # of what is not written in Python, nobody may know the signature
+        try:
+            inspect.signature(value).bind(1.0)
+        except TypeError as error:
+            raise UsageError(
+                f"progress: a function of the share that is done, one number, is wanted: {error}"
+            ) from None
     return value
 
 

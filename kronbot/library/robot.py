@@ -6,7 +6,7 @@ Each imports what it needs when it is asked: all of it would double the time to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +57,12 @@ class Robot(Pointwise):
         moved = arguments.text(motion, "motion")
         described = description.load(self.description.source, self.description.overrides, moved)
         return Robot.of(build.build(described, self.order))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle and copy: made again from its description; tables are read again from their folder."""
+        told = self.description
+        folder = None if told.source.folder is None else told.source.folder.absolute()
+        return _again, (replace(told.source, folder=folder), dict(told.overrides), told.motion, self.order)
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
@@ -323,3 +329,7 @@ class Robot(Pointwise):
     def _time(self, value: Scalar | None, word: str) -> float | None:
         """A time (s) that is given. Raises UsageError where it is not positive."""
         return None if value is None else arguments.positive(value, self.description.values, word)
+
+
+def _again(source: description.Source, overrides: Mapping[str, str], motion: str | None, order: str) -> Robot:
+    return Robot.of(build.build(description.load(source, overrides, motion), order))

@@ -65,6 +65,28 @@ def test_a_robot_that_was_asked_can_be_copied():
     assert again.dynamics().to_dict() == robot.dynamics().to_dict()
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])
+def test_a_robot_travels_as_its_description(copied):
+    """With its parameters, order and motion, asked before or not."""
+    robot = kronbot.load("khang", order="1").with_motion("qa: {type: sinusoid, amplitude: 0.1, frequency: 2}")
+    fresh = copied(robot)
+    wanted = robot.simulate(0.02, 0.01).to_dict()
+    for each in (fresh, copied(robot)):
+        assert (type(each), each.order) == (kronbot.library.robot.Robot, "1")
+        assert each.simulate(0.02, 0.01).to_dict() == wanted
+    stacker = kronbot.load("stacker", parameters={"a3": "1/3"})
+    assert copied(stacker).description.values["a3"] == 1 / 3
+
+
+@pytest.mark.parametrize("wrong", [lambda: None, lambda a, b: None, lambda *, share: None])
+def test_progress_takes_one_number(wrong):
+    robot = kronbot.load("khang")
+    with pytest.raises(UsageError, match="^progress: a function of the share that is done, one number"):
+        robot.simulate(0.02, 0.01, progress=wrong)
+    for right in (print, [].append, lambda *all: None, lambda share, more=1: None):
+        assert kronbot.library.arguments.progress(right) is right
+
+
 FORKED = """
 import os, threading, kronbot
 robot, began, go = kronbot.load("khang"), threading.Event(), threading.Event()
