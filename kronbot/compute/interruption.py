@@ -184,7 +184,7 @@ def own_errors() -> Iterator[None]:
     finally:
         for number, handler in heard.items():
             if signal.getsignal(number) is handler:  # it may have set another one
-                signal.signal(number, handler.handler)
+                signal.signal(number, found[number])
         if heard and _met.raised:
             error = _met.raised[0]
             _met.raised.clear()

@@ -15,6 +15,8 @@ from pathlib import Path
 
 # Bytes kept of what the program says; blocks (512 or 1024 bytes) that a file of its may have.
 SAID, BLOCKS = 4000, 500_000
+# Time (s) that what the program has left behind may keep its output open.
+GRACE = 1
 # The program's end is told by a file: where SIGCHLD is ignored, as below cron, the system tells nobody.
 SCRIPT = f"""
 umask 077
@@ -22,7 +24,8 @@ ulimit -f {BLOCKS} 2>/dev/null
 exec 3<&0 </dev/null
 {{ read -r _; kill -KILL 0; }} <&3 >/dev/null 2>&1 &
 exec 3<&-
-{{ "$@"; echo $? >status; }} 2>&1 | {{ head -c {SAID} >messages; cat >/dev/null; }}
+{{ "$@"; echo $? >status; {{ sleep {GRACE}; kill -KILL 0; }} >/dev/null 2>&1 & }} 2>&1 |
+{{ head -c {SAID} >messages; cat >/dev/null; }}
 kill -KILL 0
 """
 

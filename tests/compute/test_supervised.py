@@ -41,6 +41,17 @@ def test_success_and_failure(started):
     assert started("kill -KILL $$").wait(10.0)[0] is False
 
 
+def test_what_is_left_behind_is_not_waited_for(started, tmp_path):
+    """It holds the output, in a session of its own, where it is not ended."""
+    left = started("setsid sh -c 'echo $$ >pid.part; mv pid.part pid; exec sleep 60' & echo said; exit 0")
+    try:
+        assert left.wait(30.0)[0] is True
+    finally:
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.02)
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
 def test_sigchld_ignored(started):
     """Nobody is told how a child has ended; the file tells."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
