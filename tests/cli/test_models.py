@@ -37,6 +37,8 @@ def test_taylor_reports_its_errors(capsys):
     errors = [answer["summary"][f"largest_error.{k}"] for k in range(1, 5)]
     assert errors == pytest.approx([720.200688135028, 87.58348065996324, 7.2889033525534614, 0.49275080683946726])
     assert list(answer["arrays"]) == ["M", "dM_dq", "d2M_dq2", "d3M_dq3", "d4M_dq4", "expansion", "exact", "error"]
+    expansion, exact, error = (np.array(answer["arrays"][name]["values"]) for name in ("expansion", "exact", "error"))
+    assert error == pytest.approx(expansion - exact, abs=1e-9)
     assert run(["taylor", "canadarm", "--terms", "6"]) == 1
     assert "delta" in capsys.readouterr().err
     answer = ask(capsys, "taylor", "canadarm", "--terms", "6", "--delta", "q2=0.1")

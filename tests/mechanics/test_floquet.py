@@ -14,6 +14,7 @@ from yaml import safe_load
 import kronbot
 from kronbot.errors import UsageError
 from kronbot.mechanics.floquet import linearize_along
+from kronbot.mechanics.multipliers import _definite
 
 G, LENGTH, MASS, INERTIA = 9.81, 0.7, 1.3, 0.08
 LEVER = MASS * LENGTH / (INERTIA + MASS * LENGTH**2)  # 1/m: theta'' + LEVER (g + z'') theta = 0
@@ -552,3 +553,12 @@ motion: {s: {type: sinusoid, amplitude: 0.01, frequency: 20}}
     assert undamped.summary["verdict"].startswith("stable, undamped")
     assert np.sort(np.abs(damped.arrays["multipliers"].values))[-2:] == pytest.approx(1, abs=1e-9)
     assert damped.summary["verdict"].startswith("undecided")
+
+
+def test_multipliers_that_meet_stay_on_the_circle_where_their_signature_is_one():
+    """Krein: two oscillators of positive energy may have one multiplier, one of either sign may leave the circle."""
+    form = np.kron(np.eye(2), [[0.0, 1.0], [-1.0, 0.0]])
+    first = np.array([1, 1j, 0, 0])
+    alike, opposed = (np.column_stack([first, [0, 0, 1, side * 1j]]) for side in (1, -1))
+    assert _definite(alike, form)
+    assert not _definite(opposed, form)

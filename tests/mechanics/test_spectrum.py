@@ -310,3 +310,16 @@ def test_poles_that_never_settle_cost_no_other_one():
         best = min(found, key=lambda pole: min(abs(pole.value - true), abs(pole.value.conjugate() - true)))
         assert abs(abs(best.value) - abs(true)) <= best.error < 1e-13
     assert all(pole.error >= abs(pole.value) for pole in sorted(found, key=lambda pole: abs(pole.value))[:2])
+
+
+def test_poles_stand_in_the_order_of_their_size():
+    """Those at zero first; of damped and undamped systems over many decades."""
+    chance = np.random.default_rng(7)
+    for damping in (0.0, 0.3):
+        A = chance.normal(size=(6, 6))
+        K = A @ np.diag(10.0 ** np.arange(-6, 6, 2)) @ A.T
+        K[0, :] = K[:, 0] = 0.0
+        B = chance.normal(size=(6, 6))
+        found = poles(SecondOrder.exact(np.eye(6) + 0.1 * B @ B.T, damping * K, K))
+        sizes = [abs(pole.value) for pole in found]
+        assert sizes[0] == 0 and sizes == sorted(sizes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kronbot import loads
+from kronbot import load, loads
 
 ARM = """
 kronbot: 1
@@ -53,3 +53,10 @@ def test_rows_of_convergence_are_modes_of_robots_with_so_many():
         assert table.values[0] == pytest.approx(wanted, rel=1e-9, abs=1e-6)
         assert table.values[1] == pytest.approx(more[f"frequencies_{case}"][: len(wanted)], rel=1e-9, abs=1e-6)
         assert np.abs(table.values[1] - table.values[0]).max() > 1
+
+
+def test_the_first_free_frequency_of_check_is_one_that_swings():
+    """Rigid motions are zeros, which are counted in the array and not told as a frequency."""
+    answer = load("canadarm").check()
+    swinging = load("canadarm").modes()["frequencies_free"]
+    assert answer.summary["first_frequency_free"] == pytest.approx(swinging[swinging > 1e-3][0], rel=1e-6)
