@@ -101,7 +101,7 @@ def _along(robot: Robot) -> Trace:
     parts = [casadi.substitute(part, linear.tau, rigid) for part in (linear.M_L, linear.D_L, linear.K_L, linear.h_L)]
     parts = linear.on_rigid_motion(*parts)
     placed = casadi.substitute(
-        parts, [casadi.vertcat(*symbols), linear.force], [casadi.vertcat(*values), SX.zeros(3, 1)]
+        parts, [casadi.vertcat(*symbols), linear.force], [casadi.densify(casadi.vertcat(*values)), SX.zeros(3, 1)]
     )
     return Trace(robot.parameters, {"t": t}, dict(zip("MDKh", placed, strict=True)), PURPOSE)
 

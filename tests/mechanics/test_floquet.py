@@ -562,3 +562,23 @@ def test_multipliers_that_meet_stay_on_the_circle_where_their_signature_is_one()
     alike, opposed = (np.column_stack([first, [0, 0, 1, side * 1j]]) for side in (1, -1))
     assert _definite(alike, form)
     assert not _definite(opposed, form)
+
+
+@pytest.mark.parametrize(
+    "still",
+    [
+        "{type: sinusoid, amplitude: 0, frequency: 3}",
+        "{type: sinusoid, amplitude: 0, frequency: 3, offset: 0.2}",
+        "{type: cycloidal, rate: 0, half_period: 1}",
+        "{type: cycloidal, from: 0.1, to: 0.1, duration: 1}",
+        "{type: polynomial, from: 0, to: 0, duration: 1, degree: 5}",
+        "{type: spin-up, rate: 0, duration: 1}",
+    ],
+)
+def test_a_motion_that_stands_still_is_a_motion(still):
+    """A literal zero folds away in the trace; the matrices are those about the point at which the joint stands."""
+    robot = kronbot.load("khang").with_motion(f"qa: {still}")
+    along = robot.linearize_along(duration=1, step=0.5)
+    start = robot.linearize(q={"qa": 0.2 if "0.2" in still else 0.1 if "0.1" in still else 0})
+    for name in ("M_L", "D_L", "K_L"):
+        assert along.arrays[name].values == pytest.approx(np.array([start[name]] * 3), abs=1e-12)
