@@ -60,3 +60,27 @@ def test_the_first_free_frequency_of_check_is_one_that_swings():
     answer = load("canadarm").check()
     swinging = load("canadarm").modes()["frequencies_free"]
     assert answer.summary["first_frequency_free"] == pytest.approx(swinging[swinging > 1e-3][0], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mass", "inertia", "published"),
+    [(0.1, 5e-4, (2.18, 15.91)), (1.2, 0.1 + 0.1 * 0.5**2 / 3 + 5e-4 + 0.1 * 0.5**2, (0.48, 1.80))],
+)
+@pytest.mark.parametrize("shape", ["clamped-mass, tip: {mass: M, inertia: I}", "legendre"])
+def test_links_of_a_published_two_link_arm(mass, inertia, published, shape):
+    """Frequencies (Hz) of De Luca and Siciliano's planar arm (1991), of each link with all that hangs on its tip."""
+    text = """
+kronbot: 1
+name: link
+gravity: [0, 0, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q}
+    pose: {}
+    flexible: {length: 0.5, mass: 0.1, EI: {z: 1}, modes: {v: 8}, shape: SHAPE}
+    payload: {mass: M, inertia: {Izz: I}}
+"""
+    for word, value in (("SHAPE", shape), ("M,", f"{mass},"), ("I}", f"{inertia}}}")):
+        text = text.replace(word, str(value))
+    found = loads(text).modes()["frequencies_locked"][:2] / (2 * np.pi)
+    assert np.round(found, 2).tolist() == list(published)
