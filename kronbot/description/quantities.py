@@ -234,7 +234,7 @@ def _sag(link: View, convention: str | None, gravity: float) -> None:
         EI = stiffness.number()
         if not beam["modes"][key].count or EI is None or EI <= 0:
             continue
-        share = (mass / 8 + payload / 3) * gravity * length**2 / EI
+        share = (mass / 8 + payload / 3) * gravity * length * length / EI
         if share > 1:
             stiffness.warn(
                 f"its own weight, across it, would bend this beam by {share:.3g} times its length (linear theory): "

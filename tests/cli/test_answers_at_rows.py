@@ -142,7 +142,7 @@ def test_a_row_that_fails_keeps_those_before(folder, capsys):
     push = ["canadarm", "--q", "@arms.csv", "--equilibrium", "--force=-1e5,0,0"]
     code, answer, err = asked(capsys, "linearize", *push)
     assert (code, answer["summary"]["complete"], answer["summary"]["cases"]) == (1, False, 2)
-    assert "case 3: no equilibrium" in err
+    assert "case 3: q1 = " in err
     np.testing.assert_array_equal(answer["arrays"]["A"]["values"][0], answer["arrays"]["A"]["values"][1])
     (folder / "turned.csv").write_text("qa\npi\npi\n0.1\npi\n")
     code, answer, err = asked(capsys, "statics", "khang", "--q", "@turned.csv", "--forces=-1e4,0,0")
@@ -152,7 +152,7 @@ def test_a_row_that_fails_keeps_those_before(folder, capsys):
 
 def test_the_first_row_that_fails_leaves_nothing():
     robot = kronbot.load("canadarm")
-    with pytest.raises(ComputationError, match="^case 1: no equilibrium") as caught:
+    with pytest.raises(ComputationError, match="^case 1: q1 = .*equilibri") as caught:
         robot.linearize(q=[[0.1, 0.2, 0.3], [0, 0, 0]], equilibrium=True, force=(-1e5, 0, 0))
     assert caught.value.partial is None
 
