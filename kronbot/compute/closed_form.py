@@ -139,7 +139,9 @@ class ClosedForm:
         printer = self._latex() if latex else printers.Text()
         meanings = [(printer.doprint(s), printer.doprint(value)) for s, value in (*self.definitions, *self._modal())]
         free = self._free()
-        return [*meanings, *((w, name) for w, name in self.spelling.items() if not latex and _symbol(w) in free)]
+        spelt = ((w, name) for w, name in self.spelling.items() if not latex and _symbol(w) in free)
+        known = {symbol for symbol, _ in meanings}
+        return [*meanings, *(each for each in spelt if each[0] not in known)]
 
     def python(self, name: str) -> str:
         """Source of a Python function that needs only ``math``: inputs, then parameters by name; nested lists.

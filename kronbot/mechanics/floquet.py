@@ -125,7 +125,12 @@ def _period(robot: Robot, trace: Trace) -> float | str:
     for name, motion in robot.motions.items():
         if motion.period is None:
             return f"the motion of {name} does not repeat"
-        periods.append(abs(robot.parameters.evaluate(motion.period, PURPOSE)))
+        period = abs(robot.parameters.evaluate(motion.period, PURPOSE))
+        periods += [period] if math.isfinite(period) else []  # a joint that stands still has any
+    if not periods:
+        return "no motion moves"
+    if not math.isfinite(max(periods) / min(periods)):
+        return "the motions have no common period"
     ratios = [Fraction(period / periods[0]).limit_denominator(LONGEST_CYCLE) for period in periods]
     if any(abs(float(ratio) - period / periods[0]) > 1e-9 for ratio, period in zip(ratios, periods, strict=True)):
         return "the motions have no common period"

@@ -414,6 +414,14 @@ def test_names_with_a_hyphen_are_no_differences():
     assert entry(0.7, 0.3, 0.4, 0.5) == pytest.approx(numbers.arrays["J_T"].values[0, 0], rel=1e-14)
 
 
+def test_modal_data_of_a_link_with_a_hyphen_have_values():
+    beam = "flexible: {mass: 2, EI: {z: 3}, modes: {v: 1}, shape: polynomial}"
+    text = HYPHENS.replace("dh: {a: a_b, d: 0, alpha: 0, theta: 0}", f"dh: {{a: 2, d: 0, alpha: 0, theta: 0}}, {beam}")
+    meanings = kronbot.loads(text, order="1").symbolic("text").jacobian().summary
+    assert {meanings[f"where.{name}"] for name in ("X1", "X1'")} == {"4"}
+    assert meanings["where.up_per.v1"] == "up-per.v1"
+
+
 def test_no_two_names_are_written_alike_in_latex():
     answer = kronbot.loads(HYPHENS).symbolic("latex").jacobian()
     text = answer.source["J_T"]

@@ -569,6 +569,7 @@ def test_multipliers_that_meet_stay_on_the_circle_where_their_signature_is_one()
     [
         "{type: sinusoid, amplitude: 0, frequency: 3}",
         "{type: sinusoid, amplitude: 0, frequency: 3, offset: 0.2}",
+        "{type: sinusoid, amplitude: 0.3, frequency: 0, offset: 0.2}",
         "{type: cycloidal, rate: 0, half_period: 1}",
         "{type: cycloidal, from: 0.1, to: 0.1, duration: 1}",
         "{type: polynomial, from: 0, to: 0, duration: 1, degree: 5}",
