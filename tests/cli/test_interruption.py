@@ -217,7 +217,7 @@ main()
     assert [path.name for path in tmp_path.iterdir()] == ["whole.json"]
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.slow)])
 def test_signals_at_random_moments(count, tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
     chance = random.Random(count)
