@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import casadi
 import numpy as np
@@ -13,6 +14,7 @@ from casadi import SX
 
 from kronbot.compute.result import Array as Named
 from kronbot.mechanics.recursion import inverse_dynamics, propagate
+from kronbot.mechanics.regularity import weakest
 from kronbot.mechanics.spectrum import Pole
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -44,25 +46,37 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     return (M + M.T) / 2, np.asarray(casadi.evalf(K))
 
 
-def natural_frequencies(robot: Robot) -> tuple[Array, Array]:
+class NaturalFrequencies(NamedTuple):
+    """Angular frequencies (rad/s), ascending, and the names of joints that move no inertia of their own."""
+
+    locked: Array
+    free: Array
+    idle: tuple[str, ...] = ()
+
+
+def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     """Angular frequencies (rad/s) at q = 0 without gravity, joints locked and joints free, ascending.
 
     Solved as 1/omega^2 of K_f^-1 M, which keeps the low frequencies accurate to rounding; free joints enter by the
     Schur complement of their inertia, so that rigid motions are exact zeros instead of small numbers. Frequencies of
-    coordinates without inertia (torsion without polar inertia) are infinite and left out. Raises UsageError where a
-    parameter has no value, numpy.linalg.LinAlgError where free joints move no mass.
+    coordinates without inertia (torsion without polar inertia) are infinite and left out. Joints that move no inertia
+    of their own have no part in any motion and stay locked. Raises UsageError where a parameter has no value.
     """
     f = list(robot.flexible)
     r = [joint.index for joint in robot.joints]
     if not f:  # nothing swings; M of a long chain would take seconds
-        return np.zeros(0), np.zeros(len(r))
+        return NaturalFrequencies(np.zeros(0), np.zeros(len(r)))
     M, K = mass_and_stiffness(robot)
+    idle = []
+    while (weak := weakest(M[np.ix_(r, r)])) is not None:
+        idle.append(robot.coordinates[r.pop(weak)])
     M_f, K_f = M[np.ix_(f, f)], K[np.ix_(f, f)]
     reduced = M_f
     if r:
         M_rf = M[np.ix_(r, f)]
         reduced = M_f - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
-    return _frequencies(M_f, K_f), np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])
+    free = np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])
+    return NaturalFrequencies(_frequencies(M_f, K_f), free, tuple(idle))
 
 
 def _frequencies(M: Array, K: Array) -> Array:

@@ -15,14 +15,22 @@ Array = npt.NDArray[np.float64]
 SINGULAR = 1e-15
 
 
+def weakest(M: Array) -> int | None:
+    """The coordinate that moves no inertia of its own, by place in M (n x n); None where M is regular."""
+    if not M.size or not np.isfinite(M).all():
+        return None
+    diagonal = np.diag(M)
+    if diagonal.min() <= 0:
+        return int(diagonal.argmin())
+    size = np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    return int(np.abs(vectors[:, 0]).argmax()) if values[0] <= SINGULAR else None
+
+
 def demand_regular(M: Array, names: Sequence[str]) -> None:
     """Raise ComputationError where M (n x n) is singular, naming the coordinate that moves least inertia."""
-    if not M.size or not np.isfinite(M).all():
-        return
-    size = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    if values[0] <= SINGULAR or np.diag(M).min() <= 0:
-        weak = int(np.argmin(np.diag(M))) if np.diag(M).min() <= 0 else int(np.abs(vectors[:, 0]).argmax())
+    weak = weakest(M)
+    if weak is not None:
         raise ComputationError(
             f"the mass matrix is singular: {names[weak]} moves no inertia of its own; give its link mass"
         )

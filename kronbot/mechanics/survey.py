@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.compute.result import Array, Result, Scalar
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import KronbotError
 from kronbot.mechanics.drives import drives
 from kronbot.mechanics.energy import total_mass
 from kronbot.mechanics.modal import natural_frequencies
@@ -43,7 +44,16 @@ def survey(robot: Robot) -> Result:
         if not robot.parameters.free_in(duration):
             short = drives(robot).beyond_tables(robot.parameters.evaluate(duration, PURPOSE))
             summary |= {"simulate": f"refused: {'; '.join(short)}"} if short else {}
-    arrays = _frequencies(robot)
+    arrays: dict[str, Array] = {}
+    try:
+        found = natural_frequencies(robot)
+    except (KronbotError, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
+        summary["frequencies"] = f"not known: {error}"
+    else:
+        if found.idle:
+            summary["joints_without_inertia"] = f"{', '.join(found.idle)} (locked in frequency_free too)"
+        cases = {"frequency_locked": found.locked, "frequency_free": found.free}
+        arrays = {name: _named(values) for name, values in cases.items() if len(values)}
     for name, array in arrays.items():
         elastic = array.values[array.values > 0]
         if len(elastic):
@@ -53,14 +63,5 @@ def survey(robot: Robot) -> Result:
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings)
 
 
-def _frequencies(robot: Robot) -> dict[str, Array]:
-    try:
-        locked, free = natural_frequencies(robot)
-    except (UsageError, ComputationError, np.linalg.LinAlgError):  # free, too large, or M is singular
-        return {}
-    named = {"frequency_locked": locked, "frequency_free": free}
-    return {
-        name: Array(values, [str(i + 1) for i in range(len(values))], "rad/s")
-        for name, values in named.items()
-        if len(values)
-    }
+def _named(frequencies: npt.NDArray[np.float64]) -> Array:
+    return Array(frequencies, [str(i + 1) for i in range(len(frequencies))], "rad/s")

@@ -14,7 +14,7 @@ from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
-from kronbot.errors import Argument, DescriptionError, UsageError
+from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
 from kronbot.mechanics.at_rows import at_rows
 from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.linear_model import LinearModel
@@ -58,8 +58,31 @@ class Vibrations:
         demand_regular(block(values["M"], free), [self.robot.coordinates[place] for place in free])
         return second_order(self.trace, arguments, values, free)
 
-    def at(self, q: Array, qd: Array, moving: frozenset[int], tables: Mapping[str, Named] | None = None) -> Result:
-        """Modes with joints locked and with joints free but for those that move; ``tables`` are their convergence."""
+    def idle(self, q: Array) -> frozenset[int]:
+        """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""
+        left, rest = {joint.index for joint in self.robot.joints}, np.zeros(self.robot.n)
+        everything = range(self.robot.n)
+        for row in q:
+            values = self.trace(row, rest, rest)
+            M, K = (block(values[name], everything) for name in "MK")
+            left = {i for i in left if M[i, i] <= 0 and not K[i].any() and not K[:, i].any()}
+            if not left:
+                break
+        return frozenset(left)
+
+    def at(
+        self,
+        q: Array,
+        qd: Array,
+        moving: frozenset[int],
+        idle: frozenset[int],
+        tables: Mapping[str, Named] | None = None,
+    ) -> Result:
+        """Modes with joints locked and with joints free but for those that move, and those that move nothing.
+
+        ``tables`` are their convergence. Raises ComputationError where M is singular, where that is so with free joints
+        only with the locked ones as ``partial``.
+        """
         robot = self.robot
         joints = [joint.index for joint in robot.joints]
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
@@ -68,8 +91,20 @@ class Vibrations:
         posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
         arrays: dict[str, Named] = {}
         summary: dict[str, Scalar] = {}
-        for case, locked in _cases(robot, moving).items():
-            system = self.system(q, qd, locked)
+        still = sorted(robot.coordinates[place] for place in idle - moving)
+        warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
+
+        def answer() -> Result:
+            return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned)
+
+        for case, locked in _cases(robot, moving | idle).items():
+            try:
+                system = self.system(q, qd, locked)
+            except ComputationError as error:
+                if arrays:
+                    summary["complete"] = False
+                    error.partial = answer()
+                raise
             found = poles(system)
             free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
             arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
@@ -83,7 +118,7 @@ class Vibrations:
             held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
             said["model"] = f"{model_in_words(robot, locked)}{held}"
             summary |= {f"{word}_{case}": value for word, value in said.items()}
-        return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary)
+        return answer()
 
 
 def vibration(
@@ -92,12 +127,15 @@ def vibration(
     """Frequencies, damping ratios and shapes with joints locked and with joints free, about the rigid motion at q, qd.
 
     Modal coordinates are at rest and straight; gravity and spin enter the stiffness. Joints that move stay locked in
-    both. With ``largest`` also tables of the first frequencies over 1 ... largest modes a direction. Raises
-    ComputationError where M is singular, UsageError where a parameter is free or modal coordinates are given.
+    both, and so do those that move no inertia of their own. With ``largest`` also tables of the first frequencies over
+    1 ... largest modes a direction. Raises ComputationError where M is singular, UsageError where a parameter is free
+    or modal coordinates are given.
     """
     moving = _moving(robot, q[None], qd[None])
-    tables = None if largest is None else _convergence(robot, q, qd, moving, largest, progress)
-    return Vibrations(robot).at(q, qd, moving, tables)
+    model = Vibrations(robot)
+    idle = model.idle(q[None])
+    tables = None if largest is None else _convergence(robot, q, qd, moving | idle, largest, progress)
+    return model.at(q, qd, moving, idle, tables)
 
 
 def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], None]) -> Outcome:
@@ -106,7 +144,8 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
     A row with fewer modes than others (pairs of poles that creep are two) ends with zeros, whose ``count`` is 0.
     """
     moving, model = _moving(robot, q, qd), Vibrations(robot)
-    return at_rows(lambda i: model.at(q[i], qd[i], moving), len(q), progress)
+    idle = model.idle(q)
+    return at_rows(lambda i: model.at(q[i], qd[i], moving, idle), len(q), progress)
 
 
 def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
@@ -123,21 +162,22 @@ def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:
 
 
 def _convergence(
-    robot: Robot, q: Array, qd: Array, moving: frozenset[int], largest: int, progress: Callable[[float], None]
+    robot: Robot, q: Array, qd: Array, held: frozenset[int], largest: int, progress: Callable[[float], None]
 ) -> dict[str, Named]:
     """By case a table with rows of 1 ... largest modes in every direction that has any.
 
-    Columns are the frequencies that the first row has.
+    Joints at ``held`` stay locked in both. Columns are the frequencies that the first row has.
     """
     demand_tractable(_with_modes(robot, largest))  # before the work that leads there
     places = [joint.index for joint in robot.joints]
-    rows: dict[str, list[Array]] = {case: [] for case in _cases(robot, moving)}
+    rows: dict[str, list[Array]] = {case: [] for case in _cases(robot, held)}
     for count in range(1, largest + 1):
         other = Vibrations(_with_modes(robot, count))
         joints = [joint.index for joint in other.robot.joints]
         full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
         full_q[joints], full_qd[joints] = q[places], qd[places]
-        for case, locked in _cases(other.robot, _moving(other.robot, full_q[None], full_qd[None])).items():
+        still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
+        for case, locked in _cases(other.robot, still).items():
             found = poles(other.system(full_q, full_qd, locked))
             rows[case].append(Modes(found, other.robot.n - len(locked)).frequencies)
         progress((count / largest) ** 3)

@@ -451,7 +451,6 @@ motion: {q1: {type: sinusoid, amplitude: 0.1, frequency: 1}}
     for ask in (
         idle.linearize,
         lambda: idle.linearize(equilibrium=True),
-        idle.modes,
         idle.linearize_along,
         lambda: idle.simulate(0.1, 0.05),
     ):

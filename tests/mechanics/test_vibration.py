@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kronbot import load, loads
+from kronbot.errors import ComputationError
 
 ARM = """
 kronbot: 1
@@ -84,3 +85,73 @@ links:
         text = text.replace(word, str(value))
     found = loads(text).modes()["frequencies_locked"][:2] / (2 * np.pi)
     assert np.round(found, 2).tolist() == list(published)
+
+
+IDLE = (
+    ARM
+    + """
+  - name: hand
+    joint: {type: revolute, name: q3, damping: 0.1}
+    dh: {a: 0, d: 0, alpha: 0, theta: 0}
+"""
+)
+
+
+def test_a_joint_without_inertia_takes_no_frequencies():
+    """Those of the others are what they are without it; it is named, and stays locked."""
+    one, more = arm(), loads(IDLE.replace("V", "2").replace("W", "1"))
+    without, answer = one.modes(convergence=1), more.modes(convergence=1)
+    for name in ("frequencies_locked", "frequencies_free", "convergence_free"):
+        assert answer[name] == pytest.approx(without[name], rel=1e-9, abs=1e-6)
+    assert answer.warnings == ["q3 moves no inertia of its own and stays locked"]
+    assert "locked q3" in answer.summary["model_free"]
+    rows, wanted = more.modes([[0, 0, 0], [0, 0.3, 0.1]]), one.modes([[0, 0], [0, 0.3]])
+    assert rows["frequencies_free"] == pytest.approx(wanted["frequencies_free"], rel=1e-9, abs=1e-6)
+    checked = more.check()
+    assert checked.summary["joints_without_inertia"].startswith("q3 ")
+    for name in ("frequency_locked", "frequency_free"):
+        assert checked[name] == pytest.approx(one.check()[name], rel=1e-9)
+
+
+SINGULAR = """
+kronbot: 1
+name: posture
+convention: standard
+gravity: [0, 9.81, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: pi/2, theta: 0}
+    flexible: {mass: 1, EI: {y: 10, z: 10}, modes: {v: 1}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: pi/2}
+  - name: c
+    joint: {type: revolute, name: q3}
+    dh: {a: 0, d: 1, alpha: pi/2, theta: 0}
+  - name: d
+    joint: {type: revolute, name: q4}
+    dh: {a: 1, d: 0, alpha: 0, theta: pi/2}
+    payload: {mass: 1}
+"""
+
+
+def test_where_free_joints_have_no_modes_the_locked_ones_are_there():
+    """The payload stands on the axis of q3, which moves nothing there, but its weight couples q3 to q4."""
+    with pytest.raises(ComputationError, match="q3 moves no inertia") as failed:
+        loads(SINGULAR).modes()
+    there = failed.value.partial
+    assert len(there["frequencies_locked"]) == 1 and "frequencies_free" not in there.arrays
+    assert there.summary["complete"] is False
+    q4 = {"q2": 0.5, "q4": 0.4}
+    assert "frequencies_free" in loads(SINGULAR).modes(q4).arrays
+
+
+def test_check_says_why_it_has_no_frequencies():
+    text = (
+        ARM.replace("V", "1")
+        .replace("W", "0")
+        .replace("z: 70", "z: EI")
+        .replace("links:", "parameters: {EI: }\nlinks:")
+    )
+    assert "EI" in loads(text).check().summary["frequencies"]

@@ -233,10 +233,10 @@ def test_errors_fall_with_the_fourth_power_of_the_distance_of_rows(tmp_path, ord
 
 def test_frequencies_of_canadarm(tmp_path):
     """The next link turns with the tip's slope: to h^4 too, although it stands at the end of the spline."""
-    exact = natural_frequencies(canadarm(tmp_path, None))
+    exact = natural_frequencies(canadarm(tmp_path, None))[:2]
     errors = []
     for rows in (41, 81):
-        pairs = zip(natural_frequencies(canadarm(tmp_path, rows)), exact, strict=True)
+        pairs = zip(natural_frequencies(canadarm(tmp_path, rows))[:2], exact, strict=True)
         errors.append(max(np.abs(a[b > 0] / b[b > 0] - 1).max() for a, b in pairs))
         assert errors[-1] < missed(rows)
     assert 14 < errors[0] / errors[1] < 18  # 2^4, the next power left out

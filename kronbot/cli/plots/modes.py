@@ -50,9 +50,10 @@ def draw(name: str, robot: Robot, result: Result) -> None:
     lines = Outline.of(robot).at
     q = np.array([result.at["q"].get(coordinate, 0.0) for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
-    every = {case: swinging(robot, result, f"_{case}") for case in ("locked", "free")}
+    answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
+    every = {case: swinging(robot, result, f"_{case}") for case in answered}
     found = {case: shapes[:SHOWN] for case, shapes in every.items()}
-    columns = [case for case, shapes in found.items() if shapes] or ["free"]
+    columns = [case for case, shapes in found.items() if shapes] or [answered[-1]]
     rows = max(1, *(len(found[case]) for case in columns))
     mosaic = [[f"{case} {i}" for case in columns] for i in range(rows)]
     heights = [min(HIGHEST, arms.height(seen, [lines(q)], 1 / len(columns)))] * rows
