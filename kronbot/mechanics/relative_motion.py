@@ -51,12 +51,20 @@ class RelativeMotion:
     @cached_property
     def J_T(self) -> SX:
         """Translational Jacobian, (77) summed up: each step turns all that follows it, so that cost is linear."""
-        J_T, beyond = SX(3, self.n), SX(3, 1)
-        for before, step in reversed(self.chain):
+        J_T = SX(3, self.n)
+        for (before, step), beyond in zip(self.chain, self._beyond, strict=True):
             local_T, local_R = before._turned(step)
             J_T = J_T + local_T - skew(beyond) @ local_R
-            beyond = beyond + before.pose.R @ step.pose.r
         return J_T
+
+    @cached_property
+    def _beyond(self) -> list[SX]:
+        """Where the end is from the end of every step, in the axes of the first frame."""
+        found, beyond = [], SX(3, 1)
+        for before, step in reversed(self.chain):
+            found.append(beyond)
+            beyond = beyond + before.pose.R @ step.pose.r
+        return found[::-1]
 
     @cached_property
     def J_R(self) -> SX:
@@ -65,19 +73,19 @@ class RelativeMotion:
 
     @cached_property
     def hessians(self) -> tuple[SX, SX]:
-        """H_T and H_R, by (86) and (87) from step to step."""
+        """H_T and H_R, (86) and (87) summed up: each step adds the pairs that it is the last of, to the end at once."""
         n = self.n
-        H_T, H_R, turning = SX(3, n * n), SX(3, n * n), SX(3, n)  # turning is J_R of the frame so far
-        for before, step in self.chain:
+        H_T, H_R, turning = [SX(3, n * n)], [SX(3, n * n)], SX(3, n)  # turning is J_R of the frame so far
+        for (before, step), beyond in zip(self.chain, self._beyond, strict=True):
             J_T, J_R = before._turned(step)
-            inner_T, inner_R = step.hessians(n)
-            A, d = before.pose.R, before.pose.R @ step.pose.r
-            lever = -(skew(d) @ turning)
-            turned = swept(turning, J_T) + swapped(turning, J_T) + swapped(turning, lever)
-            H_T = H_T - skew(d) @ H_R + A @ inner_T + turned
-            H_R = H_R + A @ inner_R + swept(turning, J_R)
+            inner_T, inner_R = (before.pose.R @ inner for inner in step.hessians(n))
+            lever = -(skew(beyond) @ J_R)
+            full = J_T + lever  # columns of J_T at the end
+            own = inner_T - skew(beyond) @ inner_R + swapped(J_R, lever)
+            H_T.append(own + swept(turning, full) + swapped(turning, full))
+            H_R.append(inner_R + swept(turning, J_R))
             turning = turning + J_R
-        return H_T, H_R
+        return _sum(H_T), _sum(H_R)
 
     @property
     def H_T(self) -> SX:
@@ -193,6 +201,13 @@ def _crossed(J_R: SX, X: SX, product: Callable[[SX, SX], SX]) -> SX:
     r, x = casadi.vertsplit(J_R), casadi.vertsplit(X)
     rows = [product(r[a], x[b]) - product(r[b], x[a]) for a, b in ((1, 2), (2, 0), (0, 1))]
     return casadi.vertcat(*rows)
+
+
+def _sum(matrices: list[SX]) -> SX:
+    """The sum, by halves: what is added to a large matrix again and again costs its size each time."""
+    while len(matrices) > 1:
+        matrices = [sum(matrices[i + 1 : i + 2], start=matrices[i]) for i in range(0, len(matrices), 2)]
+    return matrices[0]
 
 
 def along(steps: Iterable[Step], n: int) -> RelativeMotion:

@@ -336,3 +336,22 @@ def test_wrong_frames_name_the_choices():
     massless = rigid_robot(RRP_ROWS, (2,), "standard", body=False)
     with pytest.raises(ComputationError, match="b0.*no mass"):
         motion_at(massless, [0, 0, 0], "com:b0")
+
+
+def test_hessians_cost_what_they_are():
+    """Twice the joints are four times the entries; from step to step over all of them, it would be eight times."""
+
+    def nodes(joints):
+        twists = ("pi/2", "-pi/2")
+        rows = [
+            f"  - {{name: l{i}, joint: {{type: revolute, name: q{i + 1}}}, "
+            f"dh: {{a: 0.2, d: 0.1, alpha: {twists[i % 2]}, theta: 0}}}}"
+            for i in range(joints)
+        ]
+        head = "kronbot: 1\nname: chain\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n"
+        robot = model(head + "\n".join(rows) + "\n", "0")
+        q = casadi.SX.sym("q", joints)
+        motion = relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "world"))
+        return casadi.n_nodes(casadi.vertcat(motion.H_T, motion.H_R))
+
+    assert nodes(32) < 5 * nodes(16)
