@@ -121,11 +121,14 @@ def linearize(
     from kronbot.cli.plots.linear_model import draw
     from kronbot.cli.points import all_rows, demand_point_to_draw, of_joints, vector
     from kronbot.cli.progress import progress_bar
+    from kronbot.description.source import Source
     from kronbot.mechanics.linearization import INPUTS, OUTPUTS
 
     held = options.names_of(lock, tuple(joint.name for joint in robot.joints), "--lock")
     if along:
         moving = robot.with_motion(motion) if motion else robot
+        if motion:
+            options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
         lock_or_none = held if lock else None
         with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
             result = moving.linearize_along(

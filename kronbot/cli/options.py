@@ -17,6 +17,7 @@ from kronbot.errors import Interrupted, KronbotError, UsageError
 
 if TYPE_CHECKING:
     from kronbot.compute.result import Result
+    from kronbot.description.source import Source
     from kronbot.library.robot import Robot
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -55,20 +56,27 @@ class Subject:
     def load(self, out: Output) -> Robot:
         """The robot; warnings about its file go to stderr."""
         from kronbot import description
-        from kronbot.description.nodes import named_files
 
         keep_apart(self.robot, "the robot file")
         source = description.read(self.robot)
         described = description.load(source, settings_of(self.settings))
-        if source.folder is not None and "file" in source.text:
-            for name in named_files(description.compose(source)):
-                keep_apart(str(source.folder / name), "a table of the robot")
+        keep_tables_apart(source)
         if not out.quiet:
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot
         from kronbot.model.build import build
 
         return Robot.of(build(described, self.order))
+
+
+def keep_tables_apart(source: Source) -> None:
+    """Raise UsageError where an answer would take the place of a table that a robot, or a motion, names."""
+    from kronbot import description
+    from kronbot.description.nodes import named_files
+
+    if source.folder is not None and "file" in source.text:
+        for name in named_files(description.compose(source)):
+            keep_apart(str(source.folder / name), "a table of the robot")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ import numpy as np
 from kronbot.cli.files import save, tell
 from kronbot.cli.reservations import reservations
 from kronbot.cli.tables import summary, table
-from kronbot.compute.interruption import interruptions
-from kronbot.compute.result import Array, Result, joined, plain
+from kronbot.compute.interruption import Interruptions, interruptions
+from kronbot.compute.keeping import gathered, kept
+from kronbot.compute.result import Array, Outcome, Result, joined, plain
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import UsageError
 
@@ -66,11 +67,15 @@ def only(result: Result, array: str | None) -> Result:
 def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None) -> None:
     """The same for an answer in blocks of cases: csv is written block by block, other forms when all is there."""
     first = next(answers)
+    if "cases" not in first.summary:
+        render(first, style, output, array)
+        return
     blocks = (only(block, array) for block in chain([first], answers))
-    if "cases" not in first.summary or (
-        style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv"
-    ):
-        _render(joined(blocks), style, output)
+    if style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv":
+        outcome = kept(lambda met: _together(met, blocks))
+        _render(outcome.result, style, output)
+        if outcome.error is not None:
+            raise outcome.error
         return
     pieces = _csv_blocks(blocks)
     if output is None or output == "-":
@@ -78,6 +83,17 @@ def render_blocks(answers: Iterator[Result], style: str, output: str | None, arr
             click.echo(piece.decode(), nl=False)
         return
     save(output, pieces)
+
+
+def _together(met: Interruptions, blocks: Iterator[Result]) -> Outcome:
+    """The blocks that there are as one answer."""
+
+    def told(found: list[Result]) -> str:
+        return f"interrupted after {sum(int(block.summary['cases']) for block in found)} cases"
+
+    found, error = gathered(met, blocks, told)
+    result = joined(found)
+    return Outcome(result if error is None else replace(result, summary={"complete": False, **result.summary}), error)
 
 
 def _csv_blocks(blocks: Iterator[Result]) -> Iterator[bytes]:

@@ -152,6 +152,7 @@ def statics(
 def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]) -> None:
     """The picture of a sweep; of several cases with the lower orders that it is compared with, and those known."""
     from kronbot.cli.plots.statics import draw
+    from kronbot.library.answering import complete
     from kronbot.mechanics.outline import Outline
     from kronbot.model.build import build
 
@@ -161,4 +162,5 @@ def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]
         compared += [each for each in ("2", "1", "0") if each < order and (each < "2" or each in known)]
     missing = [each for each in compared if each not in known]
     found = {**known, **asked.at_orders(missing, lambda share: None)}
-    draw(plot, robot, {each: found[each].result for each in compared}, Outline.of(robot).at)
+    results = {each: complete(found[each]) for each in compared if each in found}
+    draw(plot, robot, results, Outline.of(robot).at)

@@ -31,7 +31,8 @@ ENDED = 128
 PATIENCE = 0.8
 # The same after the other signals, whose senders wait longer than people: what there is is worth it.
 UNATTENDED = 5.0
-# What the end of the process does with files that are not whole, by their temporary names. Each says what it has left.
+# What the end of the process does with files that are not whole, by their temporary names, and with compilers at work,
+# by their folders. Each says what it has left.
 UNFINISHED: dict[str, Callable[[], str]] = {}
 # In the pipe that the numbers of signals come through: those before it are being answered.
 _ANSWERED = 0
@@ -103,13 +104,17 @@ class Interruptions(list[int]):
     def heard(self) -> Iterator[None]:
         """Whatever becomes of a Ctrl-C in here (another error, nothing at all), it ends as KeyboardInterrupt.
 
-        What another handler has raised ends as itself.
+        What another handler has raised ends as itself. Nothing waits in here, also within :meth:`saving`.
         """
+        before = self._saving
         try:
+            self._saving = False
             yield
         except Exception:
             if not self and not self.raised:
                 raise
+        finally:
+            self._saving = before
         self.demand_none()
 
     def demand_none(self) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from kronbot.compute.interruption import UNFINISHED
+
 # Bytes kept of what the program says; blocks (512 or 1024 bytes) that a file of its may have.
 SAID, BLOCKS = 4000, 500_000
 # Time (s) that what the program has left behind may keep its output open.
@@ -51,6 +53,7 @@ class Supervised:
                 )
         except BlockingIOError:
             raise OSError("no further process can be started (ulimit -u)") from None
+        UNFINISHED[str(place)] = self._kill
 
     @property
     def ready(self) -> bool:
@@ -69,11 +72,18 @@ class Supervised:
     def end(self) -> None:
         """End it with all its processes."""
         assert self._process.stdin is not None
+        UNFINISHED.pop(str(self._place), None)
         self._process.stdin.close()
         if self._process.poll() is None:
+            self._kill()
+            self._process.wait()
+
+    def _kill(self) -> str:
+        """Nothing is left to say of it."""
+        if self._process.returncode is None:  # else its number may be another's
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        return ""
 
     def _text(self, name: str) -> str:
         """Of a file that the shell has written."""

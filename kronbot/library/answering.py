@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from threading import RLock
@@ -17,6 +17,7 @@ from kronbot.compute.interruption import own_errors
 from kronbot.compute.question import Question
 from kronbot.compute.result import Array, Outcome, Result, Scalar
 from kronbot.errors import ComputationError, said
+from kronbot.library import arguments
 from kronbot.library.values import Values, points
 from kronbot.mechanics.limits import told_at, told_of_rows
 from kronbot.model.robot import Robot
@@ -31,21 +32,46 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
 
     One after the other, whatever threads ask the same robot: tracing adds symbols to its parameters. Where numbers have
     no answer, or there is no memory for it, it raises ComputationError. Numbers that overflow are seen in the answer:
-    NumPy does not warn of them. What a handler of signals raises comes through as itself.
+    NumPy does not warn of them. What a handler of signals or a function of the caller's raises comes through as itself.
     """
 
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with _turn(given[0]), own_errors(), np.errstate(all="ignore"):
+            with _turn(given[0]).taken(), own_errors(), np.errstate(all="ignore"):
                 return question(*given, **named)
+        except _Foreign as foreign:
+            error_of_caller = foreign.error
         except np.linalg.LinAlgError as error:
             why = "joints that move no mass, or numbers of the robot that are too large, too small or too far apart"
             raise ComputationError(f"there is no answer ({error}): {why}") from error
         except MemoryError as error:
             raise ComputationError(f"{said(error)}: ask for less at a time") from error
+        raise error_of_caller
 
     return asked
+
+
+def watcher(asked: object, progress: object) -> arguments.Progress:
+    """What is told the share that is done of a question; it may wait for others who ask the same robot."""
+    told, turn = arguments.progress(progress), _turn(asked)
+
+    def tell(share: float) -> None:
+        with turn.left():
+            try:
+                told(share)
+            except Exception as error:
+                raise _Foreign(error) from None
+
+    return tell
+
+
+class _Foreign(BaseException):
+    """An error of the caller's on its way there, which nothing takes for one of kronbot's."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 class _Turn:
@@ -55,18 +81,46 @@ class _Turn:
     """
 
     def __init__(self) -> None:
-        self._locks: dict[int, AbstractContextManager[object]] = {}
+        self._locks: dict[int, RLock] = {}
 
     @property
-    def lock(self) -> AbstractContextManager[object]:
+    def _lock(self) -> RLock:
         """That of this process; the first one that is set stays."""
         return self._locks.setdefault(os.getpid(), RLock())
 
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """One's own, once the others have had theirs."""
+        lock = self._lock
+        lock.acquire()
+        try:
+            yield
+        finally:
+            with suppress(RuntimeError):  # it was not taken again, see below
+                lock.release()
 
-def _turn(asked: object) -> AbstractContextManager[object]:
-    """The lock of a robot; the first one that is set stays."""
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """Others', as they were before; a signal that comes while one's own is waited for ends the question."""
+        lock, depth = self._lock, 0
+        try:
+            with suppress(RuntimeError):  # all of it is given back
+                while True:
+                    lock.release()
+                    depth += 1
+            yield
+        finally:
+            try:
+                for _ in range(depth):
+                    lock.acquire()
+            except BaseException as error:
+                raise _Foreign(error) from None
+
+
+def _turn(asked: object) -> _Turn:
+    """The turns of a robot; the first ones that are set stay."""
     turn: _Turn = vars(getattr(asked, "robot", asked)).setdefault("_turn", _Turn())
-    return turn.lock
+    return turn
 
 
 def nothing(arrays: dict[str, Array]) -> dict[str, Scalar]:

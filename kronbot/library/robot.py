@@ -16,7 +16,7 @@ from kronbot.compute.result import Result
 from kronbot.description import limits
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, in_words, of_rows, with_limits
+from kronbot.library.answering import complete, in_words, of_rows, watcher, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
 from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, points
@@ -111,10 +111,10 @@ class Robot(Pointwise):
         load = np.array(arguments.numbers(force, self.description.values, "force", (3,)))
         rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
         places = [linearization.Point(at, rate, change, torques, load) for at, rate, change in rows]
-        watcher = arguments.progress(progress)
+        watch = watcher(self, progress)
         asked = linearization.Linearization(self, choice, balanced)
         if batch:
-            return of_rows(asked.at_rows(places, watcher), self, q, motion["q"])
+            return of_rows(asked.at_rows(places, watch), self, q, motion["q"])
         return with_limits(asked.at(places[0]), self, q, places[0].q)
 
     @in_words
@@ -142,7 +142,7 @@ class Robot(Pointwise):
             self._time(duration, "duration"),
             self._time(step, "step"),
             self._time(period, "period"),
-            arguments.progress(progress),
+            watcher(self, progress),
         )
 
     @in_words
@@ -164,15 +164,15 @@ class Robot(Pointwise):
         from kronbot.mechanics import vibration
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
-        watcher = arguments.progress(progress)
+        watch = watcher(self, progress)
         given, batch = points(self, {"q": q, "qd": qd})
         postures, rates = given["q"], given["qd"]
         if not batch:
-            found = vibration.vibration(self, postures[0], rates[0], largest, watcher)
+            found = vibration.vibration(self, postures[0], rates[0], largest, watch)
             return with_limits(found, self, q, postures[0])
         if largest is not None:
             raise UsageError("modes converge at one posture: leave out ", Argument("convergence"), ", or the rows")
-        return of_rows(vibration.vibrations(self, postures, rates, watcher), self, q, postures)
+        return of_rows(vibration.vibrations(self, postures, rates, watch), self, q, postures)
 
     @in_words
     def statics(
@@ -218,7 +218,7 @@ class Robot(Pointwise):
             arguments.choice(solver, static_questions.SOLVERS, "solver"),
         )
         answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
-        return complete(answered(arguments.progress(progress)))
+        return complete(answered(watcher(self, progress)))
 
     @in_words
     def simulate(
@@ -266,7 +266,7 @@ class Robot(Pointwise):
             if start is None
             else arguments.choice(start, initial_state.STARTS, "start"),
         )
-        return complete(simulation.simulate(self, run, arguments.progress(progress)))
+        return complete(simulation.simulate(self, run, watcher(self, progress)))
 
     @in_words
     def export(
@@ -309,8 +309,8 @@ class Robot(Pointwise):
             None if modes is None else arguments.counts(modes, "modes", 1, limits.MODES),
         )
         chains = None if links is None and modes is None else complexity.Chains.of(*sizes)
-        watcher = arguments.progress(progress)
-        return complexity.complexity(self, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watcher)
+        watch = watcher(self, progress)
+        return complexity.complexity(self, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch)
 
     def force_units(self, places: Iterable[int]) -> list[str]:
         """Units of the generalized forces on the coordinates at ``places`` (0 ... n - 1): N m, N, J per unit.

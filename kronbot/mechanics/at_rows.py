@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kronbot.compute.interruption import interruptions
+from kronbot.compute.interruption import Interruptions
+from kronbot.compute.keeping import gathered, kept
 from kronbot.compute.result import Array, Outcome, Result, Scalar
-from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.errors import ComputationError
 
 # What a verdict may begin with that somebody should look at, and a flag of an answer that is counted.
 DOUBTS = ("unstable", "undecided")
@@ -21,29 +22,26 @@ def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float]
 
     Where one fails, or the user interrupts, it holds those before, marked incomplete. Raises what the first one raises.
     """
-    answers: list[Result] = []
-    error: KronbotError | None = None
-    with interruptions() as met:
+
+    def answers() -> Iterator[Result]:
         for i in range(count):
             try:
-                with met.heard():
-                    answers.append(ask(i))
-            except KeyboardInterrupt:
-                met.take_time()
-                error = Interrupted(f"interrupted after {i} of {count} cases")
+                answer = ask(i)
             except ComputationError as failed:
-                error = ComputationError(f"case {i + 1}: ", *failed.args)
+                raise ComputationError(f"case {i + 1}: ", *failed.args) from None
             except np.linalg.LinAlgError as failed:
-                error = ComputationError(f"case {i + 1}: there is no answer ({failed})")
-            if error is not None:
-                break
+                raise ComputationError(f"case {i + 1}: there is no answer ({failed})") from None
+            yield answer
             progress((i + 1) / count)
-    if error is not None and not answers:
-        raise error
-    summary: dict[str, Scalar] = {"complete": error is None, "cases": len(answers)}
-    summary |= _together([answer.summary for answer in answers])
-    arrays = {name: stacked([answer.arrays[name] for answer in answers]) for name in answers[0].arrays}
-    return Outcome(replace(answers[0], at={}, arrays=arrays, summary=summary), error)
+
+    def together(met: Interruptions) -> Outcome:
+        found, error = gathered(met, answers(), lambda found: f"interrupted after {len(found)} of {count} cases")
+        summary: dict[str, Scalar] = {"complete": error is None, "cases": len(found)}
+        summary |= _together([answer.summary for answer in found])
+        arrays = {name: stacked([answer.arrays[name] for answer in found]) for name in found[0].arrays}
+        return Outcome(replace(found[0], at={}, arrays=arrays, summary=summary), error)
+
+    return kept(together)
 
 
 def stacked(arrays: Sequence[Array]) -> Array:

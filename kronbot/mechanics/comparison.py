@@ -22,7 +22,8 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     """One block of rows an order with a column ``order``; columns that an order lacks are 0 in its rows.
 
     The array ``difference`` is a stack over the cases that all orders have: a row a quantity, a column a pair of
-    orders. Modal coordinates are left out of it, since they mean different things at different orders.
+    orders. Modal coordinates are left out of it, since they mean different things at different orders. Orders may be
+    missing after the first, where the work was stopped.
     """
     results = {order: outcome.result for order, outcome in outcomes.items()}
     fullest = max(results.values(), key=lambda result: len(result.series))
@@ -41,17 +42,16 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
             if word in result.summary:
                 summary[f"{word}.{order}"] = result.summary[word]
     common = min(sizes.values())
+    pairs = [(a, b) for a, b in DIFFERENCES if a in results and b in results]
     compared = [name for name in results["0"].series if not name.startswith(GIVEN)]
     stack = np.array(
-        [
-            [results[a].series[name][:common] - results[b].series[name][:common] for a, b in DIFFERENCES]
-            for name in compared
-        ]
-    ).transpose(2, 0, 1)
+        [[results[a].series[name][:common] - results[b].series[name][:common] for a, b in pairs] for name in compared]
+    )
+    stack = stack.reshape(len(compared), len(pairs), common).transpose(2, 0, 1)
     cases = [float(case) for case in range(1, common + 1)]
-    units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(DIFFERENCES)}
-    difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in DIFFERENCES], ("case", cases))
-    for (a, b), values in zip(DIFFERENCES, np.abs(stack).max(axis=0).T, strict=True):
+    units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(pairs)}
+    difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
+    for (a, b), values in zip(pairs, np.abs(stack).max(axis=0).T, strict=True):
         for name, largest in zip(compared, values, strict=True):
             if name.startswith(("torque.", "curvature.")):
                 summary[f"largest_difference.{name}[{a}-{b}]"] = float(largest)

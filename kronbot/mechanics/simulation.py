@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,11 +10,12 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.interruption import Interruptions, interruptions
+from kronbot.compute.interruption import Interruptions
+from kronbot.compute.keeping import gathered, kept
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
-from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.equations import Equations, equations
@@ -72,26 +73,24 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
     reported, marked incomplete. Raises UsageError where the run goes beyond a table or a parameter has no value,
     ComputationError where the mass matrix is singular.
     """
-    with interruptions() as met:
-        return _simulate(robot, run, progress, met)
+    return kept(lambda met: _simulate(robot, run, progress, met))
 
 
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
-    system = equations(robot, run.algorithm)
-    if short := system.drives.beyond_tables(run.duration):
-        raise UsageError("; ".join(short))
-    parameters = robot.parameters
-    parameters.require(parameters.free_in(system.rate), PURPOSE)
-    report = _report(robot, system)
-    at = stops(run.duration, system.drives.corners(PURPOSE))
-    solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
-    rows, watched = grid(run.duration, run.step), sampled(at)
-    times = np.union1d(rows, watched)
-    start = initial_state(robot, system, run.start, run.q, run.qd)
-    _demand_regular(robot, system, start)
+    with met.heard():
+        system = equations(robot, run.algorithm)
+        if short := system.drives.beyond_tables(run.duration):
+            raise UsageError("; ".join(short))
+        parameters = robot.parameters
+        parameters.require(parameters.free_in(system.rate), PURPOSE)
+        report = _report(robot, system)
+        at = stops(run.duration, system.drives.corners(PURPOSE))
+        solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
+        rows, watched = grid(run.duration, run.step), sampled(at)
+        times = np.union1d(rows, watched)
+        start = initial_state(robot, system, run.start, run.q, run.qd)
+        _demand_regular(robot, system, start)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
-    if error is not None:
-        met.take_time()
     values = report.rows(times[: len(states)], states)
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))
@@ -146,30 +145,26 @@ def _follow(
     met: Interruptions,
 ) -> tuple[Array, float, KronbotError | None]:
     """States at the times (the first is that of x), as far as the solver gets; the time it reached; what stopped it."""
-    found, reached = [x[None, :]], 0.0
-    error: KronbotError | None = None
+    reached, end = 0.0, float(times[-1])
     angles = [system.free.index(joint.index) for joint in robot.joints if joint.revolute and joint.index in system.free]
     solver.met = met
+
+    def blocks() -> Iterator[Array]:
+        nonlocal reached
+        yield x[None, :]
+        for block in solver.run(times[1:], x):
+            states = np.vstack([block.states, block.x])
+            sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
+            if not sound.all():
+                yield block.states[: int(np.argmin(sound))]
+                lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
+                raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
+            reached = block.t
+            yield block.states
+            progress(reached / end)
+
     try:
-        solver.demand_no_interruption()  # one that tracing has swallowed
-        blocks = solver.run(times[1:], x)
-        while True:
-            with met.heard():
-                block = next(blocks, None)
-                if block is None:
-                    break
-                states = np.vstack([block.states, block.x])
-                sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
-                found.append(block.states if sound.all() else block.states[: int(np.argmin(sound))])
-                if not sound.all():
-                    lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
-                    raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
-                reached = block.t
-                progress(reached / float(times[-1]))
-    except KeyboardInterrupt:
-        error = Interrupted(f"interrupted at t = {reached:g} s of {times[-1]:g} s")
-    except ComputationError as failure:
-        error = failure
+        found, error = gathered(met, blocks(), lambda found: f"interrupted at t = {reached:g} s of {end:g} s")
     finally:
         solver.close()
     return np.concatenate(found), reached, error

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
-from kronbot.compute.interruption import Interruptions, interruptions
+from kronbot.compute.interruption import Interruptions
+from kronbot.compute.keeping import gathered, kept
 from kronbot.compute.result import Array as Named
 from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions import Expression
-from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
+from kronbot.errors import Argument, ComputationError, Interrupted
 from kronbot.mechanics import path_end
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
@@ -127,48 +128,35 @@ def statics(robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: C
     What there is when a case has no equilibrium or the user interrupts is reported, marked incomplete. Raises
     UsageError where a parameter has no value.
     """
-    with interruptions() as met:
-        return _statics(robot, statics, inquiry, progress, met)
+    return kept(lambda met: _statics(robot, statics, inquiry, progress, met))
 
 
 def _statics(
     robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions
 ) -> Outcome:
     linear = inquiry.solver == "linear"
-    # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
-    solved = build(robot.description, "2", robot.parameters) if linear and robot.order == "exact" else robot
-    equilibria = Equilibria(solved, statics)
-    states: list[Array] = []
-    error: KronbotError | None = None
-    for case in inquiry.cases:
-        try:
-            with met.heard():
-                states.append(equilibria.linear(case) if linear else equilibria.newton(case))
-        except KeyboardInterrupt:
-            met.take_time()
-            error = Interrupted(f"interrupted after {len(states)} of {len(inquiry.cases)} cases")
-        except np.linalg.LinAlgError:
-            error = ComputationError(f"{_named(robot, case)}: the stiffness is singular, there is no linear answer")
-        except Lost as lost:
-            error = _lost(equilibria, case, lost)
-        if isinstance(error, ComputationError) and len(inquiry.cases) > 1:
-            error = ComputationError(f"case {len(states) + 1}: ", *error.args)
-        if error is not None:
-            break
-        progress(len(states) / len(inquiry.cases))
-    if error is not None and not states:
-        raise error
+    with met.heard():
+        # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
+        solved = build(robot.description, "2", robot.parameters) if linear and robot.order == "exact" else robot
+        equilibria = Equilibria(solved, statics)
+        trace = equilibria.model.linear_report() if linear else equilibria.model.report()
+        at_rest = None
+        if inquiry.calibration is not None:  # before the rows, which an error would lose
+            still = Case(inquiry.calibration, np.zeros(6), {}, np.zeros(robot.n))
+            bare = Equilibria(solved, replace(statics, loads=(), distributed=()))
+            at_rest = trace(_solved(bare, still, linear, "calibration: "), np.zeros(6), FULL)
+    count = len(inquiry.cases)
+
+    def solutions() -> Iterator[Array]:
+        for i, case in enumerate(inquiry.cases):
+            yield _solved(equilibria, case, linear, f"case {i + 1}: " if count > 1 else "")
+            progress((i + 1) / count)
+
+    states, error = gathered(met, solutions(), lambda found: f"interrupted after {len(found)} of {count} cases")
     done = inquiry.cases[: len(states)]
     q = np.array(states)
     wrenches = np.array([case.wrench for case in done])
-    trace = equilibria.model.linear_report() if linear else equilibria.model.report()
     rows = trace.rows(q, wrenches, np.tile(FULL, (len(done), 1)))
-    at_rest = None
-    if inquiry.calibration is not None:
-        still = Case(inquiry.calibration, np.zeros(6), {}, np.zeros(robot.n))
-        bare = Equilibria(solved, replace(statics, loads=(), distributed=()))
-        state = bare.linear(still) if linear else bare.newton(still)
-        at_rest = trace(state, np.zeros(6), FULL)
     series = _series(solved, statics, q, wrenches, rows, at_rest)
     beyond = int(beyond_small(solved, q, PURPOSE).sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
@@ -192,6 +180,17 @@ def _statics(
     if len(inquiry.cases) == 1:
         told = told_at(solved, q[0])
     return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units), error)
+
+
+def _solved(equilibria: Equilibria, case: Case, linear: bool, where: str) -> Array:
+    """The equilibrium q (n,) of a case. Raises ComputationError that begins with where there is none."""
+    try:
+        return equilibria.linear(case) if linear else equilibria.newton(case)
+    except np.linalg.LinAlgError:
+        why = ": the stiffness is singular, there is no linear answer"
+        raise ComputationError(where, _named(equilibria.robot, case), why) from None
+    except Lost as lost:
+        raise ComputationError(where, *_lost(equilibria, case, lost).args) from None
 
 
 def sag(robot: Robot, angles: Array) -> Array:
@@ -219,7 +218,7 @@ def at_orders(
     orders: Sequence[str],
     progress: Callable[[float], None],
 ) -> dict[str, Outcome]:
-    """The same cases at several kinematic orders, by order. Raises ComputationError that names the order."""
+    """The same cases at several kinematic orders, by order; ComputationError where the first has no row."""
     outcomes: dict[str, Outcome] = {}
     for i, order in enumerate(orders):
         other = build(robot.description, order)
@@ -228,7 +227,16 @@ def at_orders(
         def show(share: float, before: int = i) -> None:
             progress((before + share) / len(orders))
 
-        outcomes[order] = _of(other, statics, replace(inquiry, cases=cases), show)
+        try:
+            outcomes[order] = _of(other, statics, replace(inquiry, cases=cases), show)
+        except (ComputationError, Interrupted) as error:  # without a row
+            if not outcomes:
+                raise
+            last, outcome = outcomes.popitem()
+            outcomes[last] = replace(outcome, error=outcome.error or error)
+            break
+        if isinstance(outcomes[order].error, Interrupted):
+            break
     return outcomes
 
 

@@ -565,6 +565,10 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     for output in ("t.csv", "link.csv", str(tmp_path / "t.csv")):
         assert run(["jacobian", "r.yaml", "--array", "J_T", "-o", output, "--overwrite"]) == 2
         assert "that is a table of the robot itself" in capsys.readouterr().err
+    (tmp_path / "still.yaml").write_text(ROBOT + f"links: [{link}]\n")
+    moving = ["linearize", "still.yaml", "--motion", "q1: {type: table, file: t.csv}", "--overwrite"]
+    assert run([*moving, "-o", "link.csv"]) == 2
+    assert "that is a table of the robot itself" in capsys.readouterr().err
     rows = ["jacobian", "r.yaml", "--q", "@rows.csv", "--array", "J_T", "--overwrite"]
     assert run([*rows, "-o", "rows.csv"]) == 2
     assert "that is the file of rows itself" in capsys.readouterr().err

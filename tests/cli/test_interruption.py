@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import casadi
 import pytest
@@ -411,3 +412,75 @@ def test_an_inner_piece_of_work_tells_the_outer_one():
     assert signal.getsignal(signal.SIGINT) == before
     with interruptions() as fresh:
         assert not fresh
+
+
+def met_in(monkeypatch, place, number, call=1):
+    """Let a signal come while a function is called for the n-th time."""
+    module, name = place.rsplit(".", 1)
+    within = import_module(module)
+    known, calls = getattr(within, name), []
+
+    def interrupted(*given, **named):
+        calls.append(given)
+        if len(calls) == call:
+            signal.raise_signal(number)
+        return known(*given, **named)
+
+    monkeypatch.setattr(within, name, interrupted)
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("statics khang --q @rows.csv", "kronbot.mechanics.statics._series"),
+        ("simulate khang --duration 0.02 --step 0.01", "kronbot.mechanics.simulation.highlights"),
+        ("modes khang --q @rows.csv", "kronbot.mechanics.at_rows.stacked"),
+        ("linearize khang --q @rows.csv", "kronbot.mechanics.at_rows._together"),
+        ("jacobian khang --q @rows.csv", "kronbot.cli.render.joined"),
+    ],
+)
+@pytest.mark.parametrize("number", SIGNALS)
+def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, monkeypatch, capsys):
+    """After the last solution no signal loses the answer, which is told and ends with the code of the signal."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("qa\n0.1\n0.2\n")
+    asked = [*command.split(), "--format", "json", "-q"]
+    assert main.run(asked) == 0
+    whole = capsys.readouterr().out
+    met_in(monkeypatch, place, number)
+    assert main.run(asked) == 128 + number
+    told = capsys.readouterr()
+    assert told.err == "Error: interrupted; the answer is complete\n"
+    assert told.out == whole
+
+
+@pytest.mark.parametrize("question", ["jacobian", "hessian", "dynamics"])
+def test_blocks_of_rows_are_kept(question, tmp_path, monkeypatch, capsys):
+    """Those before the one at which a signal comes, in every form, as of statics."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FEWEST", "MOST"):
+        monkeypatch.setattr(f"kronbot.cli.points.{name}", 2)
+    (tmp_path / "four.csv").write_text("qa\n" + "0.1\n0.2\n0.3\n0.4\n")
+    (tmp_path / "rows.csv").write_text("qa\n" + "".join(f"{i / 10}\n" for i in range(1, 8)))
+    assert main.run([question, "khang", "--q", "@four.csv", "-o", "four.json", "-q"]) == 0
+    met_in(monkeypatch, "kronbot.library.answering.told_of_rows", signal.SIGTERM, call=3)
+    assert main.run([question, "khang", "--q", "@rows.csv", "-o", "rows.json", "-q"]) == 143
+    assert capsys.readouterr().err == "Error: interrupted after 4 cases\n"
+    four, kept = (json.loads((tmp_path / name).read_text()) for name in ("four.json", "rows.json"))
+    assert kept.pop("summary") == {"complete": False, **four.pop("summary")}
+    assert kept == four
+
+
+def test_orders_before_a_signal_are_kept(monkeypatch, capsys):
+    asked = ["statics", "khang", "--q", "0.1", "--forces", "0,0,0;0,-1,0", "--order"]
+    assert main.run([*asked, "0", "--format", "json"]) == 0
+    rigid = json.loads(capsys.readouterr().out)["series"]
+    met_in(monkeypatch, "kronbot.mechanics.statics._solved", signal.SIGINT, call=4)
+    assert main.run([*asked, "all", "--format", "json"]) == 130
+    told = capsys.readouterr()
+    assert told.err == "Error: interrupted after 1 of 2 cases\n"
+    answer = json.loads(told.out)
+    assert answer["summary"]["complete"] is False
+    assert answer["series"]["order"] == ["0", "0", "1"]
+    assert answer["series"]["torque.qa"][:2] == rigid["torque.qa"]
+    assert answer["arrays"]["difference"]["columns"] == []

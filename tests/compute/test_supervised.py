@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kronbot.compute.interruption import UNFINISHED
 from kronbot.compute.supervised import SAID, Supervised
 from tests.compute.test_compiling import demand_dead
 
@@ -94,6 +95,7 @@ def test_nothing_outlives_success(started, tmp_path):
 CHILD = """
 import sys, time
 from pathlib import Path
+from kronbot.compute.interruption import UNFINISHED
 from kronbot.compute.supervised import Supervised
 Supervised(["/bin/sh", "-c", sys.argv[2]], Path(sys.argv[1]))
 time.sleep(300)
@@ -119,3 +121,17 @@ def test_the_shell_itself_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(OSError, match="ulimit -u"):
         Supervised(["true"], Path(tmp_path))
+
+
+def test_the_end_of_the_process_ends_it(started, tmp_path):
+    """By a signal, without the folder; one that has ended is forgotten."""
+    before = dict(UNFINISHED)
+    process = started(HANGS)
+    (end,) = (UNFINISHED[name] for name in UNFINISHED.keys() - before.keys())
+    found = pids(tmp_path)
+    assert end() == ""
+    for pid in found:
+        demand_dead(pid)
+    process.end()
+    assert before == UNFINISHED
+    assert end() == ""

@@ -87,6 +87,60 @@ def test_progress_takes_one_number(wrong):
         assert kronbot.library.arguments.progress(right) is right
 
 
+def test_who_watches_may_wait_for_another_thread():
+    """One that asks the same robot, whose own watcher waits for the first one; their answers are those of one alone."""
+    robot, met = kronbot.load("khang"), threading.Barrier(2, timeout=60)
+    angles, found = [[0.1], [0.2]], {}
+    wanted = [pickle.dumps(kronbot.load("khang").statics(q=angles, forces=[[0, -k, 0]])) for k in range(2)]
+
+    def asking(k):
+        found[k] = pickle.dumps(robot.statics(q=angles, forces=[[0, -k, 0]], progress=lambda share: met.wait()))
+
+    other = threading.Thread(target=asking, args=(1,), daemon=True)
+    other.start()
+    asking(0)
+    other.join(60)
+    assert [found[k] for k in range(2)] == wanted
+
+
+def test_who_watches_may_ask():
+    """The same robot, within the watcher of another question within the first one, and from another thread after it."""
+    robot, found = kronbot.load("khang"), []
+
+    def watch(share):
+        robot.modes(q=[[0.1]], progress=lambda share: found.append(robot.jacobian([0.1])["J_T"]))
+
+    robot.statics(q=[[0.1]], forces=[[0, -1, 0]], progress=watch)
+    thread = threading.Thread(target=lambda: found.append(robot.jacobian([0.1])["J_T"]), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert len(found) == 2
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("kind", [MemoryError, np.linalg.LinAlgError, ComputationError, Interrupted, RuntimeError])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda robot, watch: robot.simulate(0.02, 0.01, progress=watch),
+        lambda robot, watch: robot.statics(q=[[0.1], [0.2]], progress=watch),
+        lambda robot, watch: robot.modes(q=[[0.1], [0.2]], progress=watch),
+    ],
+    ids=["simulate", "statics", "modes"],
+)
+def test_errors_of_who_watches_are_theirs(ask, kind):
+    """None is taken for one of the computation."""
+    mine = kind("mine")
+
+    def watch(share):
+        raise mine
+
+    with pytest.raises(kind) as caught:
+        ask(kronbot.load("khang"), watch)
+    assert caught.value is mine
+    assert (mine.__cause__, mine.__context__, mine.args) == (None, None, ("mine",))
+
+
 FORKED = """
 import os, threading, kronbot
 robot, began, go = kronbot.load("khang"), threading.Event(), threading.Event()

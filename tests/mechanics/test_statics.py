@@ -416,3 +416,17 @@ def test_turns_count_as_deflections():
     for moment, count in ((0.5, 0), (12.0, 1)):
         summary = shaft.statics(forces=[[0, 0, 0]], moments=[[moment, 0, 0]]).summary
         assert summary.get("cases_beyond_small_deflections", 0) == count
+
+
+def test_a_calibration_without_an_equilibrium_costs_no_row(monkeypatch):
+    """It is told before the first case."""
+    robot, shares = piedboeuf("2"), []
+
+    def lost(self, case):
+        raise Lost(0.5, case.start)
+
+    monkeypatch.setattr(Equilibria, "newton", lost)
+    cases = [Case(np.array([angle]), np.zeros(6), {}, np.zeros(robot.n)) for angle in (0.0, 0.1)]
+    with pytest.raises(ComputationError, match="^calibration: theta = 0.3: "):
+        statics(robot, robot.file.statics, Inquiry(cases, "newton", np.array([0.3])), shares.append)
+    assert shares == []
