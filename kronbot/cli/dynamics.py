@@ -38,4 +38,4 @@ def dynamics(
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
     robot = subject.load(out)
-    out.render_blocks(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics()))
+    out.render_blocks(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics(), out.array))

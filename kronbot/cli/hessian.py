@@ -45,4 +45,5 @@ def hessian(
     formulas.check(at)
     robot = subject.load(out)
     numeric = partial(robot.hessian, frame=frame, axes=axes)
-    out.render_blocks(questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes)))
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes), out.array)
+    out.render_blocks(answers)

@@ -47,7 +47,7 @@ def jacobian(
     formulas.check_picture(plot, out.overwrite)
     robot = subject.load(out)
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes))
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
     if plot is not None:
         from kronbot.cli.plots.jacobian import draw
         from kronbot.mechanics import jacobians

@@ -158,7 +158,7 @@ def linearize(
         if plot is not None:
             draw(plot, robot, result, names)
 
-    answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held))
+    answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held), out.array)
     out.render_all_there_is(lambda: next(answers), picture)
 
 

@@ -91,10 +91,11 @@ def answer(
     wanted: Formulas,
     numeric: Callable[..., Result],
     symbolic: Callable[[Symbolic], Result],
+    array: str | None,
 ) -> Iterator[Result]:
     """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words.
 
-    There is one, or one for each block of a file of rows.
+    There is one, or one for each block of a file of rows. Formulas are made of ``array`` alone where it is given.
     """
     from kronbot.cli.points import blocks
 
@@ -105,7 +106,9 @@ def answer(
             except FreeParameters as error:
                 raise FreeParameters(*error.args, ", or ask for formulas with --symbolic") from None
         return
-    forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds)
+    forms = robot.symbolic(
+        wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds, array=array
+    )
     result = symbolic(forms)
     if "simplified" in result.summary:
         click.echo(

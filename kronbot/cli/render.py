@@ -19,8 +19,7 @@ from kronbot.cli.reservations import reservations
 from kronbot.cli.tables import summary, table
 from kronbot.compute.interruption import Interruptions, interruptions
 from kronbot.compute.keeping import gathered, kept
-from kronbot.compute.result import Array, Outcome, Result, joined, plain
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.compute.result import Array, Outcome, Result, demand_array, joined, plain
 from kronbot.errors import UsageError
 
 # What every Python function of a closed form begins with, needed once in a module.
@@ -57,9 +56,7 @@ def only(result: Result, array: str | None) -> Result:
     """The answer with that array alone, if one is asked for. Raises UsageError where there is none of that name."""
     if array is None:
         return result
-    if array not in result.arrays:
-        hint = did_you_mean(array, result.arrays) or f"; arrays: {', '.join(result.arrays) or 'none'}"
-        raise UsageError(f"no array {quote(array)} in this answer{hint}")
+    demand_array(array, result.arrays)
     source = {name: text for name, text in result.source.items() if name == array}
     return replace(result, arrays={array: result.arrays[array]}, series={}, units={}, source=source)
 

@@ -17,7 +17,7 @@ from sympy import Expr, Symbol
 from sympy.printing.printer import Printer
 
 from kronbot.compute import naming, printers, trees, writing
-from kronbot.compute.instructions import FLOAT_DENOMINATOR, expressions, literal_value, operations, rational
+from kronbot.compute.instructions import FLOAT_DENOMINATOR, expressions, literal_value, operations, rational, unrounded
 from kronbot.compute.polynomials import Reader
 from kronbot.compute.simplification import Nested, Number, Unfinished
 from kronbot.compute.trees import Probe
@@ -271,7 +271,7 @@ class _Writer(Reader):
 
     def _coefficient(self, value: Number) -> Expr:
         twos = value.denominator & -value.denominator
-        return sympy.Float(float(value), 17) if self.rounded and twos > FLOAT_DENOMINATOR else rational(value)
+        return unrounded(value) if self.rounded and twos > FLOAT_DENOMINATOR else rational(value)
 
     def _atom(self, key: Any) -> Expr:
         """The expression of an atom by its key: ("root", a, n), ("sin", angle), ("cos", angle) or the expression."""

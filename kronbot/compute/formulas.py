@@ -12,7 +12,7 @@ import numpy as np
 
 from kronbot.compute.closed_form import MOST_OPERATIONS, MOST_WRITTEN_OUT, SHARE, ClosedForm, closed_form, demand_size
 from kronbot.compute.question import Question
-from kronbot.compute.result import Array
+from kronbot.compute.result import Array, demand_array
 from kronbot.errors import Argument
 
 LETTERS = "xyzuvwabcdefhkmnp"
@@ -20,12 +20,16 @@ LETTERS = "xyzuvwabcdefhkmnp"
 
 @dataclass(frozen=True)
 class Writing:
-    """How formulas are wanted: ``style`` (text, latex, python), s2 for sin(q2), common parts once, time (s)."""
+    """How formulas are wanted: ``style`` (text, latex, python), s2 for sin(q2), common parts once, time (s).
+
+    ``array`` is the only quantity wanted, None for all of them.
+    """
 
     style: str
     short: bool
     shared: bool
     seconds: float
+    array: str | None = None
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,17 @@ class Formulas:
 def formulas(question: Question, writing: Writing) -> Formulas:
     """The quantities of a question in closed form.
 
-    Raises ComputationError where they are too long, with what to do instead: before any time is spent where no
-    simplification would help.
+    Raises UsageError where no array has the name wanted, ComputationError where formulas are too long, with what
+    to do instead: before any time is spent where no simplification would help.
     """
     deadline = time.monotonic() + writing.seconds
-    for quantity in question.quantities.values():
+    if writing.array is not None:
+        demand_array(writing.array, question.quantities)
+    wanted = [name for name in question.quantities if writing.array in (None, name)]
+    for quantity in map(question.quantities.__getitem__, wanted):
         limit = sys.maxsize if writing.shared else MOST_WRITTEN_OUT
         demand_size(quantity.expression, question.symbols, question.parameters, limit)
-    forms = {name: _form(question, name, writing, deadline) for name in question.quantities}
+    forms = {name: _form(question, name, writing, deadline) for name in wanted}
     entries: Callable[[ClosedForm], list[list[str]]]
     entries = ClosedForm.latex_entries if writing.style == "latex" else ClosedForm.text
     arrays: dict[str, Array] = {}

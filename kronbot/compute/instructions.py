@@ -20,6 +20,11 @@ from kronbot.errors import ComputationError
 
 # A float of the tape that is the nearest one to a fraction with a smaller denominator stands for the fraction.
 SIMPLE_DENOMINATOR = 1000
+# So does one that rounding in sums moved by up to so many units in the last place off a fraction whose
+# numerator times denominator is at most this: chance brings 2 in 10**9 numbers there, however large they are.
+ROUNDED, SIMPLE_FRACTION = 16, 10**6
+# Another number is written as the shortest decimal so many units from it.
+SHORTENED = 2
 # Twos in the denominator of a coefficient that only a number of the mode shapes brings in.
 FLOAT_DENOMINATOR = 1 << 30
 # Powers of literals up to this are exact fractions, e.g. 1.05**40.
@@ -84,7 +89,19 @@ def _constant(value: float) -> Expr:
     dyadic = Fraction(value)
     if float(simple) == value:
         return rational(simple)
-    return rational(dyadic) if dyadic.denominator < FLOAT_DENOMINATOR else sympy.Float(value, 17)
+    return rational(dyadic) if dyadic.denominator < FLOAT_DENOMINATOR else unrounded(dyadic)
+
+
+def unrounded(value: Number) -> Expr:
+    """What a rounded number stands for: the simple fraction it was rounded from, else the shortest decimal near it."""
+    number = float(value)
+    unit = math.ulp(number)
+    largest = max(1, math.isqrt(int(SIMPLE_FRACTION / max(abs(number), 1 / SIMPLE_FRACTION))))
+    simple = Fraction(value).limit_denominator(largest)
+    if abs(simple - value) <= ROUNDED * unit:
+        return rational(simple)
+    decimals = (float(f"{number:.{digits}g}") for digits in range(1, 18))
+    return sympy.Float(next(decimal for decimal in decimals if abs(decimal - number) <= SHORTENED * unit), 17)
 
 
 def rational(value: Number) -> Expr:

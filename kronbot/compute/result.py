@@ -195,6 +195,14 @@ def _again(held: dict[str, Any]) -> Result:
     return Result(**held)
 
 
+def demand_array(name: str, known: Iterable[str]) -> None:
+    """Raise UsageError where no array is called so."""
+    names = list(known)
+    if name not in names:
+        hint = did_you_mean(name, names) or f"; arrays: {', '.join(names) or 'none'}"
+        raise UsageError(f"no array {quote(name)} in this answer{hint}")
+
+
 def joined(blocks: Iterable[Result]) -> Result:
     """Answers at consecutive rows of one batch as one answer; cases are numbered through."""
     first, *rest = blocks

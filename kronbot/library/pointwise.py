@@ -31,11 +31,18 @@ class Pointwise(robot.Robot):
         return self._asked[which]
 
     def symbolic(
-        self, style: str = "text", *, short: bool = False, shared: bool = False, seconds: float = 20.0
+        self,
+        style: str = "text",
+        *,
+        short: bool = False,
+        shared: bool = False,
+        seconds: float = 20.0,
+        array: str | None = None,
     ) -> Symbolic:
         """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
 
-        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` (s) bounds the simplification.
+        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` (s) bounds the work;
+        ``array`` makes formulas of that array alone.
         Raises UsageError for another style.
 
         >>> import kronbot
@@ -51,6 +58,7 @@ class Pointwise(robot.Robot):
             arguments.flag(short, "short"),
             arguments.flag(shared, "shared"),
             arguments.positive(seconds, {}, "seconds"),
+            None if array is None else arguments.text(array, "array"),
         )
         return Symbolic(self, writing)
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from fractions import Fraction
 from pathlib import Path
 
 import casadi
@@ -18,12 +19,12 @@ from sympy import Rational, Symbol, cos, sin, sqrt
 import kronbot
 from kronbot.compute import closed_form as module
 from kronbot.compute import formulas as formulas_module
-from kronbot.compute import naming, trees
+from kronbot.compute import naming, printers, trees
 from kronbot.compute.closed_form import closed_form
-from kronbot.compute.instructions import expressions, operations
+from kronbot.compute.instructions import expressions, operations, unrounded
 from kronbot.compute.simplification import Basis
 from kronbot.compute.trace import Trace
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.kinematics import endpoint, tip_frame
 from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
 
@@ -547,3 +548,42 @@ def test_the_text_does_not_depend_on_the_hash_seed():
     ]
     assert texts[0] == texts[1]
     assert len(texts[0]) > 1000
+
+
+def test_what_rounding_left_of_simple_fractions_is_not_printed():
+    """Order 2 adds integrals of polynomials up over nodes: 36/11 is a few roundings off, and prints as it is."""
+    texts = kronbot.load("piedboeuf", order="2").symbolic("text").jacobian()["J_T"].ravel()
+    numbers = [float(number) for text in texts for number in re.findall(r"\d+\.\d+(?:e-?\d+)?", text)]
+    assert all(min(abs(x - round(x * d) / d) for d in range(1, 100)) > 1e-13 * x for x in numbers), numbers
+    assert "36" in str(texts) and "/11" in str(texts)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2.999999999999998, "3"),
+        (25 / 12, "25/12"),
+        (0.1 + 0.2, "3/10"),
+        (-(2.571875 + 5e-16), "-823/320"),
+        (1.2345678900000001, "1.23456789"),
+        (0.284412871854951, "0.284412871854951"),
+        (3.00000000001, "3.00000000001"),
+        (12345678901.37, "12345678901.37"),
+        (1.25e-17, "1.25e-17"),
+    ],
+)
+def test_roundings_are_told_from_numbers(value, text):
+    assert printers.Text().doprint(unrounded(Fraction(value))) == text
+
+
+def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
+    begun = []
+    form = formulas_module.closed_form
+    monkeypatch.setattr(formulas_module, "closed_form", lambda *given: begun.append(given) or form(*given))
+    khang = kronbot.load("khang", order="1")
+    answer = khang.symbolic("text", short=True, array="K").dynamics()
+    assert list(answer.arrays) == ["K"]
+    assert len(begun) == 1
+    assert [name for name in answer.summary if name.startswith("where.")] == ["where.k11"]
+    with pytest.raises(UsageError, match="no array 'k' in this answer"):
+        khang.symbolic("text", array="k").dynamics()
