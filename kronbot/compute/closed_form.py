@@ -15,6 +15,7 @@ import sympy
 from casadi import SX
 from sympy import Expr, Symbol
 from sympy.printing.printer import Printer
+from sympy.simplify import cse_main
 
 from kronbot.compute import naming, printers, trees, writing
 from kronbot.compute.instructions import FLOAT_DENOMINATOR, expressions, literal_value, operations, rational, unrounded
@@ -30,8 +31,10 @@ MOST_OPERATIONS = 150_000
 """Most operations of a matrix that is printed, counted with every common part written out."""
 MOST_WRITTEN_OUT = 20 * MOST_OPERATIONS
 """Most of them before simplification, which finds a tenth where joints are parallel and hardly ever less."""
+MOST_MATCHED = 2_000
+"""Most different parts of a matrix in which sums and products are searched for common terms, not only compared."""
 TOO_LONG = "the closed form is too long: {}, {} are the limit; "
-INSTEAD = ("ask for numbers (", Argument("q"), "), or take fewer modes or ", Argument("order", "1"))
+INSTEAD = ("ask for numbers (", Argument("q"), ")")
 SHARE = (*INSTEAD, ", or have common parts written once (", Argument("shared"), ")")
 
 # Terms up to which the plain sum is tried beside the one with brackets.
@@ -63,6 +66,11 @@ class ClosedForm:
     def operations(self) -> int:
         """Operations of all entries and definitions, common parts counted as often as they stand there."""
         return sum(trees.operations(part) for part in (*self.matrix, *(meaning for _, meaning in self.definitions)))
+
+    @property
+    def parts(self) -> int:
+        """Different parts of all entries: what the formulas take with common parts written once, about."""
+        return len(trees.parts(self.matrix))
 
     def simplified(self, seconds: float) -> ClosedForm:
         """Every entry in its shortest form found within the time (s), short entries first.
@@ -118,7 +126,10 @@ class ClosedForm:
         fresh = (_symbol(name) for name in naming.unused(self._names(), letter))
         # The canonical order compares whole trees again and again.
         order = "canonical" if self.operations <= MOST_OPERATIONS else "none"
-        common, matrices = sympy.cse([self.matrix], symbols=fresh, order=order)
+        if self.parts <= MOST_MATCHED:
+            common, matrices = sympy.cse([self.matrix], symbols=fresh, order=order)
+        else:
+            common, matrices = cse_main.tree_cse([self.matrix], fresh, order="none")
         return replace(self, matrix=matrices[0].as_immutable(), definitions=(*self.definitions, *common))
 
     def text(self) -> list[list[str]]:
@@ -202,6 +213,8 @@ def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters
     Raises ComputationError where the tape is too long or holds something without a formula, such as a table.
     """
     tape = _tape(expression, inputs, parameters)
+    if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
+        raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)
     named = naming.distinct(parameters.named, inputs)
     data = naming.modal_names(parameters.modal, {*inputs, *named.values()})
     words = naming.readable([*inputs, *named.values(), *data.values()])
@@ -222,20 +235,10 @@ def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters
     )
 
 
-def demand_size(
-    expression: SX,
-    inputs: Mapping[str, SX],
-    parameters: Parameters,
-    limit: int,
-    cure: tuple[str | Argument, ...] = SHARE,
-) -> None:
-    """Raise ComputationError where the expression, written out as it is traced, has more operations than the limit.
-
-    Takes next to no time, so that it can be asked before any is spent on formulas; ``cure`` says what to do instead.
-    """
+def size(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> tuple[int, int]:
+    """Instructions of an expression, and its operations written out as it is traced: known in next to no time."""
     tape = _tape(expression, inputs, parameters)
-    if (count := sum(operations(tape))) > limit:
-        raise ComputationError(TOO_LONG.format(f"{count} operations before it is simplified", limit), *cure)
+    return tape.n_instructions(), sum(operations(tape))
 
 
 def _symbol(name: str) -> Symbol:
@@ -244,10 +247,7 @@ def _symbol(name: str) -> Symbol:
 
 def _tape(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> casadi.Function:
     column = casadi.cse(casadi.densify(casadi.vec(expression.T)))  # row after row, as SymPy counts entries
-    tape = casadi.Function("closed_form", [*inputs.values(), parameters.symbols()], [column])
-    if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
-        raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)
-    return tape
+    return casadi.Function("closed_form", [*inputs.values(), parameters.symbols()], [column])
 
 
 class _Writer(Reader):

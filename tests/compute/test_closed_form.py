@@ -587,3 +587,19 @@ def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
     assert [name for name in answer.summary if name.startswith("where.")] == ["where.k11"]
     with pytest.raises(UsageError, match="no array 'k' in this answer"):
         khang.symbolic("text", array="k").dynamics()
+
+
+def test_only_what_holds_is_advised():
+    """Order 1 is no shorter for beams in space; single arrays are named that are short as they are traced."""
+    with pytest.raises(ComputationError) as refused:
+        kronbot.load("torso", order="1").symbolic("text").dynamics()
+    assert "order" not in str(refused.value) and "modes" not in str(refused.value)
+    assert "K, D alone (array)" in str(refused.value)
+    assert kronbot.load("torso", order="1").symbolic("text", array="K").dynamics().arrays
+
+
+def test_time_bounds_common_parts_too(monkeypatch):
+    robot, clock = kronbot.load("puma560"), iter([0.0])
+    monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
+    with pytest.raises(ComputationError, match=r"M was not begun within 20 s: give more time \(seconds\)"):
+        robot.symbolic("text", seconds=20, shared=True).dynamics()
