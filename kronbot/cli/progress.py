@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 PATIENCE = 1.0
 # Time (s) between two pictures of the bar: drawing takes longer than much of the work that tells its share.
@@ -21,8 +22,16 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    started = shown = time.monotonic()
+    shown = time.monotonic()
     bar = Progress(console=Console(stderr=True), transient=True)
+
+    def start() -> None:
+        with suppress(RuntimeError):  # no thread left (ulimit -u): no bar
+            bar.start()
+
+    # Some work, like tracing, tells nothing for long.
+    alarm = threading.Timer(PATIENCE, start)
+    alarm.daemon = True
     task = bar.add_task(title, total=1.0)
 
     def show(share: float) -> None:
@@ -31,11 +40,14 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
         if now - shown < PAUSE:
             return
         shown = now
-        if now - started > PATIENCE and not bar.live.is_started:
-            bar.start()
         bar.update(task, completed=share)
 
     try:
+        with suppress(RuntimeError):
+            alarm.start()
         yield show
     finally:
+        alarm.cancel()
+        if alarm.is_alive():
+            alarm.join()
         bar.stop()

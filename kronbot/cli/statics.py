@@ -162,5 +162,5 @@ def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]
         compared += [each for each in ("2", "1", "0") if each < order and (each < "2" or each in known)]
     missing = [each for each in compared if each not in known]
     found = {**known, **asked.at_orders(missing, lambda share: None)}
-    results = {each: complete(found[each]) for each in compared if each in found}
-    draw(plot, robot, results, Outline.of(robot).at)
+    there = [each for each in compared if each in found and not isinstance(found[each].error, ComputationError)]
+    draw(plot, robot, {each: complete(found[each]) for each in there}, Outline.of(robot).at)

@@ -17,6 +17,7 @@ from kronbot.library.arguments import Scalar
 from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
 from kronbot.mechanics import statics
 from kronbot.mechanics.buckling import buckling
+from kronbot.mechanics.comparison import at_orders
 from kronbot.mechanics.load_cases import Case, Sweep
 from kronbot.mechanics.static_model import PURPOSE
 from kronbot.mechanics.statics import Equilibria, Inquiry
@@ -42,7 +43,7 @@ class Asked:
 
     def at_orders(self, orders: Sequence[str], progress: Callable[[float], None]) -> dict[str, Outcome]:
         """The same cases at several kinematic orders, by order."""
-        return statics.at_orders(self.robot, self.entry, self.inquiry, orders, progress)
+        return at_orders(self.robot, self.entry, self.inquiry, orders, progress)
 
     def with_buckling(self, progress: Callable[[float], None]) -> Outcome:
         """The answer to one case with the smallest multiple of the loads that makes the stiffness singular.
@@ -82,13 +83,15 @@ def ask(
 
     ``q`` places joints (those it names are not swept, the others keep the file's sweep; rows of it are the postures of
     the sweep), ``angles`` replaces the file's sweep, ``forces`` or ``moments`` its loads on the endpoint; ``loads`` and
-    ``distributed`` come on top.
+    ``distributed`` come on top. Modal coordinates of ``q`` are where the search for those of an equilibrium begins.
     Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
     places, batch = points(robot, {"q": q})
     torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
     if torques and solver == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
+    if solver == "linear" and places["q"][:, list(robot.flexible)].any():
+        raise UsageError("the linear solver finds deflections from straight beams: give joints only, or take ", NEWTON)
     rows = arguments.pairs(angles, "angles")
     places_of(robot, list(rows), "angles")
     swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}

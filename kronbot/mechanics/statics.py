@@ -16,7 +16,7 @@ from kronbot.compute.result import Outcome, Result, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions import Expression
-from kronbot.errors import Argument, ComputationError, Interrupted
+from kronbot.errors import Argument, ComputationError
 from kronbot.mechanics import path_end
 from kronbot.mechanics.columns import units_of
 from kronbot.mechanics.compliance import compliance
@@ -160,6 +160,8 @@ def _statics(
     series = _series(solved, statics, q, wrenches, rows, at_rest)
     beyond = int(beyond_small(solved, q, PURPOSE).sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
+    if any(case.start.any() for case in inquiry.cases):
+        summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
     if beyond:
         summary["cases_beyond_small_deflections"] = beyond
     arrays: dict[str, Named] = {}
@@ -209,53 +211,6 @@ def sag(robot: Robot, angles: Array) -> Array:
             " does without; or give the joints other first values",
             *path_end.other_order(robot),
         ) from None
-
-
-def at_orders(
-    robot: Robot,
-    statics: schema.Statics,
-    inquiry: Inquiry,
-    orders: Sequence[str],
-    progress: Callable[[float], None],
-) -> dict[str, Outcome]:
-    """The same cases at several kinematic orders, by order; ComputationError where the first has no row."""
-    outcomes: dict[str, Outcome] = {}
-    for i, order in enumerate(orders):
-        other = build(robot.description, order)
-        cases = [_at_order(case, robot, other) for case in inquiry.cases]
-
-        def show(share: float, before: int = i) -> None:
-            progress((before + share) / len(orders))
-
-        try:
-            outcomes[order] = _of(other, statics, replace(inquiry, cases=cases), show)
-        except (ComputationError, Interrupted) as error:  # without a row
-            if not outcomes:
-                raise
-            last, outcome = outcomes.popitem()
-            outcomes[last] = replace(outcome, error=outcome.error or error)
-            break
-        if isinstance(outcomes[order].error, Interrupted):
-            break
-    return outcomes
-
-
-def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
-    try:
-        return statics(robot, file, inquiry, progress)
-    except ComputationError as error:
-        raise ComputationError(f"order {robot.order}: ", *error.args) from None
-
-
-def _at_order(case: Case, robot: Robot, other: Robot) -> Case:
-    """The case for the same robot at another order, whose coordinates have other places."""
-    places = {name: place for place, name in enumerate(other.coordinates)}
-    start = np.zeros(other.n)
-    for name, value in zip(robot.coordinates, case.start, strict=True):
-        if name in places:
-            start[places[name]] = value
-    torques = {places[robot.coordinates[place]]: value for place, value in case.torques.items()}
-    return replace(case, torques=torques, start=start)
 
 
 def _series(

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -263,18 +264,18 @@ def test_progress_is_silent_in_a_pipe(monkeypatch):
 
 
 def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
-    """Not for what is done soon, and not each time it is told."""
+    """Not for what is done soon, and also where work tells nothing for long."""
     from kronbot.cli import progress
 
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
-    for patience, pause, drawn in ((0.0, 0.0, True), (1e9, 0.0, False), (0.0, 1e9, False)):
+    for patience, shares, drawn in ((0.0, (0.1, 0.5), True), (1e6, (0.1, 0.5), False), (0.0, (), True)):
         monkeypatch.setattr(progress, "PATIENCE", patience)
-        monkeypatch.setattr(progress, "PAUSE", pause)
         monkeypatch.setattr(sys, "stderr", Terminal())
         with progress.progress_bar("work", quiet=False) as show:
-            for share in (0.1, 0.5, 0.9):
+            for share in shares:
                 show(share)
+            time.sleep(0.2)
         assert ("work" in sys.stderr.getvalue()) == drawn

@@ -27,7 +27,7 @@ from kronbot.compute.trace import Trace  # noqa: E402
 from kronbot.errors import UsageError  # noqa: E402
 from kronbot.mechanics import floquet, jacobians, kinematics, linearization, vibration  # noqa: E402
 from kronbot.mechanics import statics as static_question  # noqa: E402
-from kronbot.mechanics.comparison import side_by_side  # noqa: E402
+from kronbot.mechanics.comparison import at_orders, side_by_side  # noqa: E402
 from kronbot.mechanics.load_cases import Sweep  # noqa: E402
 from kronbot.mechanics.outline import Bodies, Outline  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
@@ -139,7 +139,7 @@ def sweep(robot, angles, forces, *orders):
     cases = Sweep(angles, forces, []).cases(robot, np.zeros((1, robot.n)), {})
     entry = robot.file.statics or description.schema.Statics()
     inquiry = static_question.Inquiry(cases, "newton", None)
-    return static_question.at_orders(robot, entry, inquiry, orders, lambda share: None)
+    return at_orders(robot, entry, inquiry, orders, lambda share: None)
 
 
 @pytest.fixture
@@ -584,10 +584,10 @@ def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     cases = Sweep({}, [[0, -10, 0]], []).cases(robot, q, {})
     inquiry = static_question.Inquiry(cases, "newton", None)
     entry = description.schema.Statics()
-    solved = static_question.at_orders(robot, entry, inquiry, ("2", "1"), lambda share: None)
+    solved = at_orders(robot, entry, inquiry, ("2", "1"), lambda share: None)
     results = {order: outcome.result for order, outcome in solved.items()}
     figure = picture(statics.draw, robot, results, Outline.of(robot).at)
-    assert figure.get_suptitle() == "statics of canadarm, orders 2, 1, newton solver"
+    assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, newton solver"
     axis = starting(figure, "torque of q1")
     assert axis.get_xlabel() == "case"
     assert axis.lines[0].get_xdata().tolist() == [1, 2]

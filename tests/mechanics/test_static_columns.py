@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 
 from kronbot import load, loads
 from kronbot.cli.main import run as kronbot
+from kronbot.errors import UsageError
 
 LENGTH, ROOT, EI_Y, EI_Z, GJ = 1.3, 0.2, 2.0, 0.7, 1.1
 CLAMPED = f"""
@@ -380,7 +381,9 @@ def test_a_start_is_that_of_every_order(tmp_path, capsys):
     for side in (1, -1):
         near = ask(capsys, file, "--forces", f"{-load},{side * 1e-4},0", "--order", "exact", "--q", "0")["at"]["q"]
         start = ",".join(f"{name}={value!r}" for name, value in near.items())
-        together = ask(capsys, file, "--q", start, "--forces", f"{-load},0,0", "--order", "all")["series"]
+        answer = ask(capsys, file, "--q", start, "--forces", f"{-load},0,0", "--order", "all")
+        together = answer["series"]
+        assert answer["summary"]["start.2"].startswith("the modal coordinates given")
         assert together["tip.b.y"][:3] == pytest.approx([0, 0, 0], abs=1e-12)
         assert together["tip.b.y"][3] == pytest.approx(side * y, abs=1e-4)
         assert together["endpoint.x"][3] == pytest.approx(x + ROOT, abs=1e-4)
@@ -396,7 +399,12 @@ def test_orders_of_which_one_has_no_equilibrium_are_not_complete(tmp_path, capsy
     answer = json.loads(target.read_text())
     assert answer["summary"]["complete"] is False
     assert answer["series"]["order"] == ["0", "0", "1", "1", "2", "exact"]
-    capsys.readouterr()
+    assert answer["summary"]["cases.2"] == answer["summary"]["cases.exact"] == 1
+    assert "\nError: order 2: case 2: " in capsys.readouterr().err
+    assert kronbot([*asked[:3], f"{-load},0,0", *asked[4:], "--format", "json"]) == 1  # no case at all at order 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["series"]["order"] == ["0", "1"] and answer["summary"]["cases.2"] == 0
+    assert "arrays" not in answer
     assert kronbot(["statics", str(file), "--forces", "0,0.01,0", "--order", "all", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["summary"]["complete"] is True
 
@@ -411,3 +419,9 @@ def test_the_stiffness_turns_with_the_arm(turn):
     assert flat.summary["yielding_directions"] == turned.summary["yielding_directions"] == 2
     for name in ("compliance", "stiffness"):
         assert turned[name] == pytest.approx(R @ flat[name] @ R.T, abs=1e-9 * np.abs(flat[name]).max())
+
+
+def test_the_linear_solver_starts_from_straight_beams():
+    """A modal coordinate would be forgotten without a word."""
+    with pytest.raises(UsageError, match="give joints only"):
+        load("piedboeuf").statics(q={"arm.v1": 0.1}, solver="linear")

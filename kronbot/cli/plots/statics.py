@@ -81,7 +81,9 @@ def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -
     if labels:
         rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
         foot = 1.5 * style.ENTRY * rows / 72
-    drawn = f"order {order}" if len(results) == 1 else f"orders {listing(list(results))}"
+    drawn = f"order {order}"
+    if len(results) > 1:
+        drawn += f" beside {listing([other for other in results if other != order])}"
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
     with picture(name, title, mosaic, heights, foot) as axes:
         for key, panel in panels.items():
