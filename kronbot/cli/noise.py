@@ -35,12 +35,15 @@ def family(column: str) -> str:
 
 
 def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING) -> dict[str, npt.NDArray[Any]]:
-    """The columns, 0 in the place of numbers under that share of the largest one of their family."""
+    """The columns, 0 in the place of numbers under that share of the largest one of their family.
+
+    Where a whole family is rounding, or squares of it, its numbers are nothing beside the largest of all.
+    """
     numbers = {name: values for name, values in series.items() if values.dtype.kind == "f" and family(name)}
     largest: dict[str, float] = {}
     for name, values in numbers.items():
         largest[family(name)] = max(largest.get(family(name), 0.0), float(np.abs(values).max(initial=0.0)))
-    clean = {
-        name: np.where(np.abs(values) <= share * largest[family(name)], 0.0, values) for name, values in numbers.items()
-    }
+    nothing = ROUNDING**2 * max(largest.values(), default=0.0)
+    least = {each: max(share * size, nothing) for each, size in largest.items()}
+    clean = {name: np.where(np.abs(values) <= least[family(name)], 0.0, values) for name, values in numbers.items()}
     return {name: clean.get(name, values) for name, values in series.items()}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import casadi
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.result import Array, Result, Scalar
-from kronbot.errors import KronbotError
+from kronbot.errors import FreeParameters, KronbotError
 from kronbot.mechanics.drives import drives
 from kronbot.mechanics.energy import total_mass
+from kronbot.mechanics.limits import told_of_motion
 from kronbot.mechanics.modal import natural_frequencies
 from kronbot.model.robot import Robot
 
@@ -38,12 +41,16 @@ def survey(robot: Robot) -> Result:
         summary["free_parameters"] = ", ".join(free)
     if missing:
         summary["unknown_without_them"] = ", ".join(missing)
-    settings = robot.file.simulate
-    if settings is not None and settings.duration is not None:
-        duration = casadi.SX(robot.parameters.number(settings.duration))
-        if not robot.parameters.free_in(duration):
-            short = drives(robot).beyond_tables(robot.parameters.evaluate(duration, PURPOSE))
-            summary |= {"simulate": f"refused: {'; '.join(short)}"} if short else {}
+    driven, end = drives(robot), _duration(robot)
+    if end is not None and (short := driven.beyond_tables(end)):
+        summary["simulate"] = f"refused: {'; '.join(short)}"
+    told = []
+    motions = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+    for place, motion in (motions | dict(driven.prescribed)).items():
+        with suppress(FreeParameters):
+            told += told_of_motion(robot, place, motion, end, PURPOSE)
+    if told:
+        summary["motion"] = "; ".join(told)
     arrays: dict[str, Array] = {}
     try:
         found = natural_frequencies(robot)
@@ -61,6 +68,15 @@ def survey(robot: Robot) -> Result:
     warnings = [str(warning) for warning in robot.description.warnings]
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings)
+
+
+def _duration(robot: Robot) -> float | None:
+    """That of the file's ``simulate`` (s), where it has one with a value."""
+    settings = robot.file.simulate
+    if settings is None or settings.duration is None:
+        return None
+    duration = casadi.SX(robot.parameters.number(settings.duration))
+    return None if robot.parameters.free_in(duration) else robot.parameters.evaluate(duration, PURPOSE)
 
 
 def _named(frequencies: npt.NDArray[np.float64]) -> Array:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from robots_in_tests import model
+from scipy.optimize import brentq
 
 from kronbot.cli.main import run as command_line
 from kronbot.library.robot import Robot
@@ -51,6 +52,23 @@ def test_what_the_integration_leaves_open_is_not_told(solver):
     answer = arm(more).simulate(solver=solver, rtol=1e-6, atol=1e-8)
     assert answer["q1"].max() - np.pi / 3 != 0
     assert answer.warnings == []
+
+
+def test_check_holds_motions_against_limits():
+    """The motions of the file and those of drives, over the run or, without one, to their end."""
+    told = arm(DRIVE.replace("END", "70*deg")).check().summary["motion"]
+    # q2 falls below 0.1 where s - sin(2 pi s)/(2 pi) = 2/3, q1 passes 60 degrees where 130 (10 s^3 - ...) = 120.
+    s = brentq(lambda s: s - np.sin(2 * np.pi * s) / (2 * np.pi) - 2 / 3, 0, 1)
+    r = brentq(lambda s: s**3 * (10 - 15 * s + 6 * s**2) - 12 / 13, 0, 1)
+    assert told == (
+        f"q1 is beyond its limit of 1.0472 rad by up to 0.175 rad, first at t = {np.ceil(r * 2000) / 2000:.4g} s; "
+        f"q2 is beyond its limit of 0.1 m by up to 0.05 m, first at t = {np.ceil(s * 2000) / 2000:.4g} s"
+    )
+    assert "motion" not in arm(DRIVE.replace("END", "60*deg").replace("to: 0.05", "to: 0.1")).check().summary
+    swing = "motion: {q1: {type: sinusoid, amplitude: A, frequency: 3}}"
+    assert "motion" not in arm(swing.replace("A", "60*deg")).check().summary
+    assert arm(swing.replace("A", "61*deg")).check().summary["motion"].startswith("q1 is beyond its limit of")
+    assert "motion" not in arm(swing.replace("A", "free")).check().summary
 
 
 def test_commands_at_a_point_and_at_rows():
