@@ -48,10 +48,14 @@ def jacobian(
     robot = subject.load(out)
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
-    if plot is not None:
-        from kronbot.cli.plots.jacobian import draw
-        from kronbot.mechanics import jacobians
+    if plot is None:
+        out.render_blocks(answers)
+        return
 
-        seen = jacobians.view(robot, frame, axes)
-        answers = questions.drawn(answers, lambda result: draw(plot, robot, result, seen))
-    out.render_blocks(answers)
+    from kronbot.cli.plots.jacobian import draw
+    from kronbot.cli.points import demand_point_to_draw
+    from kronbot.mechanics import jacobians
+
+    demand_point_to_draw(plot, at)
+    seen = jacobians.view(robot, frame, axes)
+    out.render_all_there_is(lambda: next(answers), lambda result: draw(plot, robot, result, seen))

@@ -130,13 +130,18 @@ def linearize(
         if motion:
             options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
         lock_or_none = held if lock else None
-        with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
-            result = moving.linearize_along(
-                lock=lock_or_none, duration=duration, step=step, period=period, progress=progress
-            )
-        if plot is not None:
-            draw(plot, moving, result, names)
-        out.render(result)
+
+        def followed() -> Result:
+            with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
+                return moving.linearize_along(
+                    lock=lock_or_none, duration=duration, step=step, period=period, progress=progress
+                )
+
+        def picture_along(result: Result) -> None:
+            if plot is not None:
+                draw(plot, moving, result, names)
+
+        out.render_all_there_is(followed, picture_along)
         return
     demand_point_to_draw(plot, at)
 

@@ -185,6 +185,13 @@ q_option = click.option(
     shell_complete=completion.coordinates,
     help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02, or @file.csv (kronbot explain rows).",
 )
+q_of_one_point_option = click.option(
+    "--q",
+    "q",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02 (others 0).",
+)
 qd_option = click.option(
     "--qd",
     "qd",

@@ -78,13 +78,6 @@ def symbolic_options(command: Command) -> Command:
     return command
 
 
-def drawn(answers: Iterator[Result], draw: Callable[[Result], None]) -> Iterator[Result]:
-    """The answers, each drawn."""
-    for result in answers:
-        draw(result)
-        yield result
-
-
 def answer(
     robot: Robot,
     texts: dict[str, str | None],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kronbot.cli import options
+from kronbot.cli import completion, options
 from kronbot.cli.options import Output, Quantity, Subject
 from kronbot.cli.plots.style import check_picture
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 @options.subject_options
 @click.option("--duration", type=Quantity(), help="How long, s; default: the file's simulate.duration.")
 @click.option("--step", type=Quantity(), help="Time between rows of output, s; default: the file's, else 200 rows.")
-@options.q_option
+@click.option(
+    "--q",
+    "q",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="First coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02; default: of the motion.",
+)
 @options.qd_option
 @click.option(
     "--start",

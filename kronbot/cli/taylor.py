@@ -21,7 +21,7 @@ from kronbot.cli.options import Output, Subject
 @click.option(
     "--terms", type=click.IntRange(0, 12), default=2, show_default=True, help="Highest power of the expansion."
 )
-@options.q_option
+@options.q_of_one_point_option
 @click.option(
     "--delta",
     metavar="VALUES",

@@ -95,6 +95,11 @@ class _Writer:
             place = self._urdf.links[self._order[limits.LINKS]].place
             message = f"{len(self._order)} links, at most {limits.LINKS} are allowed"
             raise DescriptionError([Mistake(*place, message, self._urdf.file)])
+        moving = [name for name in self._order if name in self._leading and self._leading[name].moves]
+        if len(moving) > limits.MOVING:
+            place = self._urdf.links[moving[limits.MOVING]].place
+            message = f"{len(moving)} links with coordinates, at most {limits.MOVING} are allowed"
+            raise DescriptionError([Mistake(*place, message, self._urdf.file)])
         mistakes: list[Mistake] = []
         lines = [
             "kronbot: 1",

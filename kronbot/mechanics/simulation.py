@@ -42,6 +42,8 @@ STRAY = 10.0
 SHORTEST_STEP = 1e-8
 # A double tells such an angle (rad) from the next one to 1e-4 and no better.
 LARGEST_ANGLE = 1e12
+# Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
+FASTEST = 1e8
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         rows, watched = grid(run.duration, run.step), sampled(at)
         times = np.union1d(rows, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
+        _demand_possible(robot, system, start)
         _demand_regular(robot, system, start)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
     values = report.rows(times[: len(states)], states)
@@ -219,6 +222,15 @@ def sampled(stops: tuple[float, ...]) -> Array:
     at = np.array(stops)
     even = grid(stops[-1], stops[-1] / ROWS)
     return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+
+
+def _demand_possible(robot: Robot, system: Equations, x: Array) -> None:
+    """Raise UsageError where a coordinate starts so far off or so fast that integrators would only wear out."""
+    count = len(system.free)
+    for what, values, most in (("starts at", x[:count], LARGEST_ANGLE), ("starts with the rate", x[count:-2], FASTEST)):
+        for place, value in zip(system.free, values.tolist(), strict=True):
+            if not abs(value) <= most:
+                raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
 
 
 def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:

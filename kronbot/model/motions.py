@@ -13,6 +13,9 @@ from kronbot.description import Source, read_table, schema
 from kronbot.model.parameters import Parameters
 
 CUBIC_ROWS = 4
+# Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
+# smaller one is no corner to an integrator.
+TURN = 1e-2
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,19 @@ class Motion:
     joint: SX | None = None
 
     def corners(self, parameters: Parameters, wanted_for: str) -> tuple[float, ...]:
-        """Times (s) at which some derivative jumps: where pieces meet, rows of a table.
+        """Times (s) at which some derivative jumps by more than a little: where pieces meet, rows of a coarse table.
 
-        Raises FreeParameters where such a time has no value.
+        Accelerations of a spline are straight from row to row. Rows at which they hardly turn are none: to start afresh
+        at each of many would cost more than it gains. Raises FreeParameters where such a time has no value.
         """
-        return self.times if self.joint is None else (parameters.evaluate(self.joint, wanted_for),)
+        if not self.times:
+            return () if self.joint is None else (parameters.evaluate(self.joint, wanted_for),)
+        t = SX.sym("t")
+        rows = np.array(self.times)
+        accelerations = casadi.Function("accelerations", [t], [self.derivatives(t)[2]])
+        a, steps = np.asarray(accelerations(rows[None, :])).ravel(), np.diff(rows)
+        turns = np.abs(np.diff(np.diff(a) / steps)) * np.minimum(steps[1:], steps[:-1])
+        return tuple(rows[1:-1][turns > TURN * np.abs(a).max()].tolist())
 
     def derivatives(self, t: SX) -> tuple[SX, SX, SX]:
         """q, qd and qdd at the time symbol t."""

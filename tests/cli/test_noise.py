@@ -49,6 +49,13 @@ def test_only_what_is_small_beside_its_family_is_zero():
     assert {name: values.tolist() for name, values in found.items()} == series | {"arm.t1": [0.0, -1e-10]}
 
 
+def test_squares_of_rounding_are_zero():
+    """A family in which there is nothing else, beside numbers that are some."""
+    series = {"torque.q1": [0.0, 30.0], "energy.elastic": [7.9e-58, 1e-50], "curvature.g": [0.0, 1e-20]}
+    found = without_rounding({name: np.array(values) for name, values in series.items()})
+    assert {name: values.tolist() for name, values in found.items()} == series | {"energy.elastic": [0.0, 0.0]}
+
+
 def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):
     assert run(["simulate", arm, "--quiet", "--format", "json"]) == 0
     raw = json.loads(capsys.readouterr().out)["series"]

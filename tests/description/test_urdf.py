@@ -650,6 +650,9 @@ def test_too_many_links():
         )
         return f'<robot name="r">{links}{joints}</robot>'
 
+    turning = chain(limits.MOVING + 2).replace('type="fixed"', 'type="continuous"')
+    (message,) = refusals(turning)
+    assert f"links with coordinates, at most {limits.MOVING} are allowed" in message
     assert len(loaded(chain(limits.LINKS + 1)).links) == limits.LINKS
     heavy = f'<link name="l0"><inertial><mass value="1"/>{TENSOR}</inertial></link>'
     for text in (chain(limits.LINKS + 2), chain(limits.LINKS + 1).replace('<link name="l0"/>', heavy)):

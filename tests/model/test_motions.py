@@ -100,3 +100,14 @@ def test_spline_of_a_table_is_the_not_a_knot_cubic():
     for derivative in range(3):
         assert np.allclose(ours[derivative], reference(inside, derivative), atol=1e-10)
     assert motion.times == times
+
+
+def test_corners_of_a_table_are_rows_where_accelerations_turn():
+    """All inner rows of a coarse one but those of the not-a-knot ends, none of a fine one; where they jump, there."""
+    for count, corners in ((9, 5), (2001, 0)):
+        t = np.linspace(0, 2, count)
+        found = motions.spline(tuple(t), tuple(np.sin(5 * t))).corners(None, "test")
+        assert len(found) == corners
+        assert set(found) <= set(t[2:-2])
+    kink = motions.spline(tuple(t), tuple(np.maximum(t - 1, 0.0) ** 2)).corners(None, "test")
+    assert kink and max(np.abs(np.array(kink) - 1)) < 0.02

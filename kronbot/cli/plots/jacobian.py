@@ -14,7 +14,6 @@ from kronbot.cli.plots.style import COLOURS, picture
 from kronbot.compute.result import Result
 from kronbot.compute.trace import Trace
 from kronbot.description.names import WORLD
-from kronbot.errors import UsageError
 from kronbot.mechanics.jacobians import View
 from kronbot.mechanics.kinematics import frame, relative_motion
 from kronbot.mechanics.outline import Outline
@@ -57,13 +56,8 @@ def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
     """Write the picture of the Jacobians of a frame of ``robot``, as ``seen``, at one point.
 
     Modal coordinates are at rest: their rates have another unit and no common measure with those of joints. A spatial
-    robot is seen from two sides, and the ellipsoid of its angular velocities too. Raises UsageError for formulas and
-    for rows of points.
+    robot is seen from two sides, and the ellipsoid of its angular velocities too.
     """
-    if result.arrays["J_T"].symbolic:
-        raise UsageError("--plot draws numbers: leave out --symbolic")
-    if result.arrays["J_T"].axis is not None:
-        raise UsageError("--plot draws one point, not a file of rows")
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = Outline.of(robot).at
     shape = lines(q)
