@@ -93,7 +93,8 @@ def null_space(K: Array, dK: Array) -> Array:
         _, sizes, Vh = np.linalg.svd(rows[:, None] * A * columns)
         limit = np.abs(rows[:, None] * E * columns).sum(axis=1).max() * 4 + 64 * ROUNDING * len(rest)
         count = int((sizes <= limit).sum())
-        V = _echelon(columns[:, None] * Vh[len(rest) - count :].T)
+        V = echelon(columns[:, None] * Vh[len(rest) - count :].T)[0]
+        V[np.abs(V) <= 64 * len(V) * ROUNDING * np.abs(V).max(axis=0, initial=0.0)] = 0.0
         held = (np.abs(A @ V) <= 4 * (E + ROUNDING * np.abs(A)) @ np.abs(V)).all(axis=0)
         wide = np.zeros((n, int(held.sum())))
         wide[rest] = V[:, held]
@@ -112,17 +113,17 @@ def equilibrium(A: Array) -> tuple[Array, Array]:
     return rows, columns
 
 
-def _echelon(V: Array) -> Array:
-    """The same space with a unit matrix in the rows of the pivots; what is rounding elsewhere goes."""
-    V = V.copy()
+def echelon(V: Array) -> tuple[Array, Places]:
+    """The same space (n, r) with a unit matrix in rows of its own, and these rows (r,): no two columns share one."""
+    V, rows = V.copy(), np.zeros(V.shape[1], dtype=np.intp)
     for k in range(V.shape[1]):
         left = np.abs(V[:, k:]) / np.maximum(np.abs(V[:, k:]).max(axis=0), np.finfo(float).tiny)
-        row, column = np.unravel_index(left.argmax(), left.shape)
+        rows[k], column = np.unravel_index(left.argmax(), left.shape)
         V[:, [k, k + int(column)]] = V[:, [k + int(column), k]]
-        V[:, k] /= V[row, k]
+        V[:, k] /= V[rows[k], k]
         others = [j for j in range(V.shape[1]) if j != k]
-        V[:, others] -= np.outer(V[:, k], V[row, others])
-    return np.where(np.abs(V) <= 64 * len(V) * ROUNDING * np.abs(V).max(axis=0, initial=0.0), 0.0, V)
+        V[:, others] -= np.outer(V[:, k], V[rows[k], others])
+    return V, rows
 
 
 @dataclass(frozen=True)
@@ -164,11 +165,11 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
 
     The staircase of Van Dooren for the structure at zero: what is left at s = 0 is singular as long as there are more.
     """
-    n, free = len(system.M), system.free
+    n = len(system.M)
     scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
     T = np.diag(scale)
-    pivots = _pivots(free / scale[:, None])
-    T[:, pivots] = free / (np.abs(free / scale[:, None]).max(axis=0, initial=0.0) if free.size else 1.0)
+    directions, pivots = echelon(system.free / scale[:, None])
+    T[:, pivots] = scale[:, None] * directions
     parts = [(system.K, system.dK), (system.D, system.dD), (system.M, system.dM)]
     if degree == 1:
         del parts[1]
@@ -183,7 +184,7 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         T, parts = T @ whole, [_congruent(A, E, whole) for A, E in parts]
         parts[0][0][pivots], parts[0][1][pivots] = 0, 0
     elif pivots.size:
-        held = _pivots(null_space(system.K.T, system.dK.T))[: len(pivots)]
+        held = echelon(null_space(system.K.T, system.dK.T))[1][: len(pivots)]
     for A in parts[0]:
         A[:, pivots] = 0
     if system.reciprocal:
@@ -205,15 +206,11 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
     return Deflated(polynomial, T, tuple(steps), counts)
 
 
-def _pivots(directions: Array) -> Places:
-    """Places of the largest entries of directions in echelon form."""
-    return np.array([np.abs(v).argmax() for v in directions.T], dtype=np.intp)
-
-
 def _completed(directions: Array) -> Array:
     """Directions (r, k) in echelon form in the places of their pivots, unit vectors in the others (r x r)."""
     turn = np.eye(len(directions))
-    turn[:, _pivots(directions)] = directions
+    directions, pivots = echelon(directions)
+    turn[:, pivots] = directions
     return turn
 
 
@@ -240,12 +237,12 @@ def _staircase(p: Polynomial, held: Places, free: Places) -> tuple[Step, Places]
             dS += np.abs(X) @ (E[upper] + 4 * ROUNDING * np.abs(G[upper])) + moved
         else:  # as at a buckling load: nothing is known of the rows that it moves
             S[coupled], dS[coupled] = np.eye(*S.shape)[coupled], 0.0
-    idle, divided, R = null_space(S.T, dS.T), np.zeros(n, dtype=bool), np.eye(n)
-    places = held[_pivots(idle)]
+    idle, pivots = echelon(null_space(S.T, dS.T))
+    places, divided, R = held[pivots], np.zeros(n, dtype=bool), np.eye(n)
     divided[places] = True
     R[np.ix_(places, held)] = idle.T
     R[np.ix_(places, others[0])] = -idle.T @ X
-    return Step(R, divided), free[_pivots(null_space(S, dS))]
+    return Step(R, divided), free[echelon(null_space(S, dS))[1]]
 
 
 def _stepped(p: Polynomial, step: Step) -> Polynomial:

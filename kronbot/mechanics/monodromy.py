@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.mechanics.deflation import null_space
+from kronbot.mechanics.deflation import echelon, null_space
 from kronbot.model.modes import gauss
 
 Array = npt.NDArray[np.float64]
@@ -130,8 +130,7 @@ def _cyclic(M: Array, K: Array) -> tuple[Array, npt.NDArray[np.intp]]:
     size = np.sqrt(np.diagonal(M.mean(axis=0)))
     stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
     stiffness = np.where(np.abs(stiffness) <= NO_STIFFNESS * np.abs(stiffness).max(initial=0.0), 0.0, stiffness)
-    free = null_space(stiffness, 4 * EPS * np.abs(stiffness))
-    places = np.abs(free).argmax(axis=0)
+    free, places = echelon(null_space(stiffness, 4 * EPS * np.abs(stiffness)))
     T = np.diag(1 / size)
     T[:, places] = free / size[:, None]
     return T, places

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.mechanics.deflation import SecondOrder
+from kronbot.mechanics.deflation import SecondOrder, echelon
 from kronbot.mechanics.matrix_polynomial import ROUNDING
 from kronbot.mechanics.spectrum import Pole
 
@@ -67,8 +67,9 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
     """Whether no deviation can grow: K symmetric and positive but for free directions, D taking no energy in."""
     if not system.symmetric:
         return False
-    pivots = {int(np.abs(v).argmax()) for v in system.free.T}
-    rest = [i for i in range(len(system.K)) if i not in pivots]
+    size = np.sqrt(np.abs(np.diag(system.K)))
+    pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
+    rest = np.setdiff1d(np.arange(len(system.K)), pivots)
     stiff = _lowest(system.K[np.ix_(rest, rest)], system.dK[np.ix_(rest, rest)])
     return stiff[0] > stiff[1] and (system.gyroscopic or _takes_energy(system))
 

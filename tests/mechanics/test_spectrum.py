@@ -7,7 +7,7 @@ from exact_poles import poles as in_many_digits
 
 from kronbot.mechanics.deflation import SecondOrder
 from kronbot.mechanics.spectrum import poles
-from kronbot.mechanics.stability import judge
+from kronbot.mechanics.stability import judge, keeps_energy_bounded
 
 EYE, ZERO = np.eye, np.zeros
 
@@ -323,3 +323,19 @@ def test_poles_stand_in_the_order_of_their_size():
         found = poles(SecondOrder.exact(np.eye(6) + 0.1 * B @ B.T, damping * K, K))
         sizes = [abs(pole.value) for pole in found]
         assert sizes[0] == 0 and sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize("kind", ["undamped", "gyroscopic", "damped"])
+def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind):
+    """K of small rank, exact in integers, scaled unevenly: no direction overwrites another, no energy is doubted."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 6))
+        B, G = (rng.integers(-3, 4, (rows, n)).astype(float) for rows in (int(rng.integers(1, n - 1)), n))
+        scale = 3.0 ** rng.integers(0, 7, n)
+        D = {"undamped": ZERO((n, n)), "gyroscopic": G - G.T, "damped": G[:1].T @ G[:1]}[kind]
+        M, D, K = (scale[:, None] * A * scale for A in (np.diag(rng.integers(1, 80, n)), D, B.T @ B))
+        for found, error, true in compared(M, D, K):
+            assert abs(found - true) <= error + 1e-25
+            assert error <= 1e-9 * abs(found)
+        assert keeps_energy_bounded(SecondOrder.exact(M, D, K))

@@ -147,6 +147,21 @@ def test_coaxial_joints_have_one_free_direction_that_is_no_coordinate(damping, w
     assert (found.arrays["damping"].values[1:] > 0).all() == (damping > 0)
 
 
+def test_three_coaxial_joints_have_two_free_directions_however_heavy_the_middle_one():
+    """Weight sees q1 + q2 + q3 only: K = 9.81 v v^T, v = (1, 1, 1), and the one frequency is w^2 = 9.81 v^T M^-1 v."""
+    links = [
+        {"name": name, "joint": {"type": "revolute", "name": f"q_{name}", "rotor_inertia": inertia}, "pose": {}}
+        for name, inertia in (("a", 1), ("b", 60), ("c", 1))
+    ]
+    links[2]["rigid"] = {"mass": 1, "com": [0, -1, 0]}
+    found = about(model({"kronbot": 1, "name": "coax", "gravity": [0, -9.81, 0], "links": links}))
+    M = np.ones((3, 3)) + np.diag([1, 60, 1])
+    assert found.summary["free_coordinates"] == 2
+    assert found.summary["verdict"].startswith("stable, undamped")
+    v = np.ones(3)
+    assert abs(found.arrays["poles"].values[2]) == pytest.approx(np.sqrt(9.81 * v @ np.linalg.solve(M, v)), rel=1e-12)
+
+
 @pytest.mark.parametrize("straight", [0.0, np.pi])
 def test_a_wrist_in_line_with_the_vertical_turns_freely(straight):
     """Yaw and wrist are free exactly; what swings is the pendulum of both bodies, up or down."""
