@@ -99,9 +99,7 @@ def answer(
             except FreeParameters as error:
                 raise FreeParameters(*error.args, ", or ask for formulas with --symbolic") from None
         return
-    forms = robot.symbolic(
-        wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds, array=array
-    )
+    forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds, array=array)
     result = symbolic(forms)
     if "simplified" in result.summary:
         click.echo(

@@ -10,7 +10,7 @@ from typing import Final
 
 from kronbot.description import limits
 from kronbot.description.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, Number, parse
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.wording import quote, unknown_name
 
 __all__ = [
     "CONSTANTS",
@@ -237,7 +237,7 @@ def _reals(
             continue
         unknown = sorted(name for name in expression.names if name not in parameters)
         if unknown:
-            mistakes[name] = ExpressionError(f"unknown name {quote(unknown[0])}{did_you_mean(unknown[0], parameters)}")
+            mistakes[name] = ExpressionError(unknown_name(unknown[0], parameters))
             continue
         known = {other: value for other in expression.names if (value := values[other]) is not None}
         if len(known) == len(expression.names):

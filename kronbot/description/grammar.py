@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from kronbot.description import limits
-from kronbot.description.wording import did_you_mean, named, quote
+from kronbot.description.wording import did_you_mean, named, quote, unknown_name
 from kronbot.errors import UsageError
 
 T = TypeVar("T")
@@ -305,7 +305,7 @@ def _fold(
     match term:
         case _Name(name=name):
             if name not in names:
-                raise ExpressionError(f"unknown name {quote(name)}{did_you_mean(name, names)}", term.start)
+                raise ExpressionError(unknown_name(name, names), term.start)
             return names[name]
         case _Negative(operand=operand):
             return -_fold(operand, leaf, names, functions)  # type: ignore[operator, no-any-return]

@@ -26,7 +26,7 @@ from kronbot.description.schema import VALIDATOR, RobotFile
 from kronbot.description.slips import mend_slips
 from kronbot.description.source import Source
 from kronbot.description.translation import report_empty, report_faults
-from kronbot.description.wording import did_you_mean, listing, quote, quoting, with_lines
+from kronbot.description.wording import did_you_mean, listing, quote, quoting, unknown_name, with_lines
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -117,8 +117,8 @@ def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:
         except ExpressionError as error:
             raise UsageError(f"the value of parameter {quote(name)}: {error.message}") from None
         if unknown:
-            hint = did_you_mean(unknown[0], (*declared, *CONSTANTS))
-            raise UsageError(f"the value of parameter {quote(name)}: unknown name {quote(unknown[0])}{hint}")
+            wrong = unknown_name(unknown[0], (*declared, *CONSTANTS))
+            raise UsageError(f"the value of parameter {quote(name)}: {wrong}")
         key, old = declared[name]
         replaced[name] = (key, Scalar(text, old.line, old.column))
     if not overrides or not isinstance(root, MappingNode) or not isinstance(parameters, MappingNode):

@@ -14,6 +14,12 @@ from kronbot.errors import Mistake, Mistaken
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
 
+# Units that people write behind numbers, and what they are in SI units.
+UNITS: Final = {
+    "um": "1e-6", "mm": "1e-3", "cm": "1e-2", "km": "1e3", "ms": "1e-3", "kN": "1e3", "MPa": "1e6", "GPa": "1e9",
+    "degrees": "deg", "rad": "1", "rpm": "pi/30", "Hz": "(2*pi)", "kg": "1", "Nm": "1",
+}  # fmt: skip
+
 _GUESSED_LENGTH = 64
 _LIKENESS = 0.6
 # Fewest letters of an abbreviation.
@@ -51,6 +57,13 @@ def named(character: str) -> str:
     if character.isascii():
         return quote(character)
     return f"{quote(character)} ({_unicode_name(character)})"
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """What to say of a name in an expression that nobody gave a value: units are the usual reason."""
+    if name in UNITS:
+        return f"unknown name {quote(name)}; numbers are in SI units, which are not written: {UNITS[name]} in its place"
+    return f"unknown name {quote(name)}{did_you_mean(name, known)}"
 
 
 def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:

@@ -184,7 +184,7 @@ def test_the_model_is_traced_once(monkeypatch):
     assert len(traced) == 1
 
 
-@pytest.mark.parametrize("question", ["modes", "linearize"])
+@pytest.mark.parametrize("question", ["modes", "linearize", "jacobian"])
 def test_pictures_are_of_one_point(question, folder, capsys):
     code, answer, err = asked(capsys, question, "pendulum.yaml", "--q", "@rows.csv", "--plot", "x.png")
     assert (code, answer) == (2, None)

@@ -1,5 +1,6 @@
 """Pictures: what stands in them is read back from their figures; that they are fine to look at, people have seen."""
 
+import json
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -24,7 +25,7 @@ from kronbot.cli.plots.curves import Curve  # noqa: E402
 from kronbot.cli.plots.frequency_response import Response  # noqa: E402
 from kronbot.compute.result import Array, Result  # noqa: E402
 from kronbot.compute.trace import Trace  # noqa: E402
-from kronbot.errors import UsageError  # noqa: E402
+from kronbot.errors import ComputationError, UsageError  # noqa: E402
 from kronbot.mechanics import floquet, jacobians, kinematics, linearization, vibration  # noqa: E402
 from kronbot.mechanics import statics as static_question  # noqa: E402
 from kronbot.mechanics.comparison import at_orders, side_by_side  # noqa: E402
@@ -860,3 +861,17 @@ def test_runs_of_robots_of_any_size(picture):
         figure = picture(simulation.draw, robot, result)
         demand_sound(figure)
         assert starting(figure, "at t = 0").get_xlabel() == ("x [mm]" if length < 0.1 else "x [m]")
+
+
+@pytest.mark.parametrize(
+    ("module", "told"), [("jacobian", ["jacobian", "khang"]), ("linear_model", ["linearize", "torso", "--motion"])]
+)
+def test_a_picture_that_fails_leaves_the_answer(module, told, monkeypatch, capsys, tmp_path):
+    """It is told before it is drawn."""
+
+    def failing(*given):
+        raise ComputationError("no picture")
+
+    monkeypatch.setattr(f"kronbot.cli.plots.{module}.draw", failing)
+    assert run([*told, "--format", "json", "--plot", str(tmp_path / "x.png")]) == 1
+    assert json.loads(capsys.readouterr().out)["command"] == told[0]

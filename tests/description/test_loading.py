@@ -679,6 +679,7 @@ def test_overrides():
         ({"m33": "1"}, "unknown parameter 'm33'; did you mean 'm3'?"),
         ({"EI": "1 +"}, "the value of parameter 'EI': '1 \\+' is not an expression"),
         ({"EI": ""}, "the value of parameter 'EI': an expression is missing"),
+        ({"EI": "500*mm"}, "unknown name 'mm'; numbers are in SI units, which are not written: 1e-3 in its place"),
         ({"EI": "m33"}, "the value of parameter 'EI': unknown name 'm33'; did you mean 'm3'?"),
         ({"EI": "1/0"}, "the value of parameter 'EI': division by zero"),
         ({"m3": "k"}, "circle: 'm3' -> 'k' -> 'm3'"),
