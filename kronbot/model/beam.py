@@ -18,7 +18,7 @@ from kronbot.model import beam_integrals
 from kronbot.model.modes import Shapes, gauss, nodes_needed
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
-from kronbot.model.rod import Step, march
+from kronbot.model.rod import DEGREE, Step, march
 
 TIP = 1.0
 # A beam without modes still needs int x^2 exactly.
@@ -120,8 +120,7 @@ class Beam:
         grid = [0.0, *self.nodes[0].tolist(), TIP]
         start = CrossSection(Pose(casadi.vertcat(self.root, 0, 0), SX.eye(3)), SX(3, self.n), SX(3, self.n))
         last = max(places, default=0.0)
-        pairs = [(a, b) for a, b in pairwise(grid) if a < last]
-        sections = [start, *march(start, (self._step(a, b, q_f) for a, b in pairs), q_f)]
+        sections = [start, *march(start, (self._step(a, b, q_f) for a, b in pairwise(grid) if a < last), q_f)]
         result = []
         for xi in places:
             before = max(i for i, node in enumerate(grid[: len(sections)]) if node <= xi)
@@ -132,19 +131,14 @@ class Beam:
     def _step(self, a: float, b: float, q_f: SX) -> Step:
         """The step of the rod from xi = a to b."""
         qv, qw, qa = self._split(q_f)
+        v, w, a_x = (self._strains(direction, a, b) for direction in self.directions)
+        strains = (casadi.vertcat(a_x[i, :] @ qa, -w[i, :] @ qw, v[i, :] @ qv) for i in range(DEGREE + 1))
+        return Step((b - a) * self.length, casadi.vertcat(*strains))
 
-        def change(direction: Direction, derivative: int) -> SX:
-            return self.row(direction, b, derivative) - self.row(direction, a, derivative)
-
-        turn = casadi.vertcat(change(self.torsion, 0) @ qa, -change(self.w, 1) @ qw, change(self.v, 1) @ qv)
-        v, w, a_x = (self._sampled(direction, a, b) for direction in self.directions)
-        within = (casadi.vertcat(a_x[i, :] @ qa, -w[i, :] @ qw, v[i, :] @ qv) for i in range(3))
-        return Step((b - a) * self.length, casadi.vertcat(turn, *within))
-
-    def _sampled(self, direction: Direction, a: float, b: float) -> SX:
-        """Strains of the shapes at the three Gauss points from xi = a to b, 3 x m; of splines those of a quadratic."""
-        hat = beam_integrals.quadratic(direction.shapes, direction.strain, a, b)
-        return casadi.vertcat(*(self._entries(direction, values, direction.strain) for values in hat.T))
+    def _strains(self, direction: Direction, a: float, b: float) -> SX:
+        """Legendre coefficients of the strains of the shapes from xi = a to b, one row a degree."""
+        hat = beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
+        return casadi.vertcat(*(self._entries(direction, values, direction.strain) for values in hat))
 
     def curvature(self, xi: float, q_f: SX) -> SX:
         """kappa (3 x 1, 1/m) of a section in its own axes: twist alpha', -w'', v''; the same in every order."""
@@ -205,18 +199,27 @@ class Beam:
         Orders 0 and 1 are linear in the shapes, so that named modal integrals carry them (C1, D1, m11 of Khang (68));
         order 2 adds functions that are orthonormal over the beam, order ``exact`` takes the Gauss nodes.
         """
-        if self.order == "exact":
-            nodes, weights = self.nodes
-            sections = self.cross_sections(nodes.tolist(), q_f)
-            masses = SX(weights) * self.mass
-            points = casadi.horzcat(*(at.pose.r for at in sections))
-            return MassLine(points, casadi.vertcat(*(at.J_T for at in sections)), masses, casadi.diag(masses))
-        return self._bent_mass_line(q_f) if self.order == "2" else self._modal_mass_line(q_f)
+        lines = {"exact": self._rod_mass_line, "2": self._bent_mass_line}
+        return lines.get(self.order, self._modal_mass_line)(q_f)
+
+    def _rod_mass_line(self, q_f: SX) -> MassLine:
+        """The mass at Gauss nodes, and what these miss of a straight beam where they straddle knots of splines."""
+        nodes, weights = self.nodes
+        sections, masses = self.cross_sections(nodes.tolist(), q_f), SX(weights) * self.mass
+        points, slopes = casadi.horzcat(*(at.pose.r for at in sections)), casadi.vertcat(*(at.J_T for at in sections))
+        if not any(direction.shapes.knots.size for direction in self.directions):
+            return MassLine(points, slopes, masses, casadi.diag(masses))
+        line = self._modal_mass_line(q_f)
+        fields = (casadi.vertcat(*(self.row(d, xi, 0) for xi in nodes)) for d in (self.v, self.w))
+        b = casadi.horzcat(self.root + SX(nodes) * self.length, *fields)
+        first, gram = line.first - b.T @ masses, line.gram - b.T @ casadi.diag(masses) @ b
+        points, slopes = casadi.horzcat(points, line.points), casadi.vertcat(slopes, line.slopes)
+        return MassLine(points, slopes, casadi.vertcat(masses, first), casadi.diagcat(casadi.diag(masses), gram))
 
     def _bent_mass_line(self, q_f: SX) -> MassLine:
         """b = [x, phi_v..., phi_w...] and functions for the quadratic forms that order 2 adds along each axis."""
         v, w, a = self.directions
-        xi, weights = self.nodes
+        xi, weights = beam_integrals.fine_rule(*(d.shapes for d in self.directions))
         along = [(d, d, -beam_integrals.running(d.shapes, 1, d.shapes, 1, xi)) for d in (v, w)]
         up, out = (beam_integrals.running_twice(d.shapes, 2, a.shapes, 0, xi) for d in (w, v))
         stretch = casadi.vertcat(SX(0, 1), *(self.power(p) for d in self.directions for p in d.shapes.powers))
@@ -262,8 +265,7 @@ class Beam:
         C = casadi.vertcat(*(self._modal_column("C", d, beam_integrals.integral(d.shapes), 1) for d in bending))
         D = casadi.vertcat(*(self._modal_column("D", d, beam_integrals.first_moment(d.shapes), 2) for d in bending))
         m_v, m_w, m_vw = self.modal_matrix("m", self.v, 0), self.modal_matrix("m", self.w, 0), self._mixed_matrix()
-        m = casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]])
-        return self._with_x(*self._straight(q_f), rho * C, rho * D, rho * m)
+        return self._with_x(*self._straight(q_f), rho * C, rho * D, rho * casadi.blockcat([[m_v, m_vw], [m_vw.T, m_w]]))
 
     def _straight(self, q_f: SX) -> Sloped:
         """The c_k of [x, phi_v..., phi_w...] side by side (3 x K), and the derivatives of their columns (3 K x n)."""

@@ -17,13 +17,26 @@ from kronbot.model.modes import Polynomial, Shapes, gauss
 ORTHOGONAL = 1e-12
 # What is left of a function beside the others is rounding where it is smaller than this share.
 INDEPENDENT = 1e-15
+# Legendre coefficients below this share of the largest are rounding.
+NEGLIGIBLE = 1e-14
 # Nodes between two knots: exact for two cubics and a factor of xi.
 PIECE_NODES = 4
+# And for squares of int int phi'' phi, of degree 6.
+FINE_NODES = 7
 
 
 def rule(shapes: Shapes) -> tuple[Array, Array]:
     """Return nodes on [0, 1] and weights, both (k,), for integrals of products of two shapes and of xi."""
     return _composite(np.array([0.0, *shapes.knots, 1.0]), _piece_nodes(shapes))
+
+
+def fine_rule(*families: Shapes) -> tuple[Array, Array]:
+    """Return nodes on [0, 1] and weights, both (k,), for products of four shapes or derivatives as in ``nodes_needed``.
+
+    Between knots, so that it is exact for splines.
+    """
+    cuts = np.unique(np.concatenate([[0.0, 1.0], *(family.knots for family in families)]))
+    return _composite(cuts, max(FINE_NODES if family.knots.size else family.nodes for family in families))
 
 
 def integral(shapes: Shapes) -> Array:
@@ -107,22 +120,16 @@ def running_twice(a: Shapes, da: int, b: Shapes, db: int, xi: npt.ArrayLike) -> 
     return np.asarray(np.cumsum(moment + lengths[:, None, None] * before, axis=0)[back])
 
 
-def quadratic(shapes: Shapes, derivative: int, start: float, end: float) -> Array:
-    """Return the quadratics nearest to phi_i^(n) on [start, end], at its three Gauss points, as an array (m, 3).
+def expansion(shapes: Shapes, derivative: int, start: float, end: float, degree: int) -> Array:
+    """Return the Legendre coefficients (degree + 1, m) of phi_i^(n) on [start, end], zero where they are rounding.
 
-    Nearest in the mean square, which keeps the moments of degree 0, 1 and 2; between knots it is phi_i^(n) itself that
-    stands at these points. Raises ValueError for a derivative other than 0, 1 and 2.
+    Raises ValueError for a derivative other than 0, 1 and 2.
     """
-    length = end - start
-    own = start + length * gauss(3)[0]
     inside = shapes.knots[(shapes.knots > start) & (shapes.knots < end)]
-    if not inside.size:
-        return shapes.values(own, derivative)
-    xi, weight = _composite(np.array([start, *inside, end]), 3)
-    # Legendre polynomials at the places xi (degrees along columns) and at the Gauss points.
-    there, here = (legendre.legvander(2 * (at - start) / length - 1, 2) for at in (xi, own))
-    moments = (shapes.values(xi, derivative) * weight) @ (there * [1, 3, 5]) / length
-    return np.asarray(moments @ here.T)
+    xi, weight = _composite(np.array([start, *inside, end]), max(_piece_nodes(shapes), degree + 1))
+    across = legendre.legvander(2 * (xi - start) / (end - start) - 1, degree) * (2 * np.arange(degree + 1) + 1)
+    found = (across.T * weight) @ shapes.values(xi, derivative).T / (end - start)
+    return np.where(np.abs(found) < NEGLIGIBLE * np.abs(found).max(axis=0, initial=0.0), 0.0, found)
 
 
 def _composite(cuts: Array, n: int) -> tuple[Array, Array]:
