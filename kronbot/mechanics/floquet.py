@@ -163,7 +163,8 @@ def _monodromy(
         M, D, K = (rows[name].reshape(-1, robot.n, robot.n)[:, free][:, :, free] for name in "MDK")
         return M, D, K
 
-    return monodromy(coefficients, period, progress)
+    corners = [t for motion in robot.motions.values() for t in motion.corners(robot.parameters, PURPOSE)]
+    return monodromy(coefficients, period, corners, progress)
 
 
 def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:

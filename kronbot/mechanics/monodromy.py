@@ -7,14 +7,16 @@ what the steps of a piece miss is known piece by piece.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.deflation import echelon, null_space
+from kronbot.mechanics.integration import stops
 from kronbot.model.modes import gauss
 
 Array = npt.NDArray[np.float64]
@@ -89,10 +91,15 @@ class Scales:
         return np.concatenate([G @ self.places, M[place] @ self.rates])
 
 
-def monodromy(coefficients: Coefficients, period: float, progress: Callable[[float], None]) -> Monodromy:
-    """The monodromy matrix of the periodic coefficients; ``progress`` is told the share of the period that is done."""
+def monodromy(
+    coefficients: Coefficients, period: float, corners: Iterable[float], progress: Callable[[float], None]
+) -> Monodromy:
+    """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
+
+    ``progress`` is told the share of the period that is done.
+    """
     progress(0.0)
-    times = period * np.arange(PIECES + 1) / PIECES
+    times = _ends(period, corners)
     T, cyclic = _cyclic(*coefficients(times)[::2])
 
     def turned(times: Array) -> tuple[Array, Array, Array]:
@@ -102,15 +109,16 @@ def monodromy(coefficients: Coefficients, period: float, progress: Callable[[flo
     M, D, K = turned(times)
     scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(T)), cyclic))
     pieces, errors = [], []
-    for k in range(PIECES):
+    count = len(times) - 1
+    for k in range(count):
         piece, error = _piece(turned, scales, times[k], times[k + 1])
         pieces.append(piece)
         errors.append(error)
-        progress((k + 1) / PIECES)
+        progress(times[k + 1] / period)
     kept = []
     for place in cyclic.tolist():
-        rows = [scales.momentum(M[k % PIECES], D[k % PIECES], place) for k in range(PIECES + 1)]
-        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) / np.linalg.norm(rows[k]) for k in range(PIECES)]
+        rows = [scales.momentum(M[k % count], D[k % count], place) for k in range(count + 1)]
+        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) / np.linalg.norm(rows[k]) for k in range(count)]
         if max(change) <= CONSERVED:
             kept.append(rows)
     form = scales.form(M[0], D[0])
@@ -120,6 +128,13 @@ def monodromy(coefficients: Coefficients, period: float, progress: Callable[[flo
         pieces = [after.T @ piece @ before for before, piece, after in zip(bases, pieces, bases[1:], strict=False)]
         form = bases[0].T @ form @ bases[0]
     return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
+
+
+def _ends(period: float, corners: Iterable[float]) -> Array:
+    """Ends of the pieces (s): corners, and as many between them as make PIECES of a period without."""
+    stretches = pairwise(stops(period, corners))
+    shares = [np.linspace(a, b, math.ceil(PIECES * (b - a) / period), endpoint=False) for a, b in stretches]
+    return np.append(np.concatenate(shares), period)
 
 
 def _cyclic(M: Array, K: Array) -> tuple[Array, npt.NDArray[np.intp]]:

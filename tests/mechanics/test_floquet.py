@@ -14,7 +14,9 @@ from yaml import safe_load
 import kronbot
 from kronbot.errors import UsageError
 from kronbot.mechanics.floquet import linearize_along
+from kronbot.mechanics.monodromy import monodromy
 from kronbot.mechanics.multipliers import _definite
+from kronbot.mechanics.multipliers import multipliers as _multipliers
 
 G, LENGTH, MASS, INERTIA = 9.81, 0.7, 1.3, 0.08
 LEVER = MASS * LENGTH / (INERTIA + MASS * LENGTH**2)  # 1/m: theta'' + LEVER (g + z'') theta = 0
@@ -461,6 +463,29 @@ def test_the_edge_of_a_tongue_is_undecided():
         found = along(pendulum(*physical(mathieu_b(1, q), q)))
         assert found.summary["verdict"].startswith("undecided (")
         assert found.summary["verdict"].endswith("meet on the unit circle as far as their errors tell")
+
+
+def test_corners_of_motions_are_ends_of_pieces():
+    """y'' + K y = 0, K a triangle: across its corner, steps of any order miss by their length cubed."""
+    top, period, asked = 0.37, 1.0, []
+
+    def stiffness(t):
+        return 9 + 40 * np.where(t < top, t / top, (period - t) / (period - top))
+
+    def coefficients(times):
+        asked.extend(times)
+        one = np.ones((len(times), 1, 1))
+        return one, 0 * one, stiffness(times)[:, None, None] * one
+
+    answer = _multipliers(monodromy(coefficients, period, [top], lambda share: None))
+    assert len(asked) < 2000
+    X = np.eye(2)
+    for span in ((0, top), (top, period)):
+        slope = lambda t, x: (np.array([[0, 1], [-stiffness(t), 0]]) @ x.reshape(2, 2)).ravel()  # noqa: E731
+        X = solve_ivp(slope, span, X.ravel(), method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1].reshape(2, 2)
+    wanted = np.linalg.eigvals(X)
+    assert np.abs(np.sort_complex(answer.values) - np.sort_complex(wanted)).max() < 1e-11
+    assert answer.errors.max() < 1e-10
 
 
 def test_equal_vibrations_are_stable_though_their_multipliers_coincide():
