@@ -35,6 +35,8 @@ NO_STIFFNESS = 1e-15
 # A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
 CONSERVED = 1e-9
 EPS = float(np.finfo(float).eps)
+# By how much rounding in a piece may exceed EPS times the size of its exponent, for m deviations SAFETY m times.
+SAFETY = 4.0
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,22 @@ class Monodromy:
 class Scales:
     """Deviations of about equal energy: y = ``places`` z_1 for coordinates that are not cyclic, y' = ``rates`` z_2.
 
-    ``seen`` are the coordinates that are not cyclic.
+    ``seen`` are the coordinates that are not cyclic. A rounding of the entries of M changes the unit mass of a mode by
+    up to ``loss`` roundings.
     """
 
     seen: Array
     places: Array
     rates: Array
+    loss: float
 
     @staticmethod
     def of(M: Array, K: Array, period: float, seen: Array) -> Scales:
         """By mean inertia and stiffness (n x n): modes of unit mass, their deflection times their frequency."""
         frequencies, places = _modes(M[np.ix_(seen, seen)], K[np.ix_(seen, seen)])
-        return Scales(seen, places / np.maximum(frequencies, 1 / period), _modes(M, K)[1])
+        rates = _modes(M, K)[1]
+        loss = float(np.linalg.norm(np.abs(rates.T) @ np.abs(M) @ np.abs(rates), 2))
+        return Scales(seen, places / np.maximum(frequencies, 1 / period), rates, loss)
 
     def rates_of(self, M: Array, D: Array, K: Array) -> Array:
         """A (times, m, m) with z' = A z."""
@@ -173,8 +179,7 @@ def _piece(coefficients: Coefficients, scales: Scales, start: float, end: float)
         change = math.inf if coarse is None else float(np.linalg.norm(fine - coarse))
         slow = change <= NEARLY and (change > before / 2 or steps == MOST_STEPS)
         if size < math.inf and (change <= CLOSE * max(1.0, size) or slow):
-            # Rounding of the coefficients moves the exponent by EPS of its size.
-            return fine, change + EPS * (exponent + 4) * size
+            return fine, change + SAFETY * len(fine) * EPS * scales.loss * (exponent + 4) * size
         coarse, steps, before = None if size == math.inf else fine, 2 * steps, change
     raise ComputationError("the period is too long for vibrations so fast: take fewer modes, or lock stiff coordinates")
 
@@ -193,7 +198,12 @@ def _steps(coefficients: Coefficients, scales: Scales, start: float, end: float,
     exponents = a + c / 12 + _commutator(-20 * a - c + ab, inner) / 240
     product = np.eye(A.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
-        for step in expm(exponents):
+        # Squared from exponents below 1: expm itself begins at 5, where its rational function loses two digits.
+        halvings = max(0, int(np.frexp(np.linalg.norm(exponents, axis=(1, 2)).max())[1]))
+        parts = expm(np.ldexp(exponents, -halvings))
+        for _ in range(halvings):
+            parts = parts @ parts
+        for step in parts:
             product = step @ product
     return product, float(np.linalg.norm(a, axis=(1, 2)).sum())
 

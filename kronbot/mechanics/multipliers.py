@@ -83,11 +83,11 @@ def _factors(product: Monodromy) -> tuple[list[Array], list[float]]:
             bounds.append(bound)
             factor, bound = piece, error
         else:
-            factor, bound = longer, own * bound + (error + EPS * own) * size
+            factor, bound = longer, own * bound + (error + len(piece) * EPS * own) * size
     factors.append(factor)
     bounds.append(bound)
     # The eigenvalues come with a backward error of their own.
-    whole = len(factors) * EPS * max(float(np.linalg.norm(factor, 2)) for factor in factors)
+    whole = len(factors) * len(factor) * EPS * max(float(np.linalg.norm(factor, 2)) for factor in factors)
     return factors, [bound + whole for bound in bounds]
 
 

@@ -8,6 +8,7 @@ import pytest
 from oracles import Lagrangian
 from robots_in_tests import model
 from scipy.integrate import quad, solve_ivp
+from scipy.linalg import eigh
 from scipy.special import mathieu_a, mathieu_b
 from yaml import safe_load
 
@@ -608,3 +609,35 @@ def test_a_motion_that_stands_still_is_a_motion(still):
     start = robot.linearize(q={"qa": 0.2 if "0.2" in still else 0.1 if "0.1" in still else 0})
     for name in ("M_L", "D_L", "K_L"):
         assert along.arrays[name].values == pytest.approx(np.array([start[name]] * 3), abs=1e-12)
+
+
+@pytest.mark.parametrize("period", [30.0, 100.0, 200.0, 300.0])
+def test_constant_undamped_systems_are_stable_over_any_period(period):
+    """Multipliers exp(+-i w T) within their errors, and no verdict that rounding makes, whatever the inertia."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n = 1 + seed % 3
+        Q, S = rng.standard_normal((2, n, n))
+        M, K = Q @ Q.T + 10.0 ** -(seed % 4) * np.eye(n), S @ S.T + 0.1 * np.eye(n)
+        found = _multipliers(monodromy(constant(M, K), period, [], lambda share: None))
+        rates = np.sqrt(eigh(K, M, eigvals_only=True))
+        exact = np.exp(1j * period * np.concatenate([rates, -rates]))
+        assert found.word == "stable, undamped"
+        assert (np.abs(found.values[:, None] - exact).min(axis=1) <= found.errors).all()
+        assert (found.errors < 1e-6).all()
+
+
+def test_free_directions_of_uneven_inertia_are_all_cyclic():
+    """Three rotors on one axis, the middle one heavy: two directions are free, the third is a pendulum."""
+    M, v = np.diag([1.0, 61.0, 2.0]), np.ones(3)
+    found = _multipliers(monodromy(constant(M, 9.81 * np.outer(v, v)), 1.0, [], lambda share: None))
+    rate = np.sqrt(9.81 * v @ np.linalg.solve(M, v))
+    assert found.at_one == 4 and found.word == "stable, undamped"
+    assert apart(found.values, np.exp(1j * np.array([rate, -rate, 0, 0, 0, 0]))) < 1e-12
+
+
+def constant(M, K):
+    def coefficients(times):
+        return tuple(np.repeat(A[None], len(times), axis=0) for A in (M, 0 * M, K))
+
+    return coefficients
