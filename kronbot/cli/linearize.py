@@ -129,7 +129,7 @@ def linearize(
         moving = robot.with_motion(motion) if motion else robot
         if motion:
             options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
-        lock_or_none = held if lock else None
+        lock_or_none = None if lock is None else held
 
         def followed() -> Result:
             with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:

@@ -85,7 +85,7 @@ def choice(value: object, known: Collection[str], word: str) -> str:
 def names(value: object, known: Collection[str], word: str, what: str) -> list[str]:
     """Some of the names there are: a list, "q1,q2", or "all". ``what`` they are is for messages."""
     if isinstance(value, str):
-        given = [name.strip() for name in text(value, word).split(",")]
+        given = [name.strip() for name in text(value, word).split(",") if name.strip()]
         given = list(known) if given == ["all"] else given
     elif isinstance(value, Set):  # in an order that is the same every time
         given = sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))

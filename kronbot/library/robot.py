@@ -305,7 +305,7 @@ class Robot(Pointwise):
 
         names = [arguments.choice(each, complexity.FUNCTIONS, "function") for each in functions]
         sizes = (
-            None if links is None else arguments.counts(links, "links", 1, limits.LINKS),
+            None if links is None else arguments.counts(links, "links", 1, limits.MOVING),
             None if modes is None else arguments.counts(modes, "modes", 1, limits.MODES),
         )
         chains = None if links is None and modes is None else complexity.Chains.of(*sizes)

@@ -49,6 +49,8 @@ def linearize_along(
         raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)
     trace = _along(robot)
+    if period is not None:
+        _demand_tables(robot, period, "the period")
     found = _period(robot, trace) if period is None else period
     if period is not None and (period < SHORTEST_STEP or not _repeats(trace, period)):
         raise UsageError(Argument("period", f"{period:g}"), ": M_L, D_L, K_L do not repeat after it")
@@ -57,7 +59,7 @@ def linearize_along(
     step = duration / STEPS if step is None else step
     demand_rows(duration, step, 3 * robot.n**2 + robot.n)
     times = grid(duration, step)
-    _demand_tables(robot, times[-1])
+    _demand_tables(robot, times[-1], "the grid")
     rows = trace.rows(times)
     arrays = _stacks(robot, rows, times, locked or frozenset())
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
@@ -179,9 +181,9 @@ def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[s
     return summary
 
 
-def _demand_tables(robot: Robot, end: float) -> None:
+def _demand_tables(robot: Robot, end: float, what: str) -> None:
     for motion in robot.motions.values():
         if motion.times and not motion.times[0] <= 0 <= end <= motion.times[-1]:
             raise UsageError(
-                f"a table goes from t = {motion.times[0]:g} s to {motion.times[-1]:g} s, the grid to {end:g} s"
+                f"a table goes from t = {motion.times[0]:g} s to {motion.times[-1]:g} s, {what} to {end:g} s"
             )

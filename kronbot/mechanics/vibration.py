@@ -111,9 +111,8 @@ class Vibrations:
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
             said = verdict(robot, system, found, f"about {basic}", locked)
-            growth = said.pop("largest_growth_rate", 0.0)
-            if str(said.get("verdict", "")).startswith("unstable"):
-                said["growth_rate"] = growth
+            if not str(said.get("verdict", "")).startswith("unstable"):
+                said.pop("largest_growth_rate", None)
             stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
             held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
             said["model"] = f"{model_in_words(robot, locked)}{held}"

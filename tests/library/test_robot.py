@@ -261,6 +261,8 @@ def test_joints_to_lock_in_words(arm):
     every = [joint.name for joint in arm.joints]
     for lock in ("all", ",".join(every), " , ".join(every), every):
         assert arm.linearize(lock=lock)["M_L"].shape == (arm.n - len(every),) * 2
+    for lock, count in (("", 0), (",", 0), (f"{every[0]},", 1)):
+        assert arm.linearize(lock=lock)["M_L"].shape == (arm.n - count,) * 2
     with pytest.raises(UsageError, match="no joint 'q1x'"):
         arm.linearize(lock="q1x")
 
@@ -293,6 +295,8 @@ def test_complexity(arm):
     assert answer["modes"].tolist() == [2, 2]
     with pytest.raises(UsageError, match="function"):
         arm.complexity("everything")
+    with pytest.raises(UsageError, match="links must be 1 to 128"):
+        arm.complexity(links=[129])
 
 
 def test_parameters_that_are_none(tmp_path):

@@ -641,3 +641,14 @@ def constant(M, K):
         return tuple(np.repeat(A[None], len(times), axis=0) for A in (M, 0 * M, K))
 
     return coefficients
+
+
+def test_a_period_beyond_the_end_of_a_table_is_refused(tmp_path):
+    """Coefficients may be constant there; the motion is not known, whatever the grid."""
+    (tmp_path / "t.csv").write_text("t,q1\n" + "".join(f"{t},{t**2}\n" for t in range(6)))
+    text = COAXIAL.replace("DAMPING", "0")
+    text = text[: text.index("motion:")] + "motion: {q1: {type: table, file: t.csv}}\n"
+    (tmp_path / "r.yaml").write_text(text)
+    robot = kronbot.load(tmp_path / "r.yaml")
+    with pytest.raises(UsageError, match="a table goes from t = 0 s to 5 s, the period to 20 s"):
+        robot.linearize_along(duration=1, period=20)

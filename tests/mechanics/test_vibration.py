@@ -155,3 +155,13 @@ def test_check_says_why_it_has_no_frequencies():
         .replace("links:", "parameters: {EI: }\nlinks:")
     )
     assert "EI" in loads(text).check().summary["frequencies"]
+
+
+def test_rows_keep_the_growth_of_those_that_are_unstable():
+    """A point mass that hangs or stands: the one that stands falls at sqrt(g / l), which is told as for it alone."""
+    text = "kronbot: 1\nname: p\ngravity: [0, -9.81, 0]\nlinks:\n- name: a\n  joint: {type: revolute, name: q}\n"
+    robot = loads(text + "  pose: {}\n  rigid: {mass: 2, com: [0, -0.5, 0]}\n")
+    found = robot.modes(q=[[0.0], [np.pi]]).summary
+    assert found["unstable_cases_free"] == 1
+    assert found["largest_growth_rate_free"] == pytest.approx(np.sqrt(9.81 / 0.5), rel=1e-12)
+    assert robot.modes(q=[np.pi]).summary["largest_growth_rate_free"] == found["largest_growth_rate_free"]
