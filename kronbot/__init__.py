@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from kronbot.description import Source
-    from kronbot.description.urdf_translation import Translation
+    from kronbot.description.urdf.translation import Translation
     from kronbot.library.robot import Robot
 
 __version__ = "0.3.0"
@@ -67,9 +67,9 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     ``tip`` is the link whose frame is the endpoint, by default the only or deepest leaf. Raises DescriptionError where
     the file is no tree of revolute, continuous, prismatic and fixed joints.
     """
-    from kronbot.description.elements import read_xml
-    from kronbot.description.urdf import URDF_BYTES, parse_urdf
-    from kronbot.description.urdf_translation import translate
+    from kronbot.description.urdf.elements import read_xml
+    from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
+    from kronbot.description.urdf.translation import translate
     from kronbot.library import arguments
 
     source = read_xml(arguments.path(urdf, "urdf"), URDF_BYTES)

@@ -18,7 +18,7 @@ def main() -> NoReturn:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave_at_once)
     try:
-        from kronbot.compute.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
+        from kronbot.system.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
 
         handle(leave)
         _mend_streams()

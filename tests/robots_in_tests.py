@@ -8,9 +8,9 @@ from random_robots import to_yaml
 
 from kronbot import description
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.integration import Tolerances
-from kronbot.mechanics.simulation import Run, horizon, simulate
+from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
+from kronbot.questions.simulate import Run, horizon, simulate
 
 
 def model(robot, order="2"):

@@ -12,7 +12,7 @@ import click
 import pytest
 
 import kronbot
-from kronbot.cli import explain
+from kronbot.cli.commands import explain
 from kronbot.cli.main import kronbot as command_line
 
 README = Path(__file__).parents[1] / "README.md"

@@ -15,11 +15,11 @@ from typing import cast
 import click
 
 from kronbot import __version__
-from kronbot.cli import completion
-from kronbot.cli.files import LOST
-from kronbot.cli.messages import escaped, show_error, worded
-from kronbot.compute.interruption import SIGNALS, Interruptions, interruptions
+from kronbot.cli.input import completion
+from kronbot.cli.output.files import LOST
+from kronbot.cli.output.messages import escaped, show_error, worded
 from kronbot.errors import Interrupted, KronbotError, not_loaded, said
+from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
 
 # Characters of a message that people can be asked to read.
 LONGEST = 600

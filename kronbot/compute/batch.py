@@ -10,11 +10,12 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute import policy, sharing
-from kronbot.compute.cost import INTERPRETED, NATIVE, instructions
+from kronbot.compute import sharing
+from kronbot.compute.native import policy
+from kronbot.compute.native.cost import INTERPRETED, NATIVE, instructions
 
 if TYPE_CHECKING:
-    from kronbot.compute.kernel import Kernel
+    from kronbot.compute.native.kernel import Kernel
 
 Array = npt.NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def _kernel(function: casadi.Function, count: int, work: int, processes: int) ->
     """Native code for whole chunks, whose points are one loop in C, or for a point where they are fewer."""
     if work * INTERPRETED <= WORTH_LOOKING and policy.choice() != "on":
         return None
-    from kronbot.compute.native import at_once  # here, since most questions do without
+    from kronbot.compute.native.use import at_once  # here, since most questions do without
 
     return at_once(function.map(CHUNK) if count >= CHUNK else function, count // processes)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
-from kronbot.compute.interruption import handle
+from kronbot.system.interruption import handle
 
 # Work (s) that a further process is worth, started and ended, and a further thread.
 PROCESS, THREAD = 0.05, 0.001

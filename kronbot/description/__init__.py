@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kronbot.description.composing import compose as compose
-    from kronbot.description.composing import compose_leniently as compose_leniently
     from kronbot.description.loading import Description as Description
     from kronbot.description.loading import load as load
     from kronbot.description.shipped import shipped_robots as shipped_robots
-    from kronbot.description.source import Source as Source
-    from kronbot.description.source import read as read
     from kronbot.description.table import read_table as read_table
+    from kronbot.description.yaml.composing import compose as compose
+    from kronbot.description.yaml.composing import compose_leniently as compose_leniently
+    from kronbot.description.yaml.source import Source as Source
+    from kronbot.description.yaml.source import read as read
 
 _HOMES = {
     "compose": "composing",

@@ -13,7 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from kronbot.description import limits
-from kronbot.description.expressions import Expression
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.schema import RobotFile
 
 Schema = dict[str, Any]

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kronbot.description import limits
-from kronbot.description.composing import compose, compose_leniently
-from kronbot.description.expressions import (
+from kronbot.description.checks.quantities import check_quantities
+from kronbot.description.checks.report import Report, View
+from kronbot.description.checks.rules import check_rules
+from kronbot.description.checks.slips import mend_slips
+from kronbot.description.expressions.expression import (
     CONSTANTS,
     CycleError,
     Expression,
@@ -17,16 +20,13 @@ from kronbot.description.expressions import (
     parse,
     resolve_each,
 )
-from kronbot.description.nodes import Mapping as MappingNode
-from kronbot.description.nodes import Node, Scalar, find, plain
-from kronbot.description.quantities import check_quantities
-from kronbot.description.report import Report, View
-from kronbot.description.rules import check_rules
 from kronbot.description.schema import VALIDATOR, RobotFile
-from kronbot.description.slips import mend_slips
-from kronbot.description.source import Source
-from kronbot.description.translation import report_empty, report_faults
 from kronbot.description.wording import did_you_mean, listing, quote, quoting, unknown_name, with_lines
+from kronbot.description.yaml.composing import compose, compose_leniently
+from kronbot.description.yaml.nodes import Mapping as MappingNode
+from kronbot.description.yaml.nodes import Node, Scalar, find, plain
+from kronbot.description.yaml.source import Source
+from kronbot.description.yaml.translation import report_empty, report_faults
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

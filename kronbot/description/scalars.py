@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kronbot.description import limits
-from kronbot.description.expressions import Expression, ExpressionError, Number, evaluate, parse
+from kronbot.description.expressions.expression import Expression, ExpressionError, Number, evaluate, parse
 from kronbot.description.wording import is_shown, named, quote
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeVar
 
 from kronbot.description import scalars
-from kronbot.description.expressions import Expression, parse
+from kronbot.description.expressions.expression import Expression, parse
 from kronbot.description.validation import Check, Choice, Field, Tag, Validator
 
 T = TypeVar("T")

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from kronbot.cached import cached_property
 from kronbot.description import limits
-from kronbot.description.nodes import Place
-from kronbot.description.rules import file_fault
-from kronbot.description.source import decode, read_bytes
+from kronbot.description.checks.rules import file_fault
 from kronbot.description.wording import did_you_mean, first_of, quote
+from kronbot.description.yaml.nodes import Place
+from kronbot.description.yaml.source import decode, read_bytes
 from kronbot.errors import DescriptionError, Mistake
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)

@@ -13,14 +13,14 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.interruption import own_errors
 from kronbot.compute.question import Question
-from kronbot.compute.result import Array, Outcome, Result, Scalar
 from kronbot.errors import ComputationError, said
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
-from kronbot.mechanics.limits import told_at, told_of_rows
 from kronbot.model.robot import Robot
+from kronbot.questions.limits import told_at, told_of_rows
+from kronbot.questions.result import Array, Outcome, Result, Scalar
+from kronbot.system.interruption import own_errors
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.description.expressions import ExpressionError, evaluate, parse
+from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import UsageError
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import casadi
 
-from kronbot.compute import c_code, python_code
-from kronbot.compute.naming import c_prefix
-from kronbot.compute.routine import Package
+from kronbot.compute.code import c_code, python_code
+from kronbot.compute.code.routine import Package
+from kronbot.compute.symbolic.naming import c_prefix
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments

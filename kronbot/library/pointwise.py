@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from kronbot.cached import cached_property
 from kronbot.compute.question import Question
-from kronbot.compute.result import Result
 from kronbot.library import arguments
 from kronbot.library.answering import in_words, nothing, numbers, with_limits
 from kronbot.library.values import Values, point, view
 from kronbot.model import robot
+from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from kronbot.library.symbolic import Symbolic
@@ -50,8 +50,8 @@ class Pointwise(robot.Robot):
         [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
         """
         # Here, since SymPy takes half a second to import.
-        from kronbot.compute.formulas import Writing
         from kronbot.library.symbolic import Symbolic
+        from kronbot.questions.formulas import Writing
 
         writing = Writing(
             arguments.choice(style, ("text", "latex", "python"), "style"),
@@ -72,7 +72,7 @@ class Pointwise(robot.Robot):
         >>> kronbot.load("canadarm").check().summary["coordinates"]
         9
         """
-        from kronbot.mechanics import survey
+        from kronbot.questions import check as survey
 
         return survey.survey(self)
 
@@ -92,7 +92,7 @@ class Pointwise(robot.Robot):
         >>> answer["J_T"].shape
         (3, 3)
         """
-        from kronbot.mechanics import jacobians
+        from kronbot.questions import jacobian as jacobians
 
         seen, rates = view(self, frame, axes), qd is not None
         asked = self._once(("jacobian", seen, rates), lambda: jacobians.jacobian(self, seen, rates))
@@ -118,7 +118,7 @@ class Pointwise(robot.Robot):
         >>> answer.arrays["H_T"].columns[:2]
         ['q1|q1', 'q1|q2']
         """
-        from kronbot.mechanics import jacobians
+        from kronbot.questions import jacobian as jacobians
 
         seen, rates = view(self, frame, axes), qd is not None or qdd is not None
         asked = self._once(("hessian", seen, rates), lambda: jacobians.hessian(self, seen, rates))
@@ -137,7 +137,7 @@ class Pointwise(robot.Robot):
         >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
         True
         """
-        from kronbot.mechanics import lagrange
+        from kronbot.questions import dynamics as lagrange
 
         rates = qd is not None or qdd is not None
         asked = self._once(("dynamics", rates), lambda: lagrange.dynamics(self, rates))
@@ -159,7 +159,7 @@ class Pointwise(robot.Robot):
         ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12; a matrix (r x s) has
         coefficients (r x s n^k). Raises ComputationError where coefficients are too large and no ``delta`` is given.
         """
-        from kronbot.mechanics import expansions
+        from kronbot.questions import taylor as expansions
 
         quantity = arguments.choice(of, expansions.QUANTITIES, "of")
         power = arguments.count(terms, "terms", 0, expansions.MOST_TERMS)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot import description
-from kronbot.compute.result import Result
 from kronbot.description import limits
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
@@ -21,6 +20,7 @@ from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.pointwise import Pointwise
 from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, points
 from kronbot.model import build, robot
+from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
@@ -33,7 +33,7 @@ class Robot(Pointwise):
     Made by :func:`kronbot.load`. Coordinates ``q``, rates ``qd`` and accelerations ``qdd`` are given by name
     (``{"q1": 0.1, "upper.v1": "l/50"}``, others are 0), as all n values or those of the joints alone, or, where a
     method says so, as rows of them (an array (N, n), a list of lists, or columns by name). Numbers are SI and radians,
-    or expressions over the file's parameters. Every answer is a :class:`kronbot.compute.result.Result`. Every method
+    or expressions over the file's parameters. Every answer is a :class:`kronbot.questions.result.Result`. Every method
     raises UsageError for a name, a number of values or a choice that is not there, FreeParameters where a parameter has
     no value.
     """
@@ -96,7 +96,7 @@ class Robot(Pointwise):
         >>> answer.arrays["A"].values.shape
         (4, 4)
         """
-        from kronbot.mechanics import linearization
+        from kronbot.questions import linearize as linearization
 
         balanced = arguments.flag(equilibrium, "equilibrium")
         if balanced and (tau is not None or qdd is not None):
@@ -133,7 +133,7 @@ class Robot(Pointwise):
         and locks the moving joints for the multipliers. Raises UsageError without a motion, without a duration or for
         a ``period`` after which the matrices do not repeat, ComputationError where M is singular.
         """
-        from kronbot.mechanics import floquet
+        from kronbot.questions import linearize_along as floquet
 
         locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
         return floquet.linearize_along(
@@ -161,7 +161,7 @@ class Robot(Pointwise):
         move in some row stay locked in all. Raises UsageError where modal coordinates are given, ComputationError where
         M is singular, with the rows before as ``partial``.
         """
-        from kronbot.mechanics import vibration
+        from kronbot.questions import modes as vibration
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         watch = watcher(self, progress)
@@ -247,10 +247,11 @@ class Robot(Pointwise):
         >>> answer["t"].tolist()
         [0.0, 0.05, 0.1]
         """
-        from kronbot.mechanics import initial_state, simulation
-        from kronbot.mechanics.integration import Tolerances
-        from kronbot.mechanics.integrators import SOLVERS
-        from kronbot.mechanics.recursion import ALGORITHMS
+        from kronbot.mechanics.motion.integration import Tolerances
+        from kronbot.mechanics.motion.integrators import SOLVERS
+        from kronbot.mechanics.multibody.recursion import ALGORITHMS
+        from kronbot.questions import initial_state
+        from kronbot.questions import simulate as simulation
 
         known = self.description.values
         run_time, row_time = simulation.horizon(self, self._time(duration, "duration"), self._time(step, "step"))
@@ -280,8 +281,8 @@ class Robot(Pointwise):
         True
         """
         from kronbot.library.exporting import Export
-        from kronbot.mechanics import exported
-        from kronbot.mechanics.recursion import ALGORITHMS
+        from kronbot.mechanics.multibody.recursion import ALGORITHMS
+        from kronbot.questions import export as exported
 
         names = [arguments.choice(each, exported.FUNCTIONS, "function") for each in functions]
         method = arguments.choice(algorithm, ALGORITHMS, "algorithm")
@@ -301,7 +302,7 @@ class Robot(Pointwise):
         ``functions`` are some of forward_recursive, forward_composite, inverse, inertia, jacobian. With ``links`` or
         ``modes`` also for chains of so many links with so many modes a direction, as series.
         """
-        from kronbot.mechanics import complexity
+        from kronbot.questions import complexity
 
         names = [arguments.choice(each, complexity.FUNCTIONS, "function") for each in functions]
         sizes = (

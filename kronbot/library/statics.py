@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kronbot.compute.result import Outcome, Result
 from kronbot.description import schema
-from kronbot.description.expressions import Expression, parse
+from kronbot.description.expressions.expression import Expression, parse
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Scalar
 from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
-from kronbot.mechanics import statics
-from kronbot.mechanics.buckling import buckling
-from kronbot.mechanics.comparison import at_orders
-from kronbot.mechanics.load_cases import Case, Sweep
-from kronbot.mechanics.static_model import PURPOSE
-from kronbot.mechanics.statics import Equilibria, Inquiry
+from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.model.robot import Robot
+from kronbot.questions import statics
+from kronbot.questions.buckling import buckling
+from kronbot.questions.comparison import at_orders
+from kronbot.questions.load_cases import Case, Sweep
+from kronbot.questions.result import Outcome, Result
+from kronbot.questions.statics import Equilibria, Inquiry
 
 Vectors = Sequence[Sequence[Scalar]]
 SOLVERS = statics.SOLVERS

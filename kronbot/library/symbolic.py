@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kronbot.compute.formulas import Writing, formulas
 from kronbot.compute.question import Question
-from kronbot.compute.result import Result, Scalar
 from kronbot.errors import Argument, UsageError
 from kronbot.library.answering import in_words
 from kronbot.library.values import places_of, view
-from kronbot.mechanics import jacobians, lagrange, linearization
 from kronbot.model.robot import Robot
+from kronbot.questions import dynamics as lagrange
+from kronbot.questions import jacobian as jacobians
+from kronbot.questions import linearize as linearization
+from kronbot.questions.formulas import Writing, formulas
+from kronbot.questions.result import Result, Scalar
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Array, Scalar
-from kronbot.mechanics import jacobians
-from kronbot.mechanics.jacobians import View
 from kronbot.model.robot import Robot
+from kronbot.questions import jacobian as jacobians
+from kronbot.questions.jacobian import View
 
 AXES = ("base", "body")
 # By name; or all n, or the joints alone, in their order; or rows (N, n) of them. Values by name may be columns (N,).

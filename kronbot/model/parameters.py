@@ -10,7 +10,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.description.expressions import Expression, evaluate, exact, quarter_turns
+from kronbot.description.expressions.expression import Expression, evaluate, exact, quarter_turns
 from kronbot.errors import Argument, FreeParameters
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}

@@ -10,7 +10,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description import Description, names, schema
-from kronbot.description.expressions import evaluate
+from kronbot.description.expressions.expression import evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.errors import UsageError
 from kronbot.model.beam import TIP, Beam

@@ -14,7 +14,7 @@ import numpy as np
 
 import kronbot
 from kronbot.compute import sharing
-from kronbot.compute.policy import native
+from kronbot.compute.native.policy import native
 
 STATES, ROUNDS = 100_000, 7
 ALONE = """
@@ -22,7 +22,7 @@ import sys, time
 import numpy as np
 import kronbot
 from kronbot.compute import sharing
-from kronbot.compute.policy import native
+from kronbot.compute.native.policy import native
 sharing.THREAD = float("inf")
 robot = kronbot.load("puma560")
 rows = np.random.default_rng(0).uniform(-2, 2, (int(sys.argv[1]), 6))

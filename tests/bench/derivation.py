@@ -9,10 +9,10 @@ from bench.timing import interleaved
 from casadi import SX
 
 from kronbot import description
-from kronbot.compute.formulas import Writing, formulas
 from kronbot.compute.question import Quantity, Question
-from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.build import build
+from kronbot.questions.formulas import Writing, formulas
 
 GRAVITY = 9.81
 # Relative, of the largest entry: rounding of two ways to the same number.

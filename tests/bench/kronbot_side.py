@@ -10,16 +10,17 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.compute import policy
-from kronbot.compute.compiling import FULL, compiled
+from kronbot.compute.native import policy
+from kronbot.compute.native.compiling import FULL, compiled
 from kronbot.compute.trace import Trace
-from kronbot.mechanics import jacobians, simulation
-from kronbot.mechanics.equations import equations
-from kronbot.mechanics.initial_state import initial_state
-from kronbot.mechanics.integration import Tolerances, stops
-from kronbot.mechanics.integrators import integrator
-from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.motion.equations import equations
+from kronbot.mechanics.motion.integration import Tolerances, stops
+from kronbot.mechanics.motion.integrators import integrator
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
+from kronbot.questions import jacobian as jacobians
+from kronbot.questions import simulate as simulation
+from kronbot.questions.initial_state import initial_state
 
 PURPOSE = "bench"
 # Points a call: enough to forget the call, few enough to stay in the processor's cache.

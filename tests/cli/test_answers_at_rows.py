@@ -9,8 +9,8 @@ import pytest
 import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
-from kronbot.mechanics.linearization import Linearization
-from kronbot.mechanics.vibration import Vibrations
+from kronbot.questions.linearize import Linearization
+from kronbot.questions.modes import Vibrations
 
 PENDULUM = """
 kronbot: 1
@@ -176,7 +176,7 @@ def test_a_ctrl_c_keeps_the_rows_before(question, kind, monkeypatch):
 
 
 def test_the_model_is_traced_once(monkeypatch):
-    from kronbot.mechanics.linear_model import LinearModel
+    from kronbot.mechanics.linear.linear_model import LinearModel
 
     traced, about = [], LinearModel.about_any_motion
     monkeypatch.setattr(LinearModel, "about_any_motion", staticmethod(lambda robot: traced.append(1) or about(robot)))
@@ -198,7 +198,7 @@ def test_rows_do_not_converge(folder, capsys):
 
 
 def test_too_many_rows(folder, capsys, monkeypatch):
-    monkeypatch.setattr("kronbot.cli.points.CASE_LIMIT", 2)
+    monkeypatch.setattr("kronbot.cli.input.points.CASE_LIMIT", 2)
     code, _, err = asked(capsys, "statics", "pendulum.yaml", "--q", "@rows.csv")
     assert code == 2
     assert "more than 2 rows" in err

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from kronbot import __version__
-from kronbot.cli.cache import cache as command
-from kronbot.compute import cache
-from kronbot.compute.cache import Cache
-from kronbot.compute.private import NotPrivate
+from kronbot.cli.commands.cache import cache as command
+from kronbot.compute.native import cache
+from kronbot.compute.native.cache import Cache
+from kronbot.system.private import NotPrivate
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def test_a_folder_that_is_not_used_is_said_so(kept, tmp_path):
 
 
 def test_imports_nothing_heavy():
-    code = "import sys; from kronbot.cli.cache import cache; cache([], standalone_mode=False); print(*sys.modules)"
+    code = "import sys; from kronbot.cli.commands.cache import cache; cache([], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "kronbot.compute.cache" in loaded
+    assert "kronbot.compute.native.cache" in loaded
     assert not {"numpy", "casadi", "sympy"} & set(loaded)
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kronbot.cli import tables
-from kronbot.cli.charts import chart, curve
-from kronbot.compute.result import Result
+from kronbot.cli.output import tables
+from kronbot.cli.output.charts import chart, curve
+from kronbot.questions.result import Result
 
 T = np.linspace(0, 1, 21)
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.io import loadmat
 
 from kronbot import __version__
-from kronbot.cli import render
-from kronbot.cli.files import SUFFIXES
 from kronbot.cli.main import kronbot, run
+from kronbot.cli.output import render
+from kronbot.cli.output.files import SUFFIXES
 
 NUMBERS = [suffix for suffix in SUFFIXES if suffix != ".tex"]  # formulas only
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
@@ -224,7 +224,7 @@ def test_a_closed_pipe_is_no_error():
 
 def test_what_runs_away_is_kept_and_told(monkeypatch, capsys):
     """Order 1 loses the stiffness of the spinning beam: exit 1 or a huge deflection, never NaN in JSON."""
-    monkeypatch.setattr("kronbot.mechanics.integrators.STEP_LIMIT", 20_000)  # to give up sooner
+    monkeypatch.setattr("kronbot.mechanics.motion.integrators.STEP_LIMIT", 20_000)  # to give up sooner
     code = run(["simulate", "spin-up", "--order", "1", "--duration", "25", "--format", "json", "-q"])
     out = capsys.readouterr().out
     answer = json.loads(out, parse_constant=pytest.fail)
@@ -254,7 +254,7 @@ def test_help_and_file_errors_import_nothing_heavy(tmp_path):
 
 def test_progress_is_silent_in_a_pipe(monkeypatch):
     """No bar where stderr is no terminal, and none with --quiet."""
-    from kronbot.cli.progress import progress_bar
+    from kronbot.cli.output.progress import progress_bar
 
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -265,7 +265,7 @@ def test_progress_is_silent_in_a_pipe(monkeypatch):
 
 def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
     """Not for what is done soon, and also where work tells nothing for long."""
-    from kronbot.cli import progress
+    from kronbot.cli.output import progress
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -9,11 +9,11 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from kronbot.cli import completion
+from kronbot.cli.input import completion
 from kronbot.cli.main import kronbot
 from kronbot.description import names, shipped_robots
 from kronbot.description.loading import load
-from kronbot.description.source import read
+from kronbot.description.yaml.source import read
 from kronbot.model.build import build
 
 
@@ -132,7 +132,7 @@ def test_names_are_those_of_the_model(name, order):
 
 
 def test_frames_are_those_of_the_command_line():
-    from kronbot.mechanics.kinematics import frame
+    from kronbot.mechanics.multibody.kinematics import frame
 
     described = load(read("torso"))
     robot = build(described, "0")

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import kronbot
 from kronbot import description
-from kronbot.cli.convert import convert
-from kronbot.cli.explain import FOLDER
+from kronbot.cli.commands.convert import convert
+from kronbot.cli.commands.explain import FOLDER
 from kronbot.errors import DescriptionError, UsageError
 
 ARM = """<robot name="arm">
@@ -117,7 +117,7 @@ def test_nothing_heavy_is_imported(arm):
     """Neither for an answer nor for help."""
     script = """
 import sys
-from kronbot.cli.convert import convert
+from kronbot.cli.commands.convert import convert
 convert(sys.argv[1:], standalone_mode=False)
 sys.exit(", ".join({"numpy", "casadi", "sympy"} & set(sys.modules)))
 """

@@ -8,8 +8,8 @@ import unicodedata
 import click
 import pytest
 
-from kronbot.cli import messages
 from kronbot.cli.main import run
+from kronbot.cli.output import messages
 from kronbot.description import read
 from kronbot.description.wording import quoting, with_lines
 from kronbot.errors import DescriptionError, KronbotError, Mistake, MotionError

@@ -5,7 +5,7 @@ import re
 import click
 import pytest
 
-from kronbot.cli import explain
+from kronbot.cli.commands import explain
 from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}

@@ -18,13 +18,12 @@ from casadi import SX
 
 from kronbot import description
 from kronbot.cli.main import run
-from kronbot.compute import straight_line
+from kronbot.compute.code import straight_line
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
-from kronbot.mechanics.exported import FUNCTIONS
-from kronbot.mechanics.kinematics import frame, relative_motion
-from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.recursion import (
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.multibody.kinematics import frame, relative_motion
+from kronbot.mechanics.multibody.recursion import (
     composite_forward_dynamics,
     forward_dynamics,
     generalized_inertia_matrix,
@@ -32,6 +31,7 @@ from kronbot.mechanics.recursion import (
     propagate,
 )
 from kronbot.model.build import build
+from kronbot.questions.export import FUNCTIONS
 
 CC, CXX = shutil.which("cc"), shutil.which("c++")
 needs_c = pytest.mark.skipif(CC is None, reason="needs a C compiler")

@@ -15,11 +15,10 @@ from pathlib import Path
 import click
 import pytest
 
-from kronbot.cli import saving
-from kronbot.cli.files import check_place, check_target, save
 from kronbot.cli.main import run
-from kronbot.compute import interruption
+from kronbot.cli.output.files import check_place, check_target, save
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.system import interruption, saving
 
 ROBOT = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
 LINK = "{name: l, joint: {type: fixed}, pose: {}}"
@@ -215,7 +214,7 @@ def test_a_kill_leaves_nothing_for_good(tmp_path):
     """kill -9 while a file is written."""
     script = """
 import os, sys
-from kronbot.cli.files import save
+from kronbot.cli.output.files import save
 def pieces():
     yield b"half"
     os.kill(os.getpid(), 9)

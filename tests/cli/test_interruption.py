@@ -15,9 +15,9 @@ import casadi
 import pytest
 
 from kronbot.cli import main
-from kronbot.compute import interruption
-from kronbot.compute.interruption import SIGNALS, interruptions
 from kronbot.errors import ComputationError
+from kronbot.system import interruption
+from kronbot.system.interruption import SIGNALS, interruptions
 
 # Says on stdout when the command line begins to import what it needs; before that Python itself answers a Ctrl-C.
 READY = """
@@ -43,7 +43,7 @@ import os, sys, time
 import kronbot.cli.main
 from kronbot.__main__ import main
 from kronbot.compute import interruption
-from kronbot.compute.interruption import UNFINISHED, interruptions
+from kronbot.system.interruption import UNFINISHED, interruptions
 
 interruption.PATIENCE = {patience}
 
@@ -67,7 +67,7 @@ main()
 # Says on stdout that the first second is integrated; what follows takes as long as it takes.
 RUNNING = """
 import os, sys
-from kronbot.mechanics.integration import Integrator
+from kronbot.mechanics.motion.integration import Integrator
 
 def told(self, times, x, run=Integrator.run):
     ready = False
@@ -311,7 +311,7 @@ def test_rows_are_kept_when_nothing_else_helps(tmp_path):
 import os, sys, time
 import kronbot.cli.main
 from kronbot.__main__ import main
-from kronbot.cli.files import save
+from kronbot.cli.output.files import save
 
 def pieces():
     yield b"a\\nb\\n"
@@ -432,11 +432,11 @@ def met_in(monkeypatch, place, number, call=1):
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("statics khang --q @rows.csv", "kronbot.mechanics.statics._series"),
-        ("simulate khang --duration 0.02 --step 0.01", "kronbot.mechanics.simulation.highlights"),
-        ("modes khang --q @rows.csv", "kronbot.mechanics.at_rows.stacked"),
-        ("linearize khang --q @rows.csv", "kronbot.mechanics.at_rows._together"),
-        ("jacobian khang --q @rows.csv", "kronbot.cli.render.joined"),
+        ("statics khang --q @rows.csv", "kronbot.questions.statics._series"),
+        ("simulate khang --duration 0.02 --step 0.01", "kronbot.questions.simulate.highlights"),
+        ("modes khang --q @rows.csv", "kronbot.questions.at_rows.stacked"),
+        ("linearize khang --q @rows.csv", "kronbot.questions.at_rows._together"),
+        ("jacobian khang --q @rows.csv", "kronbot.cli.output.render.joined"),
     ],
 )
 @pytest.mark.parametrize("number", SIGNALS)
@@ -459,7 +459,7 @@ def test_blocks_of_rows_are_kept(question, tmp_path, monkeypatch, capsys):
     """Those before the one at which a signal comes, in every form, as of statics."""
     monkeypatch.chdir(tmp_path)
     for name in ("FEWEST", "MOST"):
-        monkeypatch.setattr(f"kronbot.cli.points.{name}", 2)
+        monkeypatch.setattr(f"kronbot.cli.input.points.{name}", 2)
     (tmp_path / "four.csv").write_text("qa\n" + "0.1\n0.2\n0.3\n0.4\n")
     (tmp_path / "rows.csv").write_text("qa\n" + "".join(f"{i / 10}\n" for i in range(1, 8)))
     assert main.run([question, "khang", "--q", "@four.csv", "-o", "four.json", "-q"]) == 0
@@ -475,7 +475,7 @@ def test_orders_before_a_signal_are_kept(monkeypatch, capsys):
     asked = ["statics", "khang", "--q", "0.1", "--forces", "0,0,0;0,-1,0", "--order"]
     assert main.run([*asked, "0", "--format", "json"]) == 0
     rigid = json.loads(capsys.readouterr().out)["series"]
-    met_in(monkeypatch, "kronbot.mechanics.statics._solved", signal.SIGINT, call=4)
+    met_in(monkeypatch, "kronbot.questions.statics._solved", signal.SIGINT, call=4)
     assert main.run([*asked, "all", "--format", "json"]) == 130
     told = capsys.readouterr()
     assert told.err == "Error: interrupted after 1 of 2 cases\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kronbot.cli.main import run
-from kronbot.cli.noise import family, without_rounding
+from kronbot.questions.noise import family, without_rounding
 
 # Moves in its plane alone, with modes out of it.
 ARM = """

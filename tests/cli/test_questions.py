@@ -226,7 +226,7 @@ def test_batches_come_in_blocks(tmp_path, capsys, monkeypatch):
     line = ["jacobian", "stacker-numeric", "--q", f"@{file}", "--array", "J_T", "--quiet"]
     told = {}
     for size in (512, 65_536):
-        monkeypatch.setattr("kronbot.cli.points.MOST", size)
+        monkeypatch.setattr("kronbot.cli.input.points.MOST", size)
         assert run([*line, "--format", "csv"]) == 0
         told[size] = [capsys.readouterr().out]
         for suffix in ("csv", "json", "npz"):
@@ -239,7 +239,7 @@ def test_batches_come_in_blocks(tmp_path, capsys, monkeypatch):
 
 
 def test_a_wrong_row_far_down_leaves_no_file(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("kronbot.cli.points.MOST", 512)
+    monkeypatch.setattr("kronbot.cli.input.points.MOST", 512)
     file, target = tmp_path / "rows.csv", tmp_path / "out.csv"
     file.write_text("q1,q2,q3\n" + "1,2,3\n" * 1200 + "1,nan,3\n")
     line = ["jacobian", "stacker-numeric", "--q", f"@{file}", "--array", "J_T", "-o", str(target)]
@@ -249,7 +249,7 @@ def test_a_wrong_row_far_down_leaves_no_file(tmp_path, capsys, monkeypatch):
 
 
 def test_files_of_rows_have_equal_length(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("kronbot.cli.points.MOST", 512)
+    monkeypatch.setattr("kronbot.cli.input.points.MOST", 512)
     (tmp_path / "q.csv").write_text("q1\n" + "1\n" * 512)
     (tmp_path / "qd.csv").write_text("q1\n" + "1\n" * 513)
     assert run(["jacobian", "stacker-numeric", "--q", f"@{tmp_path / 'q.csv'}", "--qd", f"@{tmp_path / 'qd.csv'}"]) == 2

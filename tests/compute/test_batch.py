@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.compute import batch, compiling, native, sharing
-from kronbot.compute.compiling import FULL, compiled
-from kronbot.compute.policy import native as using
+from kronbot.compute import batch, sharing
+from kronbot.compute.native import compiling
+from kronbot.compute.native import use as native
+from kronbot.compute.native.compiling import FULL, compiled
+from kronbot.compute.native.policy import native as using
 from kronbot.errors import UsageError
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes share work on Linux only")

@@ -17,16 +17,16 @@ from robots_in_tests import model
 from sympy import Rational, Symbol, cos, sin, sqrt
 
 import kronbot
-from kronbot.compute import closed_form as module
-from kronbot.compute import formulas as formulas_module
-from kronbot.compute import naming, printers, trees
-from kronbot.compute.closed_form import closed_form
-from kronbot.compute.instructions import expressions, operations, unrounded
-from kronbot.compute.simplification import Basis
+from kronbot.compute.symbolic import closed_form as module
+from kronbot.compute.symbolic import naming, printers, trees
+from kronbot.compute.symbolic.closed_form import closed_form
+from kronbot.compute.symbolic.instructions import expressions, operations, unrounded
+from kronbot.compute.symbolic.simplification import Basis
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.kinematics import endpoint, tip_frame
-from kronbot.mechanics.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.kinematics import endpoint, tip_frame
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
+from kronbot.questions import formulas as formulas_module
 
 TIME = 60  # seconds; far more than any of these needs
 # Sums of some hundred products of numbers of order one, each rounded in its own order.

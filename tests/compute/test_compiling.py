@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot.compute import cache, compiling, elf
-from kronbot.compute.cache import Cache
-from kronbot.compute.compiling import EFFORTS, FULL, QUICK
-from kronbot.compute.cost import instructions
-from kronbot.compute.native import worthwhile
+from kronbot.compute.native import cache, compiling, elf
+from kronbot.compute.native.cache import Cache
+from kronbot.compute.native.compiling import EFFORTS, FULL, QUICK
+from kronbot.compute.native.cost import instructions
+from kronbot.compute.native.use import worthwhile
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler on the path"

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.compute import compiling, native
-from kronbot.compute.compiling import EFFORTS, FULL, QUICK, Code
+from kronbot.compute.native import compiling
+from kronbot.compute.native import use as native
+from kronbot.compute.native.compiling import EFFORTS, FULL, QUICK, Code
 
 SIZE = 2000  # instructions
 

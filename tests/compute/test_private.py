@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kronbot.compute import private
-from kronbot.compute.private import NotPrivate
+from kronbot.system import private
+from kronbot.system.private import NotPrivate
 
 USER, OTHER = 54321, 54322
 foreign = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two other users: NOT TESTED here")

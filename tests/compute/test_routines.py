@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot.compute import c_code, documents, python_code, straight_line
-from kronbot.compute.c_code import Style, prefix_of
+from kronbot.compute.code import c_code, documents, python_code, straight_line
+from kronbot.compute.code.c_code import Style, prefix_of
+from kronbot.compute.code.routine import Package, Routine, saved
+from kronbot.compute.code.straight_line import parts
 from kronbot.compute.question import Quantity
-from kronbot.compute.routine import Package, Routine, saved
-from kronbot.compute.straight_line import parts
 from kronbot.errors import ComputationError
 
 CC = shutil.which("cc")

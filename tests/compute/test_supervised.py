@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kronbot.compute.interruption import UNFINISHED
-from kronbot.compute.supervised import SAID, Supervised
+from kronbot.system.interruption import UNFINISHED
+from kronbot.system.supervised import SAID, Supervised
 from tests.compute.test_compiling import demand_dead
 
 HANGS = "sleep 300 & echo $! > pids.part; echo $$ >> pids.part; mv pids.part pids; wait"
@@ -95,8 +95,8 @@ def test_nothing_outlives_success(started, tmp_path):
 CHILD = """
 import sys, time
 from pathlib import Path
-from kronbot.compute.interruption import UNFINISHED
-from kronbot.compute.supervised import Supervised
+from kronbot.system.interruption import UNFINISHED
+from kronbot.system.supervised import Supervised
 Supervised(["/bin/sh", "-c", sys.argv[2]], Path(sys.argv[1]))
 time.sleep(300)
 """

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kronbot.description import limits
-from kronbot.description.expressions import (
+from kronbot.description.expressions.expression import (
     CycleError,
     ExpressionError,
     Number,

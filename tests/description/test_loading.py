@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kronbot.description import Source, limits, load
-from kronbot.description.expressions import exact, parse
-from kronbot.description.quantities import possible_inertia
+from kronbot.description.checks.quantities import possible_inertia
+from kronbot.description.expressions.expression import exact, parse
 from kronbot.description.schema import PD, Cycloidal, Link, PolynomialMotion, TableFile
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.model.build import build

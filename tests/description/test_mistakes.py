@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kronbot.description import Source, load
-from kronbot.description.expressions import ExpressionError, evaluate, parse
+from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.errors import DescriptionError
 
 ROBOT = """\

@@ -8,9 +8,10 @@ import threading
 
 import pytest
 
-from kronbot.description import limits, source
+from kronbot.description import limits
 from kronbot.description.shipped import shipped_robots
-from kronbot.description.source import read
+from kronbot.description.yaml import source
+from kronbot.description.yaml.source import read
 from kronbot.errors import DescriptionError, UsageError
 
 

@@ -5,11 +5,12 @@ import time
 import pytest
 import yaml
 
-from kronbot.description import composing, limits
-from kronbot.description.composing import compose, compose_leniently
-from kronbot.description.expressions import Number
-from kronbot.description.nodes import Scalar, find, place_of_key, place_of_value, plain
-from kronbot.description.source import Source
+from kronbot.description import limits
+from kronbot.description.expressions.expression import Number
+from kronbot.description.yaml import composing
+from kronbot.description.yaml.composing import compose, compose_leniently
+from kronbot.description.yaml.nodes import Scalar, find, place_of_key, place_of_value, plain
+from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError
 
 

@@ -17,15 +17,16 @@ from hypothesis import strategies as st
 from robots_in_tests import model, traced
 
 from kronbot import description
-from kronbot.description import elements, limits
-from kronbot.description.elements import ELEMENTS, parse_xml, read_xml
-from kronbot.description.rotations import from_rpy, to_rpy, turn_to
-from kronbot.description.urdf import URDF_BYTES, parse_urdf
-from kronbot.description.urdf_translation import translate
+from kronbot.description import limits
+from kronbot.description.urdf import elements
+from kronbot.description.urdf.elements import ELEMENTS, parse_xml, read_xml
+from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
+from kronbot.description.urdf.rotations import from_rpy, to_rpy, turn_to
+from kronbot.description.urdf.translation import translate
 from kronbot.errors import DescriptionError, UsageError
-from kronbot.mechanics.kinematics import tip_frame
-from kronbot.mechanics.lagrange import Equations
-from kronbot.mechanics.recursion import propagate
+from kronbot.mechanics.multibody.kinematics import tip_frame
+from kronbot.mechanics.multibody.recursion import propagate
+from kronbot.questions.dynamics import Equations
 
 # Sums of some hundred products of numbers of their own size, each rounded to 1e-16.
 ROUNDING = 1e-13

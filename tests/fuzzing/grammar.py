@@ -9,7 +9,7 @@ from functools import cache
 from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
 from kronbot.description import schema
-from kronbot.description.expressions import Expression
+from kronbot.description.expressions.expression import Expression
 
 
 class Entries(list):

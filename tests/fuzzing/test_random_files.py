@@ -6,7 +6,7 @@ from fuzzing import harness, strategies
 from hypothesis import given, settings
 
 from kronbot.description import Source, limits, load
-from kronbot.description.source import decode
+from kronbot.description.yaml.source import decode
 from kronbot.errors import DescriptionError
 
 

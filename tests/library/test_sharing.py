@@ -16,7 +16,6 @@ import pytest
 
 import kronbot
 from kronbot.cli.main import run
-from kronbot.compute.interruption import interruptions, own_errors
 from kronbot.description import limits
 from kronbot.errors import (
     ComputationError,
@@ -29,6 +28,7 @@ from kronbot.errors import (
     ShapeError,
     UsageError,
 )
+from kronbot.system.interruption import interruptions, own_errors
 
 THREADS = 8
 

@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 from kronbot import loads
 from kronbot.errors import ComputationError
-from kronbot.mechanics.equilibrium import Lost, Path
-from kronbot.mechanics.tangent import Tangent
+from kronbot.mechanics.static.equilibrium import Lost, Path
+from kronbot.mechanics.static.tangent import Tangent
 
 COLUMN = """
 kronbot: 1

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from robots_in_tests import model
 
 import kronbot
-from kronbot.cli.complexity import complexity as command
+from kronbot.cli.commands.complexity import complexity as command
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.complexity import (
+from kronbot.questions.complexity import (
     FUNCTIONS,
     KINDS,
     Chains,

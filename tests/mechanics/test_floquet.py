@@ -14,10 +14,10 @@ from yaml import safe_load
 
 import kronbot
 from kronbot.errors import UsageError
-from kronbot.mechanics.floquet import linearize_along
-from kronbot.mechanics.monodromy import monodromy
-from kronbot.mechanics.multipliers import _definite
-from kronbot.mechanics.multipliers import multipliers as _multipliers
+from kronbot.mechanics.linear.monodromy import monodromy
+from kronbot.mechanics.linear.multipliers import _definite
+from kronbot.mechanics.linear.multipliers import multipliers as _multipliers
+from kronbot.questions.linearize_along import linearize_along
 
 G, LENGTH, MASS, INERTIA = 9.81, 0.7, 1.3, 0.08
 LEVER = MASS * LENGTH / (INERTIA + MASS * LENGTH**2)  # 1/m: theta'' + LEVER (g + z'') theta = 0

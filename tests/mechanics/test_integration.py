@@ -7,11 +7,11 @@ from robots_in_tests import columns, model, run
 from scipy.special import ellipj, ellipk
 
 import kronbot
-from kronbot.compute import policy
+from kronbot.compute.native import policy
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics import rosenbrock
-from kronbot.mechanics.integration import APART, Ode, Tolerances, stops
-from kronbot.mechanics.integrators import INTEGRATORS, PIECES, Cvodes
+from kronbot.mechanics.motion import rosenbrock
+from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
+from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
 from kronbot.model.parameters import Parameters
 
 NOTHING = Parameters({}, {})

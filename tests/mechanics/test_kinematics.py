@@ -17,7 +17,7 @@ import kronbot
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.calculus import khang_derivative
 from kronbot.library.robot import Robot
-from kronbot.mechanics.kinematics import frame, relative_motion, truncated
+from kronbot.mechanics.multibody.kinematics import frame, relative_motion, truncated
 from kronbot.model.local_jacobians import local_jacobians
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())

@@ -14,8 +14,8 @@ from robots_in_tests import model, shipped, traced
 
 from kronbot import description
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.lagrange import Equations
-from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.questions.dynamics import Equations
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())
 KHANG = json.loads((Path(__file__).parents[1] / "data" / "khang.json").read_text())

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from kronbot.cli.main import run as command_line
 from kronbot.library.robot import Robot
-from kronbot.mechanics.limits import passings
+from kronbot.questions.limits import passings
 
 ARM = """
 kronbot: 1

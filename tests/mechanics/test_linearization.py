@@ -20,11 +20,11 @@ from kronbot import description, load, loads
 from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
-from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.linearization import Choice, Linearization, Point
-from kronbot.mechanics.modal import state_matrix
-from kronbot.mechanics.recursion import ALGORITHMS, inverse_dynamics, propagate
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate
 from kronbot.model.build import build
+from kronbot.questions.linearize import Choice, Linearization, Point
 
 KHANG = json.loads((Path(__file__).parents[1] / "data" / "khang.json").read_text())
 WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]

@@ -9,8 +9,8 @@ from robots_in_tests import model, traced
 from scipy.linalg import eigh
 
 import kronbot
-from kronbot.mechanics.modal import mass_and_stiffness, natural_frequencies
-from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.linear.modal import mass_and_stiffness, natural_frequencies
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]

@@ -11,10 +11,10 @@ from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots
 from robots_in_tests import model, shipped, traced
 
 from kronbot.errors import ComputationError
-from kronbot.mechanics.energy import elastic_energy, gravity_energy, kinetic_energy
-from kronbot.mechanics.inertia import Inertia, Rigid, carried, section
-from kronbot.mechanics.kinematics import tip_frame
-from kronbot.mechanics.recursion import (
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.multibody.inertia import Inertia, Rigid, carried, section
+from kronbot.mechanics.multibody.kinematics import tip_frame
+from kronbot.mechanics.multibody.recursion import (
     ALGORITHMS,
     forward_dynamics,
     generalized_inertia_matrix,

@@ -10,12 +10,12 @@ from random_robots import robots
 from robots_in_tests import columns, model, run
 
 import kronbot
-from kronbot.compute import policy
+from kronbot.compute.native import policy
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError
-from kronbot.mechanics import rosenbrock
-from kronbot.mechanics.integration import Ode, Tolerances
-from kronbot.mechanics.rosenbrock import Rodas
+from kronbot.mechanics.motion import rosenbrock
+from kronbot.mechanics.motion.integration import Ode, Tolerances
+from kronbot.mechanics.motion.rosenbrock import Rodas
 from kronbot.model.parameters import Parameters
 
 NOTHING = Parameters({}, {})

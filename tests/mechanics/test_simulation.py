@@ -14,8 +14,9 @@ from robots_in_tests import columns, model, run
 import kronbot
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
-from kronbot.mechanics import rosenbrock, simulation
-from kronbot.mechanics.integrators import INTEGRATORS, Cvodes
+from kronbot.mechanics.motion import rosenbrock
+from kronbot.mechanics.motion.integrators import INTEGRATORS, Cvodes
+from kronbot.questions import simulate as simulation
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 JOINTS = ("q1", "q2", "q3")

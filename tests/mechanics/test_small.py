@@ -7,7 +7,7 @@ import pytest
 from robots_in_tests import model
 
 from kronbot.cli.main import run
-from kronbot.mechanics.small import beyond_small
+from kronbot.mechanics.static.small import beyond_small
 
 ARM = """
 kronbot: 1

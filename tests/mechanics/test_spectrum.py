@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from exact_poles import poles as in_many_digits
 
-from kronbot.mechanics.deflation import SecondOrder
-from kronbot.mechanics.spectrum import poles
-from kronbot.mechanics.stability import judge, keeps_energy_bounded
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.spectrum import poles
+from kronbot.mechanics.linear.stability import judge, keeps_energy_bounded
 
 EYE, ZERO = np.eye, np.zeros
 

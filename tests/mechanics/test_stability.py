@@ -12,12 +12,12 @@ from scipy.linalg import eigh
 
 from kronbot import loads
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.linear_model import LinearModel
-from kronbot.mechanics.linearization import Choice, Linearization, Point
-from kronbot.mechanics.rounding import second_order
-from kronbot.mechanics.spectrum import poles as found_poles
-from kronbot.mechanics.vibration import vibration
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.rounding import second_order
+from kronbot.mechanics.linear.spectrum import poles as found_poles
 from kronbot.model.build import build
+from kronbot.questions.linearize import Choice, Linearization, Point
+from kronbot.questions.modes import vibration
 
 HEAD = "kronbot: 1\nname: r\nconvention: standard\ngravity: GRAVITY\nlinks:\n"
 INVERTED = """

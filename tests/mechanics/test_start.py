@@ -9,8 +9,8 @@ from kronbot.cli.main import run as command_line
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
-from kronbot.mechanics.equations import equations
-from kronbot.mechanics.initial_state import start_of
+from kronbot.mechanics.motion.equations import equations
+from kronbot.questions.initial_state import start_of
 
 ARM = """
 kronbot: 1

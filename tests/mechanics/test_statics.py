@@ -16,11 +16,11 @@ from scipy.optimize import minimize
 from kronbot import description, loads
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted
-from kronbot.mechanics.buckling import buckling
-from kronbot.mechanics.equilibrium import Lost, metric
-from kronbot.mechanics.load_cases import Case
-from kronbot.mechanics.statics import Equilibria, Inquiry, statics
+from kronbot.mechanics.static.equilibrium import Lost, metric
 from kronbot.model.build import build
+from kronbot.questions.buckling import buckling
+from kronbot.questions.load_cases import Case
+from kronbot.questions.statics import Equilibria, Inquiry, statics
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "piedboeuf.json").read_text())
 GAUGES = ("g1", "g2", "g3")

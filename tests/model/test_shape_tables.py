@@ -23,10 +23,10 @@ from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
 from kronbot.description.table import ShapeTable
 from kronbot.errors import DescriptionError, FreeParameters, Mistake
-from kronbot.mechanics.energy import elastic_energy
-from kronbot.mechanics.kinematics import tip_frame
-from kronbot.mechanics.modal import natural_frequencies
-from kronbot.mechanics.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.linear.modal import natural_frequencies
+from kronbot.mechanics.multibody.energy import elastic_energy
+from kronbot.mechanics.multibody.kinematics import tip_frame
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model import modes, spline
 from kronbot.model.beam_integrals import expansion, first_moment, gram, integral, running, running_twice
 from kronbot.model.build import build

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kronbot
-from kronbot.cli.explain import text
+from kronbot.cli.commands.explain import text
 from kronbot.model import modes
 from kronbot.model.beam_integrals import gram, integral
 

@@ -1,0 +1,51 @@
+"""``kronbot convert``."""
+
+from __future__ import annotations
+
+import click
+
+from kronbot.cli.output.files import check_robot_file, keep_apart, save, shown
+
+
+@click.command(short_help="A robot file from a URDF: rigid links, poses in place of Denavit-Hartenberg rows.")
+@click.argument("urdf", metavar="URDF")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE (.yaml or .yml) instead of stdout.")
+@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there.")
+@click.option(
+    "--tip", metavar="LINK", help="Link of the URDF whose frame is the endpoint; default: the only or deepest leaf."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
+# main.py looks for --debug itself, since errors are its business.
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, quiet: bool) -> None:
+    """Write a robot file from URDF, a path or "-" for standard input.
+
+    A tree of revolute, continuous, prismatic and fixed joints is carried with its masses, limits and damping. What
+    is not (meshes, limits of torque and speed, friction, mimic joints) is listed on stderr and on top of the file.
+    Links can then be made flexible by hand.
+
+    \b
+    Examples:
+      kronbot convert arm.urdf -o arm.yaml
+      kronbot convert arm.urdf --tip tool0 | kronbot check -
+      xacro arm.urdf.xacro | kronbot convert - -o arm.yaml
+    """
+    if output is not None and output != "-":
+        check_robot_file("-o", output, overwrite)
+    keep_apart(urdf, "the URDF")
+
+    from kronbot.description.urdf.elements import read_xml
+    from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
+    from kronbot.description.urdf.translation import translate
+    from kronbot.description.wording import quoting
+
+    source = read_xml(urdf, URDF_BYTES)
+    with quoting(source.text.split("\n")):
+        translation = translate(parse_urdf(source), tip)
+    if not quiet:
+        for note in translation.notes:
+            click.echo(f"{shown(source.name)}: {note}", err=True)
+    if output is None or output == "-":
+        click.echo(translation.text, nl=False)
+        return
+    save(output, translation.text.encode())

@@ -1,0 +1,68 @@
+"""``kronbot explain``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from kronbot.cli.input.completion import topics
+from kronbot.errors import UsageError
+
+FOLDER = Path(__file__).parent / "explanations"
+KINDS = {"commands": "Commands", "topics": "Topics"}
+
+
+@click.command(short_help="The model behind an answer: assumptions, equations, papers, limits.")
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=topics)
+@click.option("-q", "--quiet", is_flag=True, expose_value=False, help="No messages on stderr but errors.")
+# main.py looks for --debug itself, since errors are its business.
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def explain(topic: str | None) -> None:
+    """Say what stands behind an answer: assumptions, equations and papers, what was corrected, limits.
+
+    TOPIC is a command or a subject; without one they are listed.
+
+    \b
+    Examples:
+      kronbot explain
+      kronbot explain orders
+      kronbot explain linearize
+    """
+    click.echo(contents() if topic is None else text(topic), nl=False)
+
+
+def titles(kind: str = "*") -> dict[str, str]:
+    """What each text is about, by its name: of commands, of topics, or of all."""
+    return {path.stem: _read(path).split("\n", 1)[0].partition(": ")[2] for path in sorted(FOLDER.glob(f"{kind}/*.md"))}
+
+
+def text(topic: str) -> str:
+    """The text on a topic. Raises UsageError that guesses what was meant."""
+    from kronbot.description.wording import did_you_mean, listing, quote
+
+    found = list(FOLDER.glob("*/*.md"))
+    for path in found:
+        if path.stem == topic.casefold():
+            return _read(path)
+    hint = did_you_mean(topic, (path.stem for path in found))
+    word = re.compile(rf"\b{re.escape(topic)}\b", re.IGNORECASE)
+    inside = sorted(path.stem for path in found if word.search(_read(path)))
+    if inside:
+        hint += f"; it is in: {listing(inside)}"
+    raise UsageError(f"no explanation of {quote(topic)}{hint or '; kronbot explain lists what there is'}")
+
+
+def contents() -> str:
+    """The list of all texts."""
+    lists = {heading: titles(kind) for kind, heading in KINDS.items()}
+    width = max(len(name) for listed in lists.values() for name in listed)
+    lines = []
+    for heading, listed in lists.items():
+        lines += ["", f"{heading}:", *(f"  {name.ljust(width)}  {title}" for name, title in listed.items())]
+    return "\n".join([*lines[1:], "", "kronbot explain NAME shows one."]) + "\n"
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,62 @@
+"""``kronbot jacobian``."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from kronbot.cli.input import asking as questions
+from kronbot.cli.input import options
+from kronbot.cli.input.asking import Formulas
+from kronbot.cli.input.options import Output, Subject
+
+
+@click.command(short_help="Jacobians of translation and rotation of any frame, as numbers or formulas.")
+@options.subject_options
+@options.frame_options
+@options.q_option
+@options.qd_option
+@questions.symbolic_options
+@options.plot_option
+@options.output_options_of_formulas
+def jacobian(
+    subject: Subject,
+    frame: str,
+    axes: str,
+    q: str | None,
+    qd: str | None,
+    formulas: Formulas,
+    plot: str | None,
+    out: Output,
+) -> None:
+    """Jacobians J_T, J_R of a frame of ROBOT: velocity J_T qd, angular velocity J_R qd.
+
+    Singular values, manipulability and condition number stand in the summary; with --qd the velocities too.
+
+    \b
+    Examples:
+      kronbot jacobian canadarm --q 0.1,pi/4,0
+      kronbot jacobian canadarm --frame base-to:upper,wrist --in body
+      kronbot jacobian stacker --symbolic --short
+      kronbot jacobian puma560 --q @rows.csv -o jacobians.npz
+      kronbot jacobian spatial --q 0,0.5,2,0.3 --plot ellipsoid.png
+    """
+    out.check()
+    at = {"q": q, "qd": qd}
+    formulas.check(at)
+    formulas.check_picture(plot, out.overwrite)
+    robot = subject.load(out)
+    numeric = partial(robot.jacobian, frame=frame, axes=axes)
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
+    if plot is None:
+        out.render_blocks(answers)
+        return
+
+    from kronbot.cli.input.points import demand_point_to_draw
+    from kronbot.plots.jacobian import draw
+    from kronbot.questions import jacobian as jacobians
+
+    demand_point_to_draw(plot, at)
+    seen = jacobians.view(robot, frame, axes)
+    out.render_all_there_is(lambda: next(answers), lambda result: draw(plot, robot, result, seen))

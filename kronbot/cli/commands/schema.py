@@ -1,0 +1,46 @@
+"""``kronbot schema``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from kronbot.cli.output.files import check_target, save, shown
+from kronbot.errors import UsageError
+
+
+@click.command(short_help="JSON Schema of the robot file, for editors that check and complete while one types.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE (.json) instead of stdout.")
+@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there.")
+@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
+# main.py looks for --debug itself, since errors are its business.
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def schema(output: str | None, overwrite: bool, quiet: bool) -> None:
+    """Write the JSON Schema of the robot file: keys, what each may hold, units and defaults.
+
+    Editors with a YAML language server use it where the first line of a robot file says
+
+    \b
+      # yaml-language-server: $schema=robot.schema.json
+
+    with the path of the schema relative to the file. It knows the shape of a file; names, references, signs and
+    physics are for "kronbot check".
+
+    \b
+    Examples:
+      kronbot schema -o robot.schema.json
+      kronbot schema | jq '."$defs".Flexible.properties | keys'
+    """
+    check_target(output, overwrite)
+    if output is not None and output != "-" and Path(output).suffix != ".json":
+        raise UsageError(f"-o {shown(output)}: a schema is a .json file")
+
+    from kronbot.description.json_schema import robot_file_schema
+
+    text = json.dumps(robot_file_schema(), indent=2, ensure_ascii=False) + "\n"
+    if output is None or output == "-":
+        click.echo(text, nl=False)
+        return
+    save(output, text.encode())

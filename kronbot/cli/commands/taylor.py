@@ -1,0 +1,60 @@
+"""``kronbot taylor``."""
+
+from __future__ import annotations
+
+import click
+
+from kronbot.cli.input import completion, options
+from kronbot.cli.input.options import Output, Subject
+
+
+@click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
+@options.subject_options
+@click.option(
+    "--of",
+    "of",
+    type=click.Choice(["M", "C_star", "g", "J_T", "J_R", "position"]),
+    default="M",
+    show_default=True,
+    help="What to expand.",
+)
+@click.option(
+    "--terms", type=click.IntRange(0, 12), default=2, show_default=True, help="Highest power of the expansion."
+)
+@options.q_of_one_point_option
+@click.option(
+    "--delta",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Change of q: the expansion there, the exact value and the error.",
+)
+@options.frame_options
+@options.output_options
+def taylor(
+    subject: Subject,
+    of: str,
+    terms: int,
+    q: str | None,
+    delta: str | None,
+    frame: str,
+    axes: str,
+    out: Output,
+) -> None:
+    """Taylor coefficients d^k/dq^k of a matrix of ROBOT at --q, Khang derivatives of s n^k columns.
+
+    With --delta the expansion there, by directional derivatives whose cost does not grow as n^k, beside the exact
+    value; largest_error.k in the summary is the error of order k.
+
+    \b
+    Examples:
+      kronbot taylor canadarm --of M --terms 1
+      kronbot taylor stacker-numeric --terms 4 --q 0.47,0.83,-0.36 --delta 0.09,0.23,-0.17
+      kronbot taylor puma560 --of position --terms 6 --delta q2=0.3
+    """
+    out.check()
+    robot = subject.load(out)
+
+    from kronbot.cli.input.points import values
+
+    at, change = values(robot, q, "--q"), values(robot, delta, "--delta")
+    out.render(robot.taylor(of, terms, at, change, frame=frame, axes=axes))

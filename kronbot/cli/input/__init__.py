@@ -1,0 +1,1 @@
+"""What the command line gives: options, values, rows of files, completion."""

@@ -1,0 +1,110 @@
+"""How a question is put and answered: at a point, at the rows of a file, or as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kronbot.cli.input.options import Quantity, gathered
+from kronbot.errors import FreeParameters, UsageError
+
+if TYPE_CHECKING:
+    from kronbot.library.robot import Robot
+    from kronbot.library.symbolic import Symbolic
+    from kronbot.questions.result import Result
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Time to simplify formulas before the best form so far is taken, s.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Whether formulas are wanted (``style`` is None: numbers), and how they are to be written."""
+
+    style: str | None
+    short: bool
+    shared: bool
+    seconds: float
+
+    def check(self, points: dict[str, str | None]) -> None:
+        """Raise UsageError where formulas and values of coordinates are asked for at once."""
+        given = [f"--{word}" for word, text in points.items() if text is not None]
+        if self.style is not None and given:
+            raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
+
+    def check_picture(self, plot: str | None, overwrite: bool) -> None:
+        """Raise UsageError where ``--plot`` cannot be drawn or written, or formulas are asked for."""
+        from kronbot.plots.style import check_picture
+
+        if plot is not None and self.style is not None:
+            raise UsageError("--plot draws numbers: leave out --symbolic")
+        check_picture(plot, overwrite)
+
+
+def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float | None) -> Formulas:
+    """The options together. Raises UsageError where they contradict each other."""
+    if latex and symbolic not in (None, "latex"):
+        raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
+    style = "latex" if latex else symbolic
+    if style is None:
+        for word, given in (("--short", short), ("--cse", cse), ("--seconds", seconds is not None)):
+            if given:
+                raise UsageError(f"{word} is for formulas: add --symbolic")
+    return Formulas(style, short, cse, PATIENCE if seconds is None else seconds)
+
+
+def symbolic_options(command: Command) -> Command:
+    """--symbolic, --latex, --short, --cse and --seconds, as ``formulas``."""
+    command = gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"])(command)
+    for option in (
+        click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
+        click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
+        click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
+        click.option("--latex", is_flag=True, help="Short for --symbolic latex."),
+        click.option(
+            "--symbolic",
+            is_flag=False,
+            flag_value="text",
+            type=click.Choice(["text", "latex", "python"]),
+            help="Formulas in place of numbers: text, latex or python.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def answer(
+    robot: Robot,
+    texts: dict[str, str | None],
+    wanted: Formulas,
+    numeric: Callable[..., Result],
+    symbolic: Callable[[Symbolic], Result],
+    array: str | None,
+) -> Iterator[Result]:
+    """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words.
+
+    There is one, or one for each block of a file of rows. Formulas are made of ``array`` alone where it is given.
+    """
+    from kronbot.cli.input.points import blocks
+
+    if wanted.style is None:
+        for given in blocks(robot, texts):
+            try:
+                yield numeric(**given)
+            except FreeParameters as error:
+                raise FreeParameters(*error.args, ", or ask for formulas with --symbolic") from None
+        return
+    forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds, array=array)
+    result = symbolic(forms)
+    if "simplified" in result.summary:
+        click.echo(
+            f"simplification stopped after {wanted.seconds:g} s; the formulas are right, but longer than "
+            "they could be: --seconds gives more time, --cse writes common parts once",
+            err=True,
+        )
+    yield result

@@ -1,0 +1,307 @@
+"""Options that several commands share, each written once, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from kronbot.cli.input import completion
+from kronbot.cli.output.files import check_target, keep_apart
+from kronbot.cli.output.messages import show_doubts, show_warnings
+from kronbot.compute.native import policy
+from kronbot.errors import Interrupted, KronbotError, UsageError
+
+if TYPE_CHECKING:
+    from kronbot.description.yaml.source import Source
+    from kronbot.library.robot import Robot
+    from kronbot.questions.result import Result
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+ORDERS = ("0", "1", "2", "exact")
+
+
+class Quantity(click.ParamType[float]):
+    """A number as in a robot file: 0.05, 1e-8, pi/2, 90*deg; positive unless the option says otherwise."""
+
+    name = "number"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number as a float."""
+        from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
+
+        if isinstance(value, float):
+            return value
+        try:
+            number = evaluate(parse(str(value)), {})
+        except ExpressionError as error:
+            self.fail(error.of(str(value)), param, ctx)
+        if number <= 0:
+            self.fail(f"{value!r} is not positive", param, ctx)
+        return number
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The robot that a command is about, at an order, with other values for some parameters."""
+
+    robot: str
+    order: str
+    settings: tuple[str, ...]
+
+    def load(self, out: Output) -> Robot:
+        """The robot; warnings about its file go to stderr."""
+        from kronbot import description
+
+        keep_apart(self.robot, "the robot file")
+        source = description.read(self.robot)
+        described = description.load(source, settings_of(self.settings))
+        keep_tables_apart(source)
+        if not out.quiet:
+            show_warnings(described.warnings)
+        from kronbot.library.robot import Robot
+        from kronbot.model.build import build
+
+        return Robot.of(build(described, self.order))
+
+
+def keep_tables_apart(source: Source) -> None:
+    """Raise UsageError where an answer would take the place of a table that a robot, or a motion, names."""
+    from kronbot import description
+    from kronbot.description.yaml.nodes import named_files
+
+    if source.folder is not None and "file" in source.text:
+        for name in named_files(description.compose(source)):
+            keep_apart(str(source.folder / name), "a table of the robot")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where an answer goes, and in what form."""
+
+    style: str
+    output: str | None
+    array: str | None
+    overwrite: bool
+    quiet: bool
+
+    def check(self, arrays: tuple[str, ...] | None = None) -> None:
+        """Raise UsageError, before anything is computed, where the answer could not be written.
+
+        ``arrays`` are those that it may hold, None where that depends on the robot.
+        """
+        check_target(self.output, self.overwrite)
+        if arrays is not None and self.array is not None and self.array not in arrays:
+            from kronbot.description.wording import listing, quote
+
+            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
+            raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
+
+    def render(self, result: Result) -> None:
+        """Print or write the answer."""
+        from kronbot.cli.output.render import render
+
+        render(result, self.style, self.output, self.array)
+        if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
+            show_doubts(result.warnings)
+
+    def render_blocks(self, answers: Iterator[Result]) -> None:
+        """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
+        from kronbot.cli.output.render import render_blocks
+
+        doubts: dict[str, None] = {}
+
+        def noted() -> Iterator[Result]:
+            for result in answers:
+                doubts.update(dict.fromkeys(result.warnings))
+                yield result
+
+        render_blocks(noted(), self.style, self.output, self.array)
+        if not self.quiet:
+            show_doubts(doubts)
+
+    def render_all_there_is(self, ask: Callable[[], Result], draw: Callable[[Result], None]) -> None:
+        """Render an answer and draw it; of one that stops early what there is, before its error goes on."""
+        try:
+            result = ask()
+        except KronbotError as error:
+            if error.partial is not None:
+                self.render(cast("Result", error.partial))
+            if error.partial is not None and not isinstance(error, Interrupted):  # who interrupts does not want to wait
+                draw(cast("Result", error.partial))
+            raise
+        self.render(result)
+        draw(result)
+
+
+def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
+    """Hand the values of several options to a command as one object under a word."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def gathering(**values: Any) -> Any:
+            values[word] = make(**{name: values.pop(name) for name in names})
+            return command(**values)
+
+        return cast("Command", gathering)
+
+    return decorate
+
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(ORDERS),
+    default="2",
+    show_default=True,
+    help="Kinematics of flexible links: 0 rigid, 1 first order, 2 with geometric stiffening, exact for any deflection.",
+)
+
+order_or_all_option = click.option(
+    "--order",
+    type=click.Choice([*ORDERS, "all"]),
+    default="2",
+    show_default=True,
+    help="Kinematic order of flexible links, or all of them side by side with their differences.",
+)
+
+set_option = click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    shell_complete=completion.parameter,
+    help="Give a parameter of the file another value; may be repeated.",
+)
+
+plot_option = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
+q_option = click.option(
+    "--q",
+    "q",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02, or @file.csv (kronbot explain rows).",
+)
+q_of_one_point_option = click.option(
+    "--q",
+    "q",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02 (others 0).",
+)
+qd_option = click.option(
+    "--qd",
+    "qd",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Rates of the coordinates, written like --q.",
+)
+qdd_option = click.option(
+    "--qdd",
+    "qdd",
+    metavar="VALUES",
+    shell_complete=completion.coordinates,
+    help="Second derivatives, written like --q.",
+)
+
+
+def frame_options(command: Command) -> Command:
+    """--frame and --in: which frame, seen from where, in whose axes."""
+    for option in (
+        click.option(
+            "--in", "axes", type=click.Choice(["base", "body"]), default="base", show_default=True,
+            help="Axes: of the base (the frame it is seen from), or of the moving frame.",
+        ),
+        click.option(
+            "--frame", default="endpoint", show_default=True, metavar="FRAME", shell_complete=completion.frame,
+            help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def subject_options(command: Command) -> Command:
+    """ROBOT, --order and --set, as ``subject``."""
+    return set_option(order_option(subject_at(command)))
+
+
+def subject_at_every_order(command: Command) -> Command:
+    """The same where --order may also be ``all``."""
+    return set_option(order_or_all_option(subject_at(command)))
+
+
+def _use_native(context: click.Context, parameter: click.Parameter, choice: str) -> None:
+    context.with_resource(policy.native(choice))
+
+
+native_option = click.option(
+    "--native",
+    type=click.Choice(policy.CHOICES),
+    default="auto",
+    show_default=True,
+    expose_value=False,
+    callback=_use_native,
+    help="Compiled code: where it pays, always, or never. The answer is the same to the last bit.",
+)
+
+
+def subject_at(command: Command) -> Command:
+    """ROBOT, gathered with --order and --set as ``subject``; --native, which holds while the command runs."""
+    gathering = native_option(gathered("subject", Subject, ["robot", "order", "settings"])(command))
+    return click.argument("robot", metavar="ROBOT", shell_complete=completion.robots)(gathering)
+
+
+def _output_options(suffixes: str) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        command = gathered("out", Output, ["style", "output", "array", "overwrite", "quiet"])(command)
+        for option in (
+            # main.py looks for --debug itself, since errors are its business.
+            click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
+            click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
+            click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
+            click.option("--array", "array", metavar="NAME", help="Answer with this array only; csv holds one."),
+            click.option("-o", "--output", metavar="FILE", help=f"Write to FILE, format by suffix: {suffixes}."),
+            click.option(
+                "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+                help="What to print on stdout.",
+            ),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return decorate
+
+
+output_options = _output_options(".json .csv .npz .mat")
+"""--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command."""
+output_options_of_formulas = _output_options(".json .csv .npz .mat .tex")
+"""The same where the answer may be formulas."""
+
+
+def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
+    """--set NAME=VALUE, repeated, as a mapping."""
+    pairs = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"--set {setting!r} should read NAME=VALUE")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def names_of(text: str | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """Names separated by commas, or ``all``. Raises UsageError that lists those there are."""
+    from kronbot.description.wording import did_you_mean
+
+    names = () if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+    if names == ("all",):
+        return known
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
+            raise UsageError(f"{option}: no {name!r}{hint}")
+    return names

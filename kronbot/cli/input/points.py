@@ -1,0 +1,139 @@
+"""Values of coordinates on the command line: ``0.1,pi/2``, ``q1=0.1,upper.v1=0.02``, ``@file.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kronbot.cli.input.rows import angles, blocks_of, doubt_of
+from kronbot.cli.output.files import shown
+from kronbot.cli.output.messages import show_doubts
+from kronbot.errors import UsageError
+from kronbot.library.arguments import number
+from kronbot.library.values import by_place, joints_only
+from kronbot.questions.load_cases import CASE_LIMIT
+
+if TYPE_CHECKING:
+    from kronbot.library.values import Values
+    from kronbot.model.robot import Robot
+
+# Numbers that the answer to one block of rows may hold, and the fewest and most rows of a block.
+BLOCK_ENTRIES, FEWEST, MOST = 32_000_000, 512, 65_536
+
+
+def values(robot: Robot, text: str | None, option: str) -> Values | None:
+    """The values of an option by name.
+
+    All n values, or as many as there are joints, or NAME=VALUE, each an expression over parameters. Raises UsageError
+    that names the option, or the file, and lists the names where one is unknown.
+    """
+    if text is None:
+        return None
+    if not text.strip():
+        raise UsageError(f"{option} is empty: give it values, or leave it out for zeros")
+    if text.startswith("@"):
+        block = next(blocks_of(robot, text[1:], option, 2))
+        if len(next(iter(block.values()))) > 1:
+            raise UsageError(f"{option} {shown(text)}: one point is wanted here, not a file of many rows")
+        return {name: float(column[0]) for name, column in block.items()}
+    parts = [part.strip() for part in text.split(",")]
+    given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
+    places = by_place(robot, given, option)
+    _warn_of_degrees(robot, text, places, option)
+    return {robot.coordinates[place]: value for place, value in places.items()}
+
+
+def _warn_of_degrees(robot: Robot, text: str, places: Mapping[int, float], option: str) -> None:
+    for place in angles(robot, option):
+        if doubt := doubt_of(robot.coordinates[place], places.get(place, 0.0), text):
+            show_doubts([f"{option}: {doubt}"])
+
+
+def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:
+    """The same where only joints can have a value."""
+    given = values(robot, text, option)
+    joints_only(robot, by_place(robot, given, option), option)
+    return given
+
+
+def blocks(robot: Robot, texts: Mapping[str, str | None]) -> Iterator[dict[str, Values | None]]:
+    """The values of options by word, block by block of the rows of ``@file.csv``, whose header has the names.
+
+    Where no option names a file there is one block, of single values. Raises UsageError like :func:`values`, for a file
+    that cannot be read, and where files have different numbers of rows.
+    """
+    files = _files(texts)
+    single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
+    for parts in _blocks(robot, files) if files else [{}]:
+        yield {**single, **parts}
+
+
+def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values | None]:
+    """The same in one block, where every row takes milliseconds and all are one answer.
+
+    Raises UsageError like :func:`blocks`, and for more than CASE_LIMIT rows.
+    """
+    files = _files(texts)
+    single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
+    found: list[dict[str, dict[str, np.ndarray]]] = []
+    count = 0
+    for parts in _blocks(robot, files):
+        found.append(parts)
+        count += _length(parts)
+        if count > CASE_LIMIT:
+            raise UsageError(f"more than {CASE_LIMIT} rows are too many for this question")
+    columns = {
+        word: {name: np.concatenate([parts[word][name] for parts in found]) for name in found[0][word]}
+        for word in files
+    }
+    return {**single, **columns}
+
+
+def demand_point_to_draw(plot: str | None, texts: Mapping[str, str | None]) -> None:
+    """Raise UsageError where a picture of one point and rows of them are asked for."""
+    if plot is not None and _files(texts):
+        raise UsageError("--plot draws one point: leave out the file of rows, or --plot")
+
+
+def _files(texts: Mapping[str, str | None]) -> dict[str, str]:
+    """The files that options name, by the word of the option."""
+    return {word: text[1:] for word, text in texts.items() if text is not None and text.startswith("@")}
+
+
+def _blocks(robot: Robot, files: Mapping[str, str]) -> Iterator[dict[str, dict[str, np.ndarray]]]:
+    """Columns by word and name, block by block."""
+    # A Hessian has n^2 columns, and few answers more than a dozen of them.
+    size = min(max(BLOCK_ENTRIES // (12 * robot.n**2 + 1), FEWEST), MOST)
+    readers = [blocks_of(robot, name, f"--{word}", size) for word, name in files.items()]
+    for parts in zip_longest(*readers):
+        if None in parts or len({len(next(iter(part.values()))) for part in parts}) > 1:
+            raise UsageError(f"the files of {' and '.join(f'--{word}' for word in files)} must have equally many rows")
+        yield dict(zip(files, parts, strict=True))
+
+
+def _length(parts: Mapping[str, Mapping[str, np.ndarray]]) -> int:
+    """How many rows a block has."""
+    return next(len(column) for columns in parts.values() for column in columns.values())
+
+
+def vector(text: str | None, option: str) -> list[float]:
+    """Three numbers separated by commas, zero where nothing is given."""
+    parts = ["0", "0", "0"] if text is None else text.split(",")
+    if len(parts) != 3:
+        raise UsageError(f"{option} takes three numbers x,y,z, not {len(parts)}")
+    return [number(part, {}, option) for part in parts]
+
+
+def _by_name(parts: list[str], option: str) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise UsageError(f"{option}: {part!r} should read NAME=VALUE like the others")
+        if name in named:
+            raise UsageError(f"{option}: {name} is given twice")
+        named[name] = value
+    return named

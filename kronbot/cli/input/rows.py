@@ -1,0 +1,274 @@
+"""Rows of coordinates in a CSV file, a pipe or standard input: ``--q @file.csv``."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import math
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+import numpy as np
+
+from kronbot.cached import cached_property
+from kronbot.cli.input.completion import STANDARD_INPUT
+from kronbot.cli.output.files import keep_apart, shown
+from kronbot.cli.output.messages import show_warnings
+from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.yaml.source import STANDARD_INPUT_NAME
+from kronbot.errors import Mistake, Mistaken, UsageError
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
+
+# Characters that a line of a file may have: 200 for each of the most coordinates that a robot has.
+LINE_LIMIT = 200_000
+# Blank lines that may follow each other: a file of nothing else is refused in time.
+BLANK_LIMIT = 1_000_000
+# Bytes that are read from a file at a time.
+CHUNK = 1 << 18
+# Bytes that are no UTF-8, as the decoder leaves them.
+_UNDECODED = re.compile("[\udc80-\udcff]")
+# What of a command's options has read standard input, in the notes of its context.
+_READER = "kronbot.reader_of_standard_input"
+
+
+class RowError(Mistaken, UsageError):
+    """A file of rows is wrong, at a place."""
+
+
+def angles(robot: Robot, option: str) -> list[int]:
+    """Places of the coordinates that are angles; rates and torques are none."""
+    wanted = option in ("--q", "--delta", "--calibration")
+    return [joint.index for joint in robot.joints if wanted and joint.revolute]
+
+
+def doubt_of(name: str, value: float, text: str) -> str | None:
+    """Angles beyond 2 pi are suspicious unless somebody wrote pi or deg."""
+    if abs(value) <= 2 * math.pi or "deg" in text or "pi" in text:
+        return None
+    return f"{name} = {value:g} is beyond 2 pi: is it in degrees? (write {value:g}*deg)"
+
+
+def blocks_of(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[str, np.ndarray]]:
+    """Columns by name, so many rows at a time; at least one block."""
+    try:
+        with _opened(robot, name, option) as file:
+            lines = _lines(file)
+            head, *rest = next(lines)
+            sheet = _Sheet(robot, STANDARD_INPUT_NAME if name in STANDARD_INPUT else name, option, head)
+            held = np.empty((0, len(sheet.header)))
+            count = 0
+            for some in chain([rest], lines):
+                held = np.concatenate([held, sheet.numbers(some)])
+                while len(held) >= size:
+                    yield dict(zip(sheet.header, held[:size].T, strict=True))
+                    count, held = count + size, held[size:]
+            if len(held):
+                yield dict(zip(sheet.header, held.T, strict=True))
+            elif not count:
+                raise sheet.mistake(sheet.read, 1, "rows of numbers are wanted below the header", "")
+    except OSError as error:
+        raise UsageError(f"{option} @{shown(name)}: {error.strerror or error}") from None
+
+
+@contextmanager
+def _opened(robot: Robot, name: str, option: str) -> Iterator[BinaryIO]:
+    """A file, a pipe or standard input. Raises UsageError where a name means none, OSError."""
+    where = f"{option} @{shown(name)}"
+    if not name:
+        raise UsageError(f"{option} @: name a file after the @, or - for standard input")
+    if name in STANDARD_INPUT:
+        yield _standard_input(robot, option)
+        return
+    try:
+        kind = Path(name).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"{where}: there is no such file") from None
+    except ValueError as error:  # no name that a file can have
+        raise UsageError(f"{where}: {error}") from None
+    if stat.S_ISDIR(kind):
+        raise UsageError(f"{where}: a directory, not a file")
+    if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
+        raise UsageError(f"{where}: neither a file nor a pipe (a device or a socket)")
+    keep_apart(name, "the file of rows")
+    with open(name, "rb") as file:
+        yield file
+
+
+def _standard_input(robot: Robot, option: str) -> BinaryIO:
+    """Standard input, which has one reader. Raises UsageError where there is another, or nothing is piped into it."""
+    source = robot.description.source
+    context = click.get_current_context(silent=True)
+    notes = {} if context is None else context.meta
+    if source.folder is None and source.name == STANDARD_INPUT_NAME:
+        raise UsageError(f"{option} @-: the robot file is read from standard input already")
+    if notes.setdefault(_READER, option) != option:
+        raise UsageError(f"{option} @-: {notes[_READER]} reads standard input already")
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        raise UsageError(f"{option} @-: nothing is piped into standard input: pipe rows into it, or name a file")
+    return sys.stdin.buffer
+
+
+def _lines(file: BinaryIO) -> Iterator[list[str]]:
+    """Lines of a text without their ends, many at a time; one that is too long is the last, and not whole.
+
+    Bytes that are no UTF-8 become lone surrogates, which have a place like any character. Raises OSError.
+    """
+    utf8 = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+    decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
+    rest = ""
+    for chunk in iter(partial(file.read, CHUNK), b""):
+        if chunk is None:
+            raise OSError("cannot be read: it does not wait for who writes into it")
+        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
+        if len(rest) > LINE_LIMIT:
+            yield [*lines, rest]
+            return
+        if lines:
+            yield lines
+    yield (rest + decoder.decode(b"", final=True)).split("\n")
+
+
+@dataclass
+class _Sheet:
+    """What a file of rows has in its first line, and how many lines were read, the last of them blank."""
+
+    robot: Robot
+    name: str
+    option: str
+    head: str
+    read: int = 1
+    blank: int = 0
+    warned: bool = False
+    header: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.header = self._names()
+
+    def mistake(self, line: int, column: int, message: str, text: str) -> RowError:
+        """Something is wrong at a place in the file; ``text`` is the line."""
+        return RowError([Mistake(line, column, message, self.name, text)])
+
+    def numbers(self, lines: list[str]) -> np.ndarray:
+        """The next lines as rows (N, columns); blank ones are none. Raises RowError at the first mistake."""
+        before = self.read
+        self.read += len(lines)
+        rows = [line for line in lines if line.strip()]
+        self.blank = 0 if rows else self.blank + len(lines)
+        if self.blank > BLANK_LIMIT:
+            raise self.mistake(self.read, 1, f"more than {BLANK_LIMIT} blank lines", "")
+        table = self._plain_numbers(rows) if rows and max(map(len, lines)) <= LINE_LIMIT else None
+        if table is None:
+            told = [self._row(i, line) for i, line in enumerate(lines, before + 1) if self._checked(i, line).strip()]
+            table = np.array(told).reshape(-1, len(self.header))
+        if not self.warned and self._turning:
+            self._warn_of_degrees(table, lines, before)
+        return table
+
+    def _plain_numbers(self, rows: list[str]) -> np.ndarray | None:
+        """The rows where all are finite decimal numbers, as nearly always, and None elsewhere."""
+        try:
+            table = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None, dtype=float)
+        except ValueError:
+            return None
+        return table if table.shape[1] == len(self.header) and np.isfinite(table).all() else None
+
+    def _checked(self, number: int, line: str) -> str:
+        """The line again. Raises RowError where it is too long, or no text."""
+        if len(line) > LINE_LIMIT:
+            raise self.mistake(number, 1, f"a line of more than {LINE_LIMIT} characters", "")
+        if wrong := _UNDECODED.search(line):
+            raise self.mistake(number, wrong.start() + 1, "not UTF-8 text: save the file with the encoding UTF-8", line)
+        return line
+
+    def _row(self, number: int, line: str) -> list[float]:
+        """A row, cell by cell: numbers as expressions like those of the options."""
+        cells, starts = _cells(line)
+        count = len(self.header)
+        if len(cells) != count:
+            column = starts[count] if len(cells) > count else len(line.rstrip()) + 1
+            message = f"values in this row: {len(cells)}, names in the header: {count}"
+            raise self.mistake(number, column, message, line)
+        row = []
+        for text, start in zip(cells, starts, strict=True):
+            try:
+                row.append(self._number(text))
+            except ExpressionError as error:
+                wrong = error.of(text, "a finite number") if text else "a value is missing"
+                raise self.mistake(number, start + error.offset, wrong, line) from None
+        return row
+
+    def _number(self, text: str) -> float:
+        """A decimal number as NumPy reads it, or the value of an expression."""
+        try:
+            value = float(text) if text.isascii() and "_" not in text else None
+        except ValueError:
+            value = None
+        if value is None:
+            return self._evaluated(text)
+        if not math.isfinite(value):
+            raise ExpressionError(f"its value is {value}")
+        return value
+
+    @cached_property
+    def _evaluated(self) -> Callable[[str], float]:
+        """The value of an expression; the same ones come in many rows."""
+        known = {name: value for name, value in self.robot.description.values.items() if value is not None}
+        return lru_cache(4096)(lambda text: evaluate(parse(text), known))
+
+    @cached_property
+    def _turning(self) -> list[int]:
+        """Columns of angles."""
+        turning = angles(self.robot, self.option)
+        return [i for i, name in enumerate(self.header) if self.robot.coordinates.index(name) in turning]
+
+    def _warn_of_degrees(self, table: np.ndarray, lines: list[str], before: int) -> None:
+        """At the first such angle, once."""
+        beyond = np.argwhere(np.abs(table[:, self._turning]) > 2 * math.pi)
+        if not len(beyond):
+            return
+        rows = [i for i, line in enumerate(lines) if line.strip()]
+        for row, turning in beyond:
+            line, column = lines[rows[row]], self._turning[turning]
+            cells, starts = _cells(line)
+            if doubt := doubt_of(self.header[column], table[row, column], cells[column]):
+                show_warnings([Mistake(before + rows[row] + 1, starts[column], doubt, self.name, line)])
+                self.warned = True
+                return
+
+    def _names(self) -> list[str]:
+        """The names of the columns. Raises RowError where one is no coordinate, or stands twice."""
+        if not self._checked(1, self.head).strip():
+            raise self.mistake(1, 1, "a header of coordinate names is wanted here, and rows of numbers below it", "")
+        known = self.robot.coordinates
+        names: list[str] = []
+        for cell, start in zip(*_cells(self.head), strict=True):
+            name = cell.strip('"')
+            if name not in known:
+                hint = did_you_mean(name, known)
+                hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}"
+                message = f"the header must name coordinates, {quote(name)} is none{hint}"
+                raise self.mistake(1, start, message, self.head)
+            if name in names:
+                raise self.mistake(1, start, f"{name} stands twice in the header", self.head)
+            names.append(name)
+        return names
+
+
+def _cells(line: str) -> tuple[list[str], list[int]]:
+    """What stands between the commas of a line, and in which columns (from 1) it begins."""
+    cells = line.split(",")
+    places = accumulate((len(cell) + 1 for cell in cells[:-1]), initial=1)
+    bare = [cell.strip() for cell in cells]
+    return bare, [place + cell.index(text) for cell, text, place in zip(cells, bare, places, strict=True)]

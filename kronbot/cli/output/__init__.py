@@ -1,0 +1,1 @@
+"""What the command line writes: tables, files, messages, progress."""

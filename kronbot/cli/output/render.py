@@ -1,0 +1,278 @@
+"""Answers as text and files: table, JSON, CSV, NumPy and MATLAB."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import click
+import numpy as np
+
+from kronbot.cli.output.files import save, tell
+from kronbot.cli.output.reservations import reservations
+from kronbot.cli.output.tables import summary, table
+from kronbot.errors import UsageError
+from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.result import Array, Outcome, Result, demand_array, joined, plain
+from kronbot.system.interruption import Interruptions, interruptions
+
+# What every Python function of a closed form begins with, needed once in a module.
+PYTHON_HEAD = "import math\n"
+# Numbers that the JSON encoder is given at a time (0.1 s).
+PIECE = 50_000
+# savemat writes the time of day into its first 116 bytes; equal answers have equal bytes.
+MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
+
+
+def render(result: Result, style: str, output: str | None, array: str | None) -> None:
+    """Print the answer in a style, or write it to a file whose suffix decides."""
+    _render(only(result, array), style, output)
+
+
+def _render(result: Result, style: str, output: str | None) -> None:
+    if output is None or output == "-":
+        if style == "table" and result.source:
+            click.echo(document(result), nl=False)
+        elif style == "table":
+            table(result)
+        else:
+            click.echo(WRITERS["." + style](result).decode(), nl=False)
+    else:
+        with interruptions() as met, met.saving():
+            save(output, WRITERS[Path(output).suffix](result))
+            if Path(output).suffix == ".csv" and result.series and result.summary:
+                tell(summary(result))  # for which csv has no place
+    for reservation in reservations(result):
+        tell(f"warning: {reservation}")
+
+
+def only(result: Result, array: str | None) -> Result:
+    """The answer with that array alone, if one is asked for. Raises UsageError where there is none of that name."""
+    if array is None:
+        return result
+    demand_array(array, result.arrays)
+    source = {name: text for name, text in result.source.items() if name == array}
+    return replace(result, arrays={array: result.arrays[array]}, series={}, units={}, source=source)
+
+
+def render_blocks(answers: Iterator[Result], style: str, output: str | None, array: str | None) -> None:
+    """The same for an answer in blocks of cases: csv is written block by block, other forms when all is there."""
+    first = next(answers)
+    if "cases" not in first.summary:
+        render(first, style, output, array)
+        return
+    blocks = (only(block, array) for block in chain([first], answers))
+    if style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv":
+        outcome = kept(lambda met: _together(met, blocks))
+        _render(outcome.result, style, output)
+        if outcome.error is not None:
+            raise outcome.error
+        return
+    pieces = _csv_blocks(blocks)
+    if output is None or output == "-":
+        for piece in pieces:
+            click.echo(piece.decode(), nl=False)
+        return
+    save(output, pieces)
+
+
+def _together(met: Interruptions, blocks: Iterator[Result]) -> Outcome:
+    """The blocks that there are as one answer."""
+
+    def told(found: list[Result]) -> str:
+        return f"interrupted after {sum(int(block.summary['cases']) for block in found)} cases"
+
+    found, error = gathered(met, blocks, told)
+    result = joined(found)
+    return Outcome(result if error is None else replace(result, summary={"complete": False, **result.summary}), error)
+
+
+def _csv_blocks(blocks: Iterator[Result]) -> Iterator[bytes]:
+    """The header once, the cases numbered through."""
+    done = 0
+    for block in blocks:
+        shifted = {
+            name: replace(each, axis=("case", range(done + 1, done + len(each.values) + 1)))
+            for name, each in block.arrays.items()
+        }
+        text = as_csv(replace(block, arrays=shifted))
+        yield text if not done else text.partition(b"\n")[2]
+        done += int(block.summary["cases"])
+
+
+def as_json(result: Result) -> bytes:
+    """The JSON contract; one object, strictly JSON."""
+    return ("".join(_json(result.to_dict())) + "\n").encode()
+
+
+def _json(value: object) -> Iterator[str]:
+    """JSON text piece by piece, because nothing hears Ctrl-C while the encoder works on one."""
+    if isinstance(value, dict) and value:
+        for i, (key, entry) in enumerate(value.items()):
+            yield f"{', ' if i else '{'}{json.dumps(key, ensure_ascii=False)}: "
+            yield from _json(entry)
+        yield "}"
+    elif isinstance(value, list) and value and isinstance(value[0], list):
+        for i, entry in enumerate(value):
+            yield ", " if i else "["
+            yield from _json(entry)
+        yield "]"
+    elif isinstance(value, list) and value:
+        for i in range(0, len(value), PIECE):
+            text = json.dumps(value[i : i + PIECE], allow_nan=False, ensure_ascii=False)
+            yield f"{', ' if i else '['}{text[1:-1]}"
+        yield "]"
+    else:
+        yield json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def as_csv(result: Result) -> bytes:
+    """The series with a header, or one array: its rows with a first column of their names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if result.series:
+        writer.writerow(result.series)
+        for row in zip(*(column.tolist() for column in map(_clean, result.series.values())), strict=True):
+            writer.writerow(row)  # one by one: nothing hears Ctrl-C in one call for all of them
+    else:
+        if not result.arrays:
+            raise UsageError("csv holds a series or an array, and this answer has neither: take --format json")
+        if len(result.arrays) != 1:
+            raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
+        (name,) = result.arrays
+        writer.writerows(_csv_rows(name, result.arrays[name]))
+    return text.getvalue().encode()
+
+
+def _csv_rows(name: str, array: Array) -> Iterator[list[object]]:
+    """A matrix with the names of its rows in front; a stack as one row a case, columns NAME[row,column]."""
+    values = plain(array.values)
+    assert isinstance(values, list)
+    if array.axis is None:
+        yield ["", *(["value"] if array.columns is None else array.columns)]
+        for row, entries in zip(array.rows, values, strict=True):
+            yield [row, *(entries if array.columns is not None else [entries])]
+        return
+    columns = [None] if array.columns is None else array.columns
+    yield [array.axis[0], *(f"{name}[{row}{'' if c is None else f',{c}'}]" for row in array.rows for c in columns)]
+    for case, entries in zip(array.axis[1], array.values.reshape(len(values), -1), strict=True):
+        yield [case, *_clean(entries).tolist()]
+
+
+def as_tex(result: Result) -> bytes:
+    """Closed forms as LaTeX. Raises UsageError where the answer has none."""
+    if result.language != "latex":
+        raise UsageError("-o FILE.tex is for formulas: add --latex")
+    return document(result).encode()
+
+
+def document(result: Result) -> str:
+    """Formulas as one LaTeX display a quantity, or as one Python module."""
+    if result.language == "python":
+        functions = [text.removeprefix(PYTHON_HEAD).strip("\n") for text in result.source.values()]
+        return "\n\n\n".join([PYTHON_HEAD.strip(), *functions]) + "\n"
+    where = [
+        f"{name.removeprefix('where.')} = {meaning}"
+        for name, meaning in result.summary.items()
+        if name.startswith("where.")
+    ]
+    displays = [f"{_tex_name(name)} = {text}" for name, text in result.source.items()] + where
+    return "".join(f"\\[\n{display}\n\\]\n" for display in displays)
+
+
+def _tex_name(name: str) -> str:
+    """J_T as J_{T}, H_T_star as H_{T}^{*}."""
+    head, _, tail = name.partition("_")
+    star = tail.endswith("_star")
+    tail = tail.removesuffix("_star").replace("_", r"\_")
+    return head + (f"_{{{tail}}}" if tail else "") + ("^{*}" if star else "")
+
+
+def as_npz(result: Result) -> bytes:
+    """NumPy archive: columns of the series and arrays by name; ``summary.json`` and ``units.json`` hold JSON text."""
+    entries = _named(result) | {"summary.json": np.array(json.dumps(_summary(result)))}
+    if result.units:
+        entries["units.json"] = np.array(json.dumps(dict(result.units)))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, values in entries.items():
+            # Written by hand, since savez takes names as keywords of its own; an entry has no time stamp.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asarray(values, dtype=_plain_type(values)), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _plain_type(values: np.ndarray) -> str | None:
+    """Text of fixed width for formulas, which NumPy writes without pickling."""
+    return "U" if values.dtype.kind == "O" else None
+
+
+def as_mat(result: Result) -> bytes:
+    """MATLAB 5 file: structs ``series``, ``units``, ``arrays``, ``summary``, ``at``, ``names``.
+
+    Names of rows and columns are cells. A, B, C, D of a state space stand at the top as well.
+    Dots and other signs in names become underscores.
+    """
+    from scipy.io import savemat
+
+    arrays = {name: entry.values for name, entry in result.arrays.items()}
+    groups = {"series": result.series, "units": result.units, "arrays": arrays, "summary": _summary(result)}
+    content: dict[str, object] = {"robot": result.robot, "order": result.order}
+    content |= {group: _identifiers(entries) for group, entries in groups.items() if entries}
+    if result.at:
+        content["at"] = _identifiers({word: _identifiers(point) for word, point in result.at.items()})
+    if {"A", "B", "C", "D"} <= arrays.keys():
+        content |= {name: arrays[name] for name in "ABCD"}  # where ss(A, B, C, D) looks for them
+    names = {name: _cells(entry) for name, entry in result.arrays.items()}
+    if names:
+        content["names"] = _identifiers(names)
+    buffer = io.BytesIO()
+    savemat(buffer, content, long_field_names=True, oned_as="column")
+    return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
+
+
+WRITERS: dict[str, Callable[[Result], bytes]] = {
+    ".json": as_json,
+    ".csv": as_csv,
+    ".npz": as_npz,
+    ".mat": as_mat,
+    ".tex": as_tex,
+}
+
+
+def _cells(array: Array) -> dict[str, object]:
+    """Names of rows and columns as MATLAB cells."""
+    axes = {"rows": array.rows, "columns": array.columns or []}
+    return {word: np.array([*names, None], dtype=object)[:-1] for word, names in axes.items()}
+
+
+def _named(result: Result) -> dict[str, np.ndarray]:
+    return dict(result.series) | {name: entry.values for name, entry in result.arrays.items()}
+
+
+def _summary(result: Result) -> dict[str, object]:
+    return {name: plain(value) for name, value in result.summary.items()}
+
+
+def _clean(values: np.ndarray) -> np.ndarray:
+    return values if values.dtype.kind in "UO" else np.asarray(values + 0.0)
+
+
+def _identifiers(entries: Mapping[str, object]) -> dict[str, object]:
+    """Names that MATLAB accepts; two that would meet are told apart by a number."""
+    result: dict[str, object] = {}
+    for name, value in entries.items():
+        plain_name = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name)
+        plain_name = plain_name if plain_name[:1].isalpha() else f"x_{plain_name}"
+        unique, count = plain_name[:60], 1
+        while unique in result:
+            count += 1
+            unique = f"{plain_name[:60]}_{count}"
+        result[unique] = value
+    return result

@@ -1,0 +1,25 @@
+"""What an answer must be taken with: warnings about what its model is not made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kronbot.questions.result import Result
+
+
+def reservations(result: Result) -> Iterator[str]:
+    """Sentences for stderr, from the counts in the summary."""
+    summary = result.summary
+    far = "a beam bends by more than a tenth of its length, or its tip turns by more than 0.3 rad"
+    for word, total in (("cases", "cases"), ("rows", None)):
+        if count := summary.get(f"{word}_beyond_small_deflections", 0):
+            of = f" of {summary[total]}" if total else ""
+            yield f"{count}{of} {word}: {far}, {_made(result)}"
+    if "beyond_small_deflections" in summary:
+        yield f"{far}, {_made(result)}"
+    if "buckling_beyond_small_deflections" in summary:
+        yield f"at the buckling load {far}, {_made(result)}"
+
+
+def _made(result: Result) -> str:
+    return f"which order {result.order} is not made for: take --order exact, which holds for any deflection"

@@ -1,0 +1,164 @@
+"""Answers for people: the summary, arrays and a few rows of a series as aligned columns on stdout.
+
+One record a line and no frames, so that grep, awk and a paste into a letter work.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+import numpy as np
+
+from kronbot.cli.output.charts import chart
+from kronbot.cli.output.messages import colourful, escaped
+from kronbot.questions.noise import without_rounding
+from kronbot.questions.result import Array, Result, Scalar, plain
+
+# Rows of a series worth showing to a person; all of them are in the machine formats.
+SHOWN_ROWS = 11
+DIGITS = 6
+PIPE_WIDTH = 120
+# Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
+PART, ENTRY = 1e-12, 1e-14
+GAP = "  "
+# What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
+HERTZ = 1 / (2 * math.pi)
+FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
+
+
+def table(result: Result) -> None:
+    """Print the whole answer, as wide as the terminal (a pipe has a fixed width)."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    _heading(f"{result.command} {result.robot}, order {result.order}")
+    for name, array in result.arrays.items():
+        click.echo()
+        if array.axis is not None or array.symbolic:
+            click.echo(_listing(name, array))
+        else:
+            _array(name, array)
+    if result.series:
+        click.echo()
+        _series(result, width)
+        ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+        lines = chart(result, width, ascii_only)
+        click.echo("".join(f"{line}\n" for line in ["", *lines] if lines), nl=False)
+    if result.summary:
+        click.echo()
+        click.echo(summary(result))
+
+
+def summary(result: Result) -> str:
+    """The summary as lines of names and values."""
+    left = max(map(len, result.summary))
+    return "\n".join(f"{name:{left}}{GAP}{_said(name, value)}" for name, value in result.summary.items())
+
+
+def _said(name: str, value: Scalar) -> str:
+    """A value of the summary; frequencies with their units."""
+    if not name.startswith(FIRST) or not isinstance(value, float):
+        return _number(value)
+    return f"{_number(value)} rad/s, {_number(value * HERTZ)} Hz"
+
+
+def _heading(text: str) -> None:
+    click.secho(text, bold=colourful(sys.stdout))
+
+
+def _array(name: str, array: Array) -> None:
+    if not name.startswith(FREQUENCIES):
+        _plain_array(name, array)
+    elif array.columns is None:
+        both = np.column_stack([array.values, HERTZ * array.values])
+        _plain_array(name, Array(both, array.rows, "", ["rad/s", "Hz"]))
+    else:
+        _plain_array(name, array)
+        _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
+
+
+def _plain_array(name: str, array: Array) -> None:
+    _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
+    values = array.values if array.columns is not None else array.values[:, None]
+    values = _without_noise(values)
+    columns = [[_number(entry) for entry in column] for column in values.T]
+    _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
+
+
+def _without_noise(values: np.ndarray) -> np.ndarray:
+    """Numbers with what rounding has left set to 0; real where nothing imaginary remains."""
+    largest = np.abs(values).max(initial=0.0)
+    if not np.isfinite(largest):
+        return values
+    if not np.iscomplexobj(values):
+        return np.where(np.abs(values) <= ENTRY * largest, 0.0, values)
+    real, imaginary = (np.where(np.abs(part) <= PART * largest, 0.0, part) for part in (values.real, values.imag))
+    return real + 1j * imaginary if imaginary.any() else real
+
+
+def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> None:
+    """Columns of text, the first one to the left, under their names."""
+    whole = [[name, *column] for name, column in zip(names, columns, strict=True)] if names else columns
+    widths = [max(map(len, column), default=0) for column in whole]
+    for row in zip(*whole, strict=True):
+        first, *others = (
+            text.ljust(width) if not i else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo(GAP.join([first, *others]).rstrip())
+
+
+def _listing(name: str, array: Array) -> str:
+    """A formula as nested lists, a stack by its size."""
+    if array.axis is not None:
+        size = " x ".join(str(n) for n in array.values.shape[1:])
+        return f"{name}: {len(array.axis[1])} times {size}, all with --format json|csv or -o"
+    if array.columns is None:
+        return f"{name} = [{', '.join(array.values.tolist())}]"
+    rows = [f"[{', '.join(row)}]" for row in array.values.tolist()]
+    head = f"{name} = ["
+    return head + (",\n" + " " * len(head)).join(rows) + "]"
+
+
+def _series(result: Result, width: int) -> None:
+    """As many columns as fit, at evenly spread rows; numbers are never cut. One row stands upright.
+
+    Columns that are 0 throughout, or nothing but rounding, tell a reader nothing.
+    """
+    count = len(next(iter(result.series.values())))
+    clean = without_rounding(result.series)
+    telling = {name: values for name, values in clean.items() if values.dtype.kind == "U" or values.any()}
+    if count == 1:
+        left = max(map(len, telling), default=0)
+        for name, values in telling.items():
+            click.echo(f"{name:{left}}{GAP}{_number(values[0])}")
+        if len(telling) < len(clean):
+            click.echo(f"{len(clean) - len(telling)} more columns are 0 (all with --format csv)")
+        return
+    # Room for a word on what is left out is room for one more row.
+    most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
+    rows = np.unique(np.linspace(0, count - 1, most).round().astype(int))
+    texts = {name: [_number(values[row]) for row in rows] for name, values in telling.items()}
+    shown: list[str] = []
+    taken = 0
+    for name, column in texts.items():
+        taken += max(len(name), *map(len, column)) + len(GAP)
+        if taken - len(GAP) > width and shown:
+            break
+        shown.append(name)
+    more = f", {len(texts) - len(shown)} more columns that are not 0" if len(texts) > len(shown) else ""
+    click.echo(f"{len(rows)} of {count} rows{more} (all with --format csv)")
+    _columns([texts[name] for name in shown], shown)
+
+
+def _number(value: object) -> str:
+    """Numbers to a few digits; text and yes/no as they are."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, complex):
+        return f"{value.real:.{DIGITS}g}{value.imag:+.{DIGITS}g}i"
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

@@ -1,0 +1,1 @@
+"""Traced functions as routines that stand alone: in C, in Python."""

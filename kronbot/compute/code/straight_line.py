@@ -1,0 +1,181 @@
+"""Routines as straight-line code: one assignment an operation, in the notation of a language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi
+
+from kronbot.compute.code.routine import Routine
+from kronbot.errors import Argument, ComputationError
+
+# Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
+MOST_OPERATIONS = 400_000
+WIDTH = 110
+# Variables are called w0, w1, ...
+VARIABLE = "w"
+
+OPERATORS: Mapping[int, str] = {
+    casadi.OP_NEG: "-{}",
+    casadi.OP_SQ: "{0} * {0}",
+    casadi.OP_TWICE: "2 * {}",
+    casadi.OP_INV: "1 / {}",
+    casadi.OP_ADD: "{} + {}",
+    casadi.OP_SUB: "{} - {}",
+    casadi.OP_MUL: "{} * {}",
+    casadi.OP_DIV: "{} / {}",
+}
+# Where a number that is too small for the type (what rounding has left of a zero) is as good as zero.
+FORGIVING = (casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL)
+CALLS: Mapping[int, str] = {
+    casadi.OP_SIN: "sin",
+    casadi.OP_COS: "cos",
+    casadi.OP_TAN: "tan",
+    casadi.OP_SQRT: "sqrt",
+    casadi.OP_EXP: "exp",
+    casadi.OP_LOG: "log",
+    casadi.OP_POW: "pow",
+    casadi.OP_CONSTPOW: "pow",
+}
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a language writes a number, the name of a mathematical function, and entry i of an input or output.
+
+    Numbers whose size is at most ``lost`` are zero in its type.
+    """
+
+    number: Callable[[float], str]
+    function: Callable[[str], str]
+    entry: Callable[[str, int], str]
+    lost: float = 0.0
+
+
+class Operand(NamedTuple):
+    """What stands on either side of an assignment, as text; ``word`` is the input or output that it is an entry of.
+
+    Of the variables w0, w1, ... the word is VARIABLE, of numbers it is empty.
+    """
+
+    text: str
+    word: str
+
+
+class Assignment(NamedTuple):
+    """``target`` gets the value of an expression in the ``operands``."""
+
+    target: Operand
+    expression: str
+    operands: tuple[Operand, ...]
+
+
+class Part(NamedTuple):
+    """Assignments in a row, with the variables that they need from before, and those that they leave for later.
+
+    ``words`` are the inputs and outputs in them, with VARIABLE where variables come in or go out.
+    """
+
+    assignments: Sequence[Assignment]
+    loads: Sequence[str]
+    stores: Sequence[str]
+    words: frozenset[str]
+
+
+def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
+    """A routine as assignments to variables and to every entry of its outputs, matrices row after row.
+
+    Numbers and inputs stand where they are used; a variable is used again where its value is not needed any more, so
+    that a compiler without optimization takes little stack. Raises ComputationError where there are more than
+    MOST_OPERATIONS.
+    """
+    if routine.operations > MOST_OPERATIONS:
+        raise ComputationError(
+            f"{routine.name} takes {routine.operations} operations, more than the {MOST_OPERATIONS} that compilers "
+            "digest: leave it out of ",
+            Argument("functions"),
+            ", take a lower ",
+            Argument("order"),
+            " or fewer modes, or write a .casadi file",
+        )
+    tape, inputs, outputs = routine.tape, list(routine.inputs), list(routine.outputs)
+    work = [Operand("", "")] * tape.sz_w()
+    lost: dict[int, float] = {}  # such numbers by their places
+    assignments = []
+    for k in range(tape.n_instructions()):
+        code, read, write = tape.instruction_id(k), tape.instruction_input(k), tape.instruction_output(k)
+        if code == casadi.OP_CONST:
+            number = tape.instruction_constant(k)
+            if 0 < abs(number) <= notation.lost:
+                lost[write[0]], number = number, 0.0
+            else:
+                lost.pop(write[0], None)
+            text = notation.number(number)
+            work[write[0]] = Operand(f"({text})" if text.startswith("-") else text, "")
+        elif code == casadi.OP_INPUT:
+            lost.pop(write[0], None)
+            word = inputs[read[0]]
+            work[write[0]] = Operand(notation.entry(word, read[1]), word)
+        elif code == casadi.OP_OUTPUT:
+            word = outputs[write[0]]
+            target, value = Operand(notation.entry(word, write[1]), word), work[read[0]]
+            assignments.append(Assignment(target, value.text, (value,)))
+        else:
+            if code not in FORGIVING:
+                for place in lost.keys() & set(read):
+                    notation.number(lost[place])  # refuses it
+            lost.pop(write[0], None)
+            operands = tuple(work[place] for place in read)
+            expression = _expression(code, [operand.text for operand in operands], notation)
+            work[write[0]] = Operand(f"{VARIABLE}{write[0]}", VARIABLE)
+            assignments.append(Assignment(work[write[0]], expression, operands))
+    return assignments
+
+
+def _expression(code: int, operands: list[str], notation: Notation) -> str:
+    if code in OPERATORS:
+        return OPERATORS[code].format(*operands)
+    if code in CALLS:
+        return f"{notation.function(CALLS[code])}({', '.join(operands)})"
+    raise ComputationError("an operation of this robot has no code: write a .casadi file")
+
+
+def parts(assignments: Sequence[Assignment], size: int) -> list[Part]:
+    """Assignments in parts of that size, each with the variables that come in and go out."""
+    result: list[Part] = []
+    needed: set[str] = set()
+    for first in reversed(range(0, len(assignments), size)):
+        chosen = assignments[first : first + size]
+        written: set[str] = set()
+        loads: set[str] = set()
+        words = {""}
+        for target, _, operands in chosen:
+            for text, word in operands:
+                words.add(word)
+                if word == VARIABLE and text not in written:
+                    loads.add(text)
+            words.add(target.word)
+            if target.word == VARIABLE:
+                written.add(target.text)
+        stores = written & needed
+        words -= {"", VARIABLE}
+        handed = {VARIABLE} if loads or stores else set()
+        result.append(Part(chosen, sorted(loads), sorted(stores), frozenset(words | handed)))
+        needed = (needed - written) | loads
+    return result[::-1]
+
+
+def wrapped(before: str, items: Iterable[str], after: str, indent: str) -> list[str]:
+    """Items separated by commas between two texts, on as many lines as they need."""
+    first, *rest = list(items) or [""]
+    lines = [f"{indent}{before}{first}"]
+    for item in rest:
+        if len(lines[-1]) + len(item) + len(after) < WIDTH:
+            lines[-1] += f", {item}"
+        else:
+            lines[-1] += ","
+            lines.append(f"{indent}    {item}")
+    lines[-1] += after
+    return lines

@@ -1,0 +1,214 @@
+"""The folder of compiled functions: private, verified before use, bounded in size, shared by any number of processes.
+
+An entry is KEY.so, and KEY.sha256 with the digest of its bytes. Nothing else in the folder is ever touched, except the
+cache's own lock files (lock-00 ... lock-ff) and the folders that compilers work in (build-00-... to build-ff-...).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kronbot.system import private
+from kronbot.system.private import NotPrivate
+
+LOG = logging.getLogger("kronbot")
+
+# What compiled functions may fill; the least recently used go first.
+MAX_BYTES = 256_000_000
+# A build folder this old (s) was left by a process that was killed, also where the file system knows no locks.
+ABANDONED = 3600.0
+# Bytes of a digest.
+DIGEST = 64
+# How often (s) a process that waits for another one looks again.
+PATIENCE_STEP = 0.05
+
+LIBRARY = re.compile(r"[0-9a-f]{64}\.so")
+OWN = re.compile(r"[0-9a-f]{64}\.(so|sha256)|lock-[0-9a-f]{2}")
+BUILD = re.compile(r"build-([0-9a-f]{2})-[0-9a-f]{16}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A compiled function in the cache: its file, size in bytes, and time of last use (s since the epoch)."""
+
+    path: Path
+    size: int
+    used: float
+
+
+def folder() -> Path:
+    """Where compiled functions are kept: $KRONBOT_CACHE, else ``kronbot`` in the user's cache folder.
+
+    That one is $XDG_CACHE_HOME, ~/Library/Caches on macOS, ~/.cache elsewhere. Raises NotPrivate without a home.
+    """
+    if own := os.environ.get("KRONBOT_CACHE"):
+        return Path(os.path.expanduser(own)).absolute()  # shells leave ~ alone within quotes
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(shared):  # a relative one is void by the XDG specification
+        return Path(shared) / "kronbot"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise NotPrivate("no home folder to keep compiled functions in; set KRONBOT_CACHE to a folder") from None
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "kronbot"
+
+
+class Cache:
+    """Compiled functions in one folder, by key (64 hexadecimal digits); open as long as its context.
+
+    ``create`` makes the folder, for its owner alone, where it is not there yet. What killed processes have left goes.
+    Raises NotPrivate where anybody but the user could have put code into the folder, FileNotFoundError where there is
+    none, and OSError.
+    """
+
+    def __init__(self, path: Path, create: bool = False) -> None:
+        self.path = path
+        self._folder = private.opened(path, create)
+        self._remove_abandoned()
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(self, *stopped: object) -> None:
+        os.close(self._folder)
+
+    def find(self, key: str) -> Path | None:
+        """The library of a key, marked as used; None where there is none or it is not what was stored."""
+        library = f"{key}.so"
+        try:
+            digest = private.content(f"{key}.sha256", self._folder, DIGEST).decode("ascii", "replace")
+            if hashlib.sha256(private.content(library, self._folder, MAX_BYTES)).hexdigest() != digest:
+                raise NotPrivate(f"{library} is not what was stored")
+            os.utime(library, dir_fd=self._folder)
+        except FileNotFoundError:  # never stored, or evicted a moment ago
+            return None
+        except (OSError, NotPrivate) as error:
+            LOG.debug("compiled function passed over: %s", error)
+            return None
+        return self.path / library
+
+    def store(self, key: str, library: bytes, place: Path) -> Path:
+        """Keep a library by its key, by way of a build folder of this cache. Returns its path."""
+        digest = hashlib.sha256(library).hexdigest().encode()
+        # The digest first: whoever sees the library finds it.
+        for name, content in ((f"{key}.sha256", digest), (f"{key}.so", library)):
+            handle = os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(handle, "wb") as file:
+                file.write(content)
+            os.replace(place / name, name, dst_dir_fd=self._folder)
+        return self.path / f"{key}.so"
+
+    @contextmanager
+    def build_folder(self, key: str) -> Iterator[Path]:
+        """A private folder on the same file system, gone afterwards; for who holds the lock of the key."""
+        name = f"build-{key[:2]}-{secrets.token_hex(8)}"
+        with ExitStack() as spare:
+            for _ in range(2):  # descriptors that removing takes: by then there may be no more
+                spare.callback(os.close, os.dup(self._folder))
+            os.mkdir(name, 0o700, dir_fd=self._folder)
+            try:
+                yield self.path / name
+            finally:
+                spare.close()
+                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
+
+    @contextmanager
+    def turn(self, key: str, patience: float) -> Iterator[None]:
+        """Hold the lock of a key, so that one process compiles and the others wait for its library.
+
+        Goes on without the lock as soon as the library is there, and where the file system knows no locks. The system
+        frees a lock when its process ends, however it ends. Raises TimeoutError after ``patience`` seconds.
+        """
+        import fcntl  # not on Windows
+
+        handle = self._lock(key)
+        try:
+            last = time.monotonic() + patience
+            while True:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if f"{key}.so" in self._content():
+                        break
+                    if time.monotonic() > last:
+                        raise TimeoutError("another process is still compiling") from None
+                    time.sleep(PATIENCE_STEP)
+                    continue
+                except OSError:
+                    pass
+                break
+            yield
+        finally:
+            os.close(handle)
+
+    def entries(self) -> list[Entry]:
+        """What is stored, least recently used first."""
+        found = []
+        for name in self._content():
+            if LIBRARY.fullmatch(name):
+                with suppress(FileNotFoundError):
+                    status = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+                    found.append(Entry(self.path / name, status.st_size, status.st_mtime))
+        return sorted(found, key=lambda entry: (entry.used, entry.path))
+
+    def evict(self) -> None:
+        """Remove the least recently used libraries beyond MAX_BYTES.
+
+        A process that has loaded a library keeps it; one about to load it compiles it anew.
+        """
+        entries = self.entries()
+        size = sum(entry.size for entry in entries)
+        for entry in entries:
+            if size <= MAX_BYTES:
+                break
+            size -= entry.size
+            self._remove(entry.path.name)
+            self._remove(entry.path.with_suffix(".sha256").name)
+
+    def clear(self) -> int:
+        """Remove everything that the cache has put into its folder; how many compiled functions that were."""
+        count = len(self.entries())
+        for name in self._content():
+            if OWN.fullmatch(name):
+                self._remove(name)
+            elif BUILD.fullmatch(name):
+                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
+        return count
+
+    def _remove_abandoned(self) -> None:
+        """Build folders of processes that were killed: nobody holds the lock that their builder held."""
+        import fcntl
+
+        for build in filter(None, map(BUILD.fullmatch, self._content())):
+            with suppress(OSError):
+                handle = self._lock(build[1])
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    if os.stat(build[0], dir_fd=self._folder).st_mtime > time.time() - ABANDONED:
+                        continue
+                finally:
+                    os.close(handle)
+                shutil.rmtree(build[0], ignore_errors=True, dir_fd=self._folder)
+
+    def _lock(self, key: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(f"lock-{key[:2]}", flags, 0o600, dir_fd=self._folder)
+
+    def _remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._folder)
+
+    def _content(self) -> list[str]:
+        return os.listdir(self._folder)

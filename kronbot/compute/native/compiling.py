@@ -1,0 +1,287 @@
+"""Traced functions as native code: their C, compiled by the machine's compiler, kept in the cache.
+
+Native and interpreted evaluation agree to the bit: both call the mathematics library of the system for sine and the
+like, and the compiler may neither contract, reorder nor replace anything. What is left to the C library: the sign of a
+NaN (seen by ``copysign`` only), and of the zero that ``fmin`` and ``fmax`` choose from two of different sign.
+
+Compiling never raises: where there is no compiler, no private cache folder or no success, the answer is None, the
+reason is a debug line of the logger ``kronbot``, and the caller goes on with the interpreted function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import casadi
+
+from kronbot import __version__
+from kronbot.compute.native import elf
+from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
+from kronbot.compute.native.cost import NATIVE, instructions
+from kronbot.errors import said
+from kronbot.system import private
+from kronbot.system.supervised import Supervised
+
+LOG = logging.getLogger("kronbot")
+
+COMPILERS = ("cc", "gcc", "clang")
+# -fno-builtin keeps sin, pow and their kind calls of the library that the interpreter calls; hidden symbols keep
+# CasADi's helpers in one library apart from those in another. A function that no library has (CasADi writes erfinv)
+# must fail here: called, it would end the process.
+FLAGS = (
+    *("-std=gnu99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-fast-math", "-fno-builtin"),
+    *("-fvisibility=hidden", "-DGCC_HASCLASSVISIBILITY"),
+)
+LIBRARIES = ("-lm",) if sys.platform == "darwin" else ("-lm", "-Wl,-z,defs")
+# Time and memory of compiling stay under 20 s and 1 GB; 400,000 took 43 s and 1.5 GB.
+MAX_INSTRUCTIONS = 200_000
+TIMEOUT = 120.0
+# Characters of a compiler's command and of its messages that a reason repeats.
+TOLD = 500
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard the compiler tries: its flag, what it takes and what its code takes (s an instruction)."""
+
+    flag: str
+    compiling: float
+    running: float
+
+
+# Measured as in cost.py, of 1,000 to 250,000 instructions. More than -O1 is no faster and compiles for twice as long or
+# much longer (250,000 instructions: 132 s).
+FULL = Effort("-O1", 120e-6, NATIVE)  # 85 to 140 us on a quiet machine
+QUICK = Effort("-O0", 30e-6, 0.95e-9)  # 23 to 36 us; 0.8 to 1.2 ns
+EFFORTS = (FULL, QUICK)
+
+
+class _Unavailable(Exception):
+    """Why there is no native code."""
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """A C compiler: the command with its own arguments, and what tells it from another one or another version."""
+
+    command: tuple[str, ...]
+    identity: str
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Native code of a function, as CasADi calls it, the library that it is in, and how it was compiled."""
+
+    function: casadi.Function
+    library: Path
+    effort: Effort
+
+
+def too_large(sizes: Iterable[int]) -> bool:
+    """True for functions of so many instructions that no compiler is asked for them."""
+    return sum(sizes) > MAX_INSTRUCTIONS
+
+
+def compiled(effort: Effort, *functions: casadi.Function) -> Code | None:
+    """A traced function as native code, from the cache or compiled now; None where that is not possible.
+
+    The result has the names, shapes and sparsities of the first of ``functions`` and its values to the bit, and serves
+    as any other Function: in calls, ``map`` and ``buffer``, as a part of MX expressions. It knows no derivatives but
+    those among its companions, which go into the same library, where CasADi finds them by name: ``jac_f`` with the
+    signature of ``f.jacobian()`` for a function ``f``; ``daeF`` and ``jacF`` for the ``dae`` of an integrator.
+    """
+    with Compilation(effort, TIMEOUT, *functions) as compilation:
+        return compilation.code()
+
+
+def cached(*functions: casadi.Function) -> Code | None:
+    """What :func:`compiled` would return, compiled with the largest effort of those in the cache; compiles nothing.
+
+    Costs about 1 us an instruction, most of it for the text of the function that the key is made from.
+    """
+    name = functions[0].name()
+    try:
+        key = _key(functions, _compiler())
+        with Cache(folder()) as cache:
+            found = (_load(cache, key, name, effort) for effort in EFFORTS)
+            return next((code for code in found if code is not None), None)
+    except FileNotFoundError:  # nothing was compiled yet
+        return None
+    except Exception as error:  # as in Compilation
+        LOG.debug("no native code for %s in the cache: %s", name, said(error))
+        return None
+
+
+def _compiler() -> _Compiler:
+    """$CC, else the first compiler on the path."""
+    given = shlex.split(os.environ.get("CC", ""))
+    for name, *arguments in [given] if given else [[each] for each in COMPILERS]:
+        found = shutil.which(name)
+        if found is not None:
+            program = os.path.realpath(found)
+            status = os.stat(program)
+            # A path before links are followed is what is run: wrappers go by the name they are called.
+            command = (os.path.abspath(found), *arguments)
+            return _Compiler(command, repr((command, program, status.st_mtime_ns, status.st_size)))
+    raise _Unavailable(f"no C compiler: {given[0] if given else ', '.join(COMPILERS)} not found")
+
+
+def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> Callable[[Effort], str]:
+    """Digest of everything that the library depends on, by effort.
+
+    The serialized function stands for its C text: as deterministic (derivatives and maps made meanwhile leave no trace
+    in it), and made in less than half the time.
+    """
+    about = (
+        compiler.identity,
+        FLAGS,
+        LIBRARIES,
+        casadi.CasadiMeta.version(),
+        __version__,
+        sys.platform,
+        platform.machine(),
+    )
+    digest = hashlib.sha256(repr(about).encode())
+    for each in functions:
+        text = _text(each).encode()
+        digest.update(b"%d:" % len(text) + text)
+    return lambda effort: hashlib.sha256(digest.digest() + effort.flag.encode()).hexdigest()
+
+
+def _text(function: casadi.Function) -> str:
+    """What tells a function from every other; of a map what it maps and its shapes, since its own text is as long as
+    there are points."""
+    if function.is_a("Map"):
+        (mapped,) = function.find_functions(0)
+        return f"{function} {mapped.serialize()}"
+    return str(function.serialize())
+
+
+def _load(cache: Cache, key: Callable[[Effort], str], name: str, effort: Effort) -> Code | None:
+    """The function of that name in the library of a key, None where there is none that loads."""
+    library = cache.find(key(effort))
+    if library is None:
+        return None
+    try:
+        return Code(casadi.external(name, str(library)), library, effort)
+    except RuntimeError as error:  # evicted a moment ago, or made on another system that shares the folder
+        LOG.debug("compiled function does not load: %s", error)
+        return None
+
+
+def _built(place: Path) -> bytes:
+    """What the compiler has made in its folder. Raises what is wrong with it."""
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        library = private.content("traced.so", folder, MAX_BYTES)
+    finally:
+        os.close(folder)
+    if sys.platform == "linux":
+        with open("/proc/self/exe", "rb") as program:
+            if not elf.plausible(library, program.read(elf.HEADER)):
+                raise _Unavailable("what the compiler made is no library for this machine")
+    return library
+
+
+class Compilation:
+    """Native code in the making; the compiler works by itself until it is asked for.
+
+    Waits for another process that compiles the same functions up to ``patience`` seconds. Leaving the context ends a
+    compiler that is still at work. Nothing here raises; where there is no native code the reason is a debug line.
+    """
+
+    def __init__(self, effort: Effort, patience: float, *functions: casadi.Function) -> None:
+        self._effort = effort
+        self._name = functions[0].name()
+        self._held = ExitStack()
+        self._found: Code | None = None
+        self._finish: Callable[[], Code] | None = None
+        self._process: Supervised | None = None
+        try:
+            self._begin(patience, functions)
+        except Exception as error:  # of whatever kind: interpretation does the same work
+            self._give_up(error)
+        except BaseException:
+            self.cancel()
+            raise
+
+    def __enter__(self) -> Compilation:
+        return self
+
+    def __exit__(self, *stopped: object) -> None:
+        self.cancel()
+
+    @property
+    def ready(self) -> bool:
+        """True where :meth:`code` does not wait."""
+        return self._process is None or self._process.ready
+
+    def code(self) -> Code | None:
+        """That of the first function, None where that is not possible. Waits for the compiler."""
+        if self._finish is not None:
+            try:
+                self._found = self._finish()
+            except Exception as error:  # as above
+                self._give_up(error)
+            finally:
+                self.cancel()
+        return self._found
+
+    def cancel(self) -> None:
+        """End the compiler with all its processes, and give back lock and folder."""
+        self._finish = None
+        if self._process is not None:
+            self._process.end()
+        self._process = None
+        self._held.close()
+
+    def _begin(self, patience: float, functions: tuple[casadi.Function, ...]) -> None:
+        compiler = _compiler()
+        if too_large(map(instructions, functions)):
+            raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
+        key = _key(functions, compiler)
+        cache = self._held.enter_context(Cache(folder(), create=True))
+        self._found = _load(cache, key, self._name, self._effort)
+        if self._found is not None:
+            self._held.close()
+            return
+        self._held.enter_context(cache.turn(key(self._effort), patience))
+        # A fresh look: whoever held the lock may have stored it.
+        self._found = _load(cache, key, self._name, self._effort)
+        if self._found is not None:
+            self._held.close()
+            return
+        place = self._held.enter_context(cache.build_folder(key(self._effort)))
+        generator = casadi.CodeGenerator("traced.c")
+        for each in functions:
+            generator.add(each)
+        (place / "traced.c").write_text(generator.dump())
+        command = [*compiler.command, *FLAGS, self._effort.flag, "traced.c", "-o", "traced.so", *LIBRARIES]
+        self._process = Supervised(command, place)
+        self._finish = partial(self._load_built, cache, key(self._effort), place, command)
+
+    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code:
+        assert self._process is not None
+        done, told = self._process.wait(TIMEOUT)
+        if not done:
+            raise _Unavailable(f"{shlex.join(command)[:TOLD]} {told[:TOLD]}")
+        library = cache.store(key, _built(place), place)
+        # Loaded first: it stays usable whatever happens to its file.
+        code = Code(casadi.external(self._name, str(library)), library, self._effort)
+        cache.evict()
+        return code
+
+    def _give_up(self, error: Exception) -> None:
+        LOG.debug("no native code for %s: %s", self._name, said(error))
+        self.cancel()

@@ -1,0 +1,113 @@
+"""When native code is used: where what it is expected to save is worth what compiling takes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import casadi
+
+from kronbot.compute.native import policy
+from kronbot.compute.native.compiling import (
+    EFFORTS,
+    FULL,
+    Code,
+    Compilation,
+    Effort,
+    cached,
+    compiled,
+    too_large,
+)
+from kronbot.compute.native.cost import INTERPRETED, instructions
+from kronbot.compute.native.kernel import Kernel
+
+LOG = logging.getLogger("kronbot")
+
+STARTING = 0.1  # s a compilation, however small
+# An expected saving must be this many times the time to compile, since both are estimates:
+WAITING = 2.0  # where that is waited for
+BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
+
+
+def gain(
+    sizes: Sequence[int], evaluations: Sequence[int], effort: Effort, margin: float, found: Code | None = None
+) -> float:
+    """Time (s) that compiling functions of so many instructions is expected to save, beyond ``margin`` times its cost.
+
+    ``evaluations`` says how often each is still to be evaluated, ``found`` is the native code that there is already.
+    saving = evaluations x instructions x (time of one now - time of one then); cost = STARTING + instructions x
+    compiling. To measure the constants anew: time ``function.map(64).buffer()`` with 64 points, ``compiled(function)``
+    on an empty cache, and the same buffer of what that returns. An embedded function counts once, however often it is
+    called.
+    """
+    now = INTERPRETED if found is None else found.effort.running
+    saving = sum(size * count for size, count in zip(sizes, evaluations, strict=True)) * (now - effort.running)
+    return saving - margin * (STARTING + sum(sizes) * effort.compiling)
+
+
+def worthwhile(
+    sizes: Sequence[int], evaluations: Sequence[int], margin: float, found: Code | None = None
+) -> Effort | None:
+    """The effort with the largest :func:`gain`, None where compiling does not pay."""
+    if too_large(sizes):
+        return None
+    gains = {effort: gain(sizes, evaluations, effort, margin, found) for effort in EFFORTS}
+    best = max(EFFORTS, key=lambda effort: gains[effort])
+    return best if gains[best] > 0 else None
+
+
+def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
+    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret."""
+    choice = policy.choice()
+    if choice == "off":
+        return None
+    code = None if choice == "on" else cached(function)
+    effort = FULL if choice == "on" else worthwhile([instructions(function)], [evaluations], WAITING, code)
+    if effort is not None:
+        code = compiled(effort, function) or code
+    try:
+        return None if code is None else Kernel(function.name(), code.library)
+    except (OSError, AttributeError) as error:  # evicted a moment ago
+        LOG.debug("no native code for %s: %s", function.name(), error)
+        return None
+
+
+class Native:
+    """Native code for functions that are evaluated for a while, as the policy in force wants it.
+
+    ``auto`` looks into the cache at once, and compiles beside the evaluation as soon as what is expected of it pays;
+    ``on`` compiles first, ``off`` never.
+    """
+
+    def __init__(self, *functions: casadi.Function) -> None:
+        self._functions = functions
+        self._sizes = [instructions(function) for function in functions]
+        self._compilation: Compilation | None = None
+        self._tried: set[Effort] = set()
+        self._code: Code | None = None
+        self._choice = policy.choice()
+        if self._choice == "on":
+            self._code = compiled(FULL, *functions)
+        elif self._choice == "auto":
+            self._code = cached(*functions)
+
+    def expect(self, *evaluations: int) -> None:
+        """So many evaluations of each function are still to come."""
+        if self._choice != "auto" or self._compilation is not None:
+            return
+        effort = worthwhile(self._sizes, evaluations, BESIDE, self._code)
+        if effort is not None and effort not in self._tried:
+            self._tried.add(effort)
+            self._compilation = Compilation(effort, 0.0, *self._functions)
+
+    def code(self) -> Code | None:
+        """That of the first function, None where the interpreted one is to be used."""
+        if self._compilation is not None and self._compilation.ready:
+            self._code = self._compilation.code() or self._code
+            self._compilation = None
+        return self._code
+
+    def close(self) -> None:
+        """End a compiler that is still at work."""
+        if self._compilation is not None:
+            self._compilation.cancel()

@@ -1,0 +1,50 @@
+"""SymPy's printers with this project's numbers and names: text, LaTeX, Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sympy import Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.pycode import PythonCodePrinter
+from sympy.printing.str import StrPrinter
+
+from kronbot.compute.symbolic import naming
+
+
+class Text(StrPrinter):  # type: ignore[misc]
+    """Text with floats as ``repr`` writes them."""
+
+    def _print_Float(self, number: Expr) -> str:
+        return repr(float(number))
+
+
+class Python(PythonCodePrinter):  # type: ignore[misc]
+    """Python with floats as ``repr`` writes them."""
+
+    _print_Float = Text._print_Float
+
+
+class Latex(LatexPrinter):  # type: ignore[misc]
+    """LaTeX with floats as numbers times powers of ten."""
+
+    def _print_Float(self, number: Expr) -> str:
+        mantissa, _, exponent = repr(float(number)).partition("e")
+        return mantissa + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
+
+
+def latex(symbols: Iterable[Symbol], spelling: Mapping[str, str], given: Mapping[Symbol, str]) -> Latex:
+    """A printer that writes no two of the symbols alike: q1 and q_1 would both be q with the index 1.
+
+    ``spelling`` are names of the robot file by those of the symbols, where they differ; some symbols are ``given``.
+    """
+    plain, written = Latex(), dict(given)
+    taken = set(given.values())
+    for symbol in sorted(symbols, key=lambda symbol: (len(symbol.name), symbol.name)):
+        if symbol in given:
+            continue
+        name = spelling.get(symbol.name, symbol.name)
+        text = naming.latex_name(name) or plain.doprint(symbol)
+        written[symbol] = naming.latex_word(name) if text in taken else text
+        taken.add(written[symbol])
+    return Latex({"symbol_names": written})

@@ -1,0 +1,300 @@
+"""What numbers in a robot file must satisfy, and what is allowed but looks wrong.
+
+Only bound values are judged: one that depends on a free parameter is skipped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from kronbot.description.checks.report import View
+from kronbot.description.expressions.expression import Number
+from kronbot.description.names import is_fixed_frame
+from kronbot.description.yaml.nodes import Scalar
+
+_FULL_TURN = 2 * math.pi * (1 + 1e-9)
+_TURNS = ("from", "to", "amplitude", "phase", "offset")
+_ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+
+# An offset is the length of a beam to this share.
+_ONE_LENGTH = 0.02
+
+# Rods and plates stand exactly on the border of what a body can have; decimals of a table must not push them over it.
+_INERTIA_TOLERANCE = 1e-9
+
+
+def check_quantities(root: View) -> None:
+    """Report signs and sizes that are wrong; warn of those that are odd."""
+    convention = root["convention"].text
+    planar = _is_planar(root)
+    weight = _gravity(root)
+    for link in root["links"].items:
+        _joint(link["joint"])
+        if "flexible" in link:
+            _flexible(link, convention)
+            _sag(link, convention, weight)
+        for key in ("rigid", "hub", "payload"):
+            _body(link[key], planar)
+        _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
+    _offsets(root)
+    for motion in root["motion"].entries:
+        _motion(motion)
+    _turns(root)
+    _simulate(root["simulate"])
+    _statics(root)
+
+
+def _not_negative(*views: View) -> None:
+    for view in views:
+        value = view.number()
+        if value is not None and value < 0:
+            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
+
+
+def _positive(view: View) -> None:
+    value = view.number()
+    if value is not None and value <= 0:
+        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
+
+
+def _angles(views: Iterable[View]) -> None:
+    told = set()
+    for view in views:
+        value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
+        if value is not None and abs(value) > _FULL_TURN and key not in told:  # of a list in degrees once
+            told.add(key)
+            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")
+
+
+def _turns(root: View) -> None:
+    """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
+    joints = [link["joint"] for link in root["links"].items]
+    revolute = {joint["name"].text for joint in joints if joint["type"].text == "revolute"}
+    holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"])
+    for view in (entry for holder in holders for entry in holder.entries if entry.path[-1] in revolute):
+        values = [motion[key] for motion in (view, view["motion"]) for key in _TURNS]
+        _angles(value for value in (view, view["pd"]["target"], *values) if _is_plain(value))
+
+
+def _is_plain(view: View) -> bool:
+    return isinstance(view.node, Scalar) and isinstance(view.node.value, Number)
+
+
+def _joint(joint: View) -> None:
+    _not_negative(joint["damping"], joint["rotor_inertia"])
+    if joint["gear"].number(1.0) == 0:
+        joint["gear"].refuse("'gear' must not be 0")
+    ends = joint["limits"].items
+    if len(ends) == 2:
+        low, high = ends[0].number(), ends[1].number()
+        if low is not None and high is not None and low >= high:
+            joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
+        if joint["type"].text == "revolute":
+            _angles(ends)
+
+
+def _is_planar(root: View) -> bool:
+    """Whether every body turns about z of its frame alone: parallel joints, and beams that bend in their plane.
+
+    The whole robot may be placed at any angle.
+    """
+    links = root["links"].items
+    names = {link["name"].text or "" for link in links}
+    on_ground = [
+        i
+        for i, link in enumerate(links)
+        if (is_fixed_frame(link["parent"].text or "", names) if "parent" in link else not i)
+    ]
+    for i, link in enumerate(links):
+        modes = link["flexible"]["modes"]
+        if modes["w"].count or modes["torsion"].count:
+            return False
+        tilts = (link["dh"]["alpha"], *link["pose"]["rpy"].items[:2])
+        # Of the first frame only a row of the standard convention has its tilt behind the joint.
+        if on_ground == [i] and ("pose" in link or root["convention"].text == "modified"):
+            continue
+        if not all(_is_half_turns(tilt.number()) for tilt in tilts):
+            return False
+    return True
+
+
+def _is_half_turns(angle: float | None) -> bool:
+    return angle is not None and abs(math.sin(angle)) < 1e-12
+
+
+def _body(body: View, planar: bool) -> None:
+    if body.node is None:  # as in most links; there may be very many
+        return
+    inertia = body["inertia"]
+    _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
+    mass = body["mass"].number()
+    if planar and not any(inertia[key].number() != 0 for key in _ENTRIES if key != "Izz"):
+        return
+    if any(_tensor(inertia)) and mass == 0:
+        inertia.warn("this body has inertia and no mass")
+    elif _impossible(inertia):
+        inertia.warn("no body can have this inertia: one principal moment is larger than the other two together")
+
+
+def _tensor(inertia: View) -> list[float]:
+    """The entries that have a value."""
+    entries = [inertia[key].number() for key in _ENTRIES]
+    return [entry for entry in entries if entry is not None]
+
+
+def _impossible(inertia: View) -> bool:
+    bound = _tensor(inertia)
+    return len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not possible_inertia(*bound)
+
+
+def possible_inertia(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> bool:
+    """Whether some distribution of mass has this tensor, kg m^2.
+
+    It has where tr(I)/2 E - I, the second moments of the mass, is positive semidefinite; told from the pivots of an
+    elimination, after a shift by a small part of the trace that lets rounded border cases pass.
+    """
+    trace = Ixx + Iyy + Izz
+    size = max(trace, abs(Ixy), abs(Ixz), abs(Iyz))
+    if size == 0:
+        return True
+    half = (trace / 2 + _INERTIA_TOLERANCE * size) / size
+    a, d, f = half - Ixx / size, half - Iyy / size, half - Izz / size
+    b, c, e = -Ixy / size, -Ixz / size, -Iyz / size
+    if a <= 0:
+        return False
+    d, e, f = d - b * b / a, e - b * c / a, f - c * c / a
+    return d > 0 and f - e * e / d > 0
+
+
+def _flexible(link: View, convention: str | None) -> None:
+    beam = link["flexible"]
+    stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
+    _positive(beam["mass"])
+    _not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
+    _not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
+    needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
+    for key, needed, name in needs:
+        if modes[key].count and needed.number() == 0:
+            needed.refuse(f"{name} must be greater than 0, because '{key}' has modes")
+    ratios = damping["ratio"].items
+    total = sum(modes[key].count for key in ("v", "w", "torsion"))
+    if damping["ratio"].is_list and len(ratios) != total:
+        damping["ratio"].refuse(f"one ratio for each of the {total} modes is wanted here, not {len(ratios)}")
+    for view in ratios:
+        ratio = view.number()
+        if ratio is not None and ratio < 0:
+            view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
+    if modes["torsion"].count and beam["polar_inertia"].number() == 0:
+        name = link["name"].text or "?"
+        modes["torsion"].warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
+    payload = link["payload"]["inertia"]
+    if beam["shape"].text == "clamped-mass" and "tip" not in beam and _impossible(payload):
+        payload.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
+    _length(link, convention)
+
+
+def _offsets(root: View) -> None:
+    """Warn of a child that stands off the tip of a beam by the beam's length: as from the root, where links begin."""
+    links = root["links"].items
+    by_name = {link["name"].text: link for link in reversed(links)}
+    for before, link in zip((None, *links), links, strict=False):
+        parent = by_name.get(link["parent"].text) if "parent" in link else before
+        place = link["pose"]["xyz"]
+        entries = [entry.number() for entry in place.items]
+        if parent is None or "pose" not in parent or not entries or None in entries:
+            continue
+        length, offset = (
+            parent["flexible"]["length"].number(None),
+            math.hypot(*(each for each in entries if each is not None)),
+        )
+        if length is not None and length > 0 and abs(offset / length - 1) < _ONE_LENGTH:
+            place.warn(
+                f"this stands {offset:.4g} m off the tip of the beam, by the beam's length once more: a pose begins at "
+                "the tip of its parent (kronbot explain convert)"
+            )
+
+
+def _gravity(root: View) -> float:
+    """The size of gravity's acceleration as far as it is known, m/s^2."""
+    return math.hypot(*(entry.number() or 0.0 for entry in root["gravity"].items))
+
+
+def _sag(link: View, convention: str | None, gravity: float) -> None:
+    """Warn of a beam that its weight and payload, across it, bend by its own length: mostly units are mixed up there.
+
+    By linear theory its tip sags by (m/8 + m_p/3) g l^3/(EI).
+    """
+    beam, length = link["flexible"], _beam_length(link, convention)
+    mass, payload = beam["mass"].number(), link["payload"]["mass"].number()
+    if length is None or mass is None or payload is None:
+        return
+    for key, axis in (("v", "z"), ("w", "y")):
+        stiffness = beam["EI"][axis]
+        EI = stiffness.number()
+        if not beam["modes"][key].count or EI is None or EI <= 0:
+            continue
+        share = (mass / 8 + payload / 3) * gravity * length * length / EI
+        if share > 1:
+            stiffness.warn(
+                f"its own weight, across it, would bend this beam by {share:.3g} times its length (linear theory): "
+                "are EI (N m^2), length (m) and mass (kg) in SI units?"
+            )
+            return
+
+
+def _length(link: View, convention: str | None) -> None:
+    beam = link["flexible"]
+    if "dh" in link and convention == "standard":
+        if "length" in beam:
+            beam["length"].refuse_key("'length' has no meaning with standard DH: the beam's length is a - root")
+        length, root = _beam_length(link, convention), beam["root"].number()
+        if length is not None and length <= 0 and root is not None and root >= 0:
+            link["dh"]["a"].refuse(f"the beam's length a - root must be greater than 0, it is {length!r}")
+    elif "length" in beam:
+        _positive(beam["length"])
+    elif "pose" in link or convention == "modified":
+        beam["length"].refuse("missing key 'length': only with standard DH it follows from a")
+
+
+def _beam_length(link: View, convention: str | None) -> float | None:
+    """Length of a link's beam, m; None where it is free or wrong."""
+    beam = link["flexible"]
+    if convention != "standard" or "dh" not in link:
+        return beam["length"].number(None)
+    a, root = link["dh"]["a"].number(None), beam["root"].number()
+    return None if a is None or root is None else a - root
+
+
+def _motion(motion: View) -> None:
+    for key in ("half_period", "duration"):
+        if key in motion:
+            _positive(motion[key])
+
+
+def _simulate(simulate: View) -> None:
+    for key in ("duration", "step"):
+        if key in simulate:
+            _positive(simulate[key])
+    for drive in simulate["drive"].entries:
+        _motion(drive["motion"])
+        _not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
+
+
+def _statics(root: View) -> None:
+    statics, links = root["statics"], root["links"].items
+    kinds = {link["joint"]["name"].text: link["joint"]["type"].text for link in links}
+    for angles in statics["angles"].entries:
+        if angles.is_list and not angles.items:
+            angles.refuse("at least one angle is wanted here")
+        if kinds.get(str(angles.path[-1])) == "revolute":
+            _angles(angles.items)
+    forces, moments = len(statics["forces"].items), len(statics["moments"].items)
+    if forces != moments and min(forces, moments) > 1:
+        statics["moments"].refuse(f"{moments} moments do not pair with {forces} forces: as many, or one of them")
+    by_name = {link["name"].text: link for link in reversed(links)}
+    for gauge in statics["gauges"].items:
+        link, x = by_name.get(gauge["link"].text), gauge["x"].number(None)
+        length = _beam_length(link, root["convention"].text) if link is not None else None
+        if x is not None and length is not None and length > 0 and not 0 <= x <= length * (1 + 1e-12):
+            gauge["x"].refuse(f"the gauge must be on the beam, between 0 and {length!r}, it is at {x!r}")

@@ -1,0 +1,286 @@
+"""What a robot file must get right beyond shape and type: names, references, the tree, one of two keys.
+
+Works on the node tree, so that it runs also where the schema found mistakes; it says nothing of places that are
+reported already.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+import stat
+import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from kronbot.description import limits
+from kronbot.description.checks.report import View
+from kronbot.description.expressions.expression import CONSTANTS, FUNCTIONS
+from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD, is_fixed_frame, moving_frames
+from kronbot.description.wording import named, quote
+from kronbot.description.yaml.source import near_file
+
+_CYCLOIDAL = (("rate", "half_period"), ("from", "to", "duration"))
+_RATES = ("", "_dot", "_ddot")
+
+
+def check_rules(root: View, folder: Path | None) -> None:
+    """Report every broken rule of names and references; ``folder`` is where table files must be."""
+    links = root["links"]
+    if links.is_list and not links.items:
+        links.refuse("a robot has at least one link")
+    if len(links.items) > limits.LINKS:
+        links.refuse(f"{len(links.items)} links, at most {limits.LINKS} are allowed")
+        return
+    _parameters(root["parameters"], links.items)
+    link_names = _unique(links.items, "name", "link", LINK_WORDS)
+    joints = [link["joint"] for link in links.items if link["joint"].keys]
+    joint_names = _unique(joints, "name", "joint", JOINT_WORDS)
+    gauges = root["statics"]["gauges"].items
+    _unique(gauges, "name", "gauge", {})
+    for link in links.items:
+        _one_of_two(link)
+    if "convention" not in root and any("dh" in link for link in links.items):
+        root["convention"].refuse("missing key 'convention': rows of 'dh' are standard or modified ones")
+    _tree(links.items, link_names)
+    _references(root, link_names, joint_names)
+    _cycloidal(root)
+    _generated_names(links.items, joints, gauges)
+    _coordinates(links)
+    _tables(root, folder)
+
+
+def name_fault(name: str, reserved: Mapping[str, str]) -> str:
+    """What is wrong with the name of a link, joint or gauge; an empty string for a good one."""
+    if name in reserved:
+        return f"the name {quote(name)} is reserved: it is {reserved[name]}"
+    if len(name) > limits.NAME_LENGTH:
+        return f"the name {quote(name)} is longer than {limits.NAME_LENGTH} characters"
+    if not (name[:1].isalpha() or name[:1] == "_"):
+        return f"the name {quote(name)} must begin with a letter or _"
+    wrong = next((c for c in name if not (c.isalpha() or c.isdecimal() or c in "_-")), None)
+    if wrong is not None:
+        return f"the name {quote(name)} holds {named(wrong)}: letters, digits, _ and - are allowed"
+    if unicodedata.normalize("NFC", name) != name:
+        return f"the name {quote(name)} is not in Unicode normal form C"
+    return ""
+
+
+def _parameters(parameters: View, links: tuple[View, ...]) -> None:
+    joints = {link["joint"]["name"].text for link in links}
+    for parameter in parameters.entries:
+        name = str(parameter.path[-1])
+        if name in CONSTANTS or name in FUNCTIONS or keyword.iskeyword(name):
+            parameter.refuse_key(f"the parameter name {quote(name)} is reserved")
+        elif not (name.isascii() and name.isidentifier()) or len(name) > limits.NAME_LENGTH:
+            parameter.refuse_key(
+                f"the parameter name {quote(name)} must be ASCII letters, digits and _, not begin with a digit, and "
+                f"have at most {limits.NAME_LENGTH} characters"
+            )
+        elif name in joints:
+            parameter.refuse_key(f"the parameter name {quote(name)} is the name of a joint too")
+
+
+def _unique(holders: Iterable[View], key: str, what: str, reserved: Mapping[str, str]) -> dict[str, View]:
+    """Holders by name; bad and repeated names are reported."""
+    first: dict[str, View] = {}
+    for holder in holders:
+        view = holder[key]
+        name = view.text
+        if name is None:
+            continue
+        if name in first:
+            line = first[name][key].place[0]
+            view.refuse(f"the name {quote(name)} is given to two {what}s, first on line {line}")
+            continue
+        first[name] = holder
+        fault = name_fault(name, reserved)
+        if fault:
+            view.refuse(fault)
+    return first
+
+
+def _one_of_two(link: View) -> None:
+    if not link.is_mapping:
+        return
+    if "dh" in link and "pose" in link:
+        link["pose"].refuse_key("'pose' and 'dh' exclude each other")
+    elif "dh" not in link and "pose" not in link:
+        link["dh"].refuse("a link needs 'dh' or 'pose'")
+    if "rigid" in link and "flexible" in link:
+        later = max("rigid", "flexible", key=lambda key: link[key].place)
+        link[later].refuse_key("'rigid' and 'flexible' exclude each other")
+    joint = link["joint"]
+    kind = joint["type"].text
+    if kind == "fixed" and "name" in joint:
+        joint["name"].refuse_key("a fixed joint has no name")
+    elif kind in ("revolute", "prismatic") and "name" not in joint:
+        joint["name"].refuse(f"missing key 'name': a {kind} joint has one")
+    damping = link["flexible"]["damping"]
+    for key in ("alpha", "beta"):
+        if "ratio" in damping and key in damping:
+            damping[key].refuse_key(f"{quote(key)} and 'ratio' exclude each other")
+
+
+def _tree(links: tuple[View, ...], names: dict[str, View]) -> None:
+    """Parents that are not there, and links that are their own ancestors."""
+    parents: dict[str, str] = {}
+    for index, link in enumerate(links):
+        view, name = link["parent"], link["name"].text
+        parent = view.text
+        if view.node is None and index > 0:
+            parent = links[index - 1]["name"].text
+        if view.text is not None and view.text not in names and not is_fixed_frame(view.text, names):
+            hint = view.report.guess(view.text, (*names, BASE, WORLD))
+            view.refuse(f"unknown link {quote(view.text)}{hint}")
+        elif name is not None and parent is not None and name in names and names[name].path == link.path:
+            parents[name] = parent
+    done: set[str] = set()
+    for start in parents:
+        path: dict[str, None] = {}
+        name = start
+        while name in parents and name not in done and name not in path:
+            path[name] = None
+            name = parents[name]
+        if name in path:
+            members = list(path)[list(path).index(name) :]
+            _report_circle(sorted(members, key=lambda member: names[member].place), parents, names)
+        done.update(path)
+
+
+def _report_circle(members: list[str], parents: dict[str, str], names: dict[str, View]) -> None:
+    # A parent that is not written down (the link before) is no place to point at.
+    written = next((m for m in members if "parent" in names[m]), members[0])
+    circle = [written]
+    while parents[circle[-1]] != written:
+        circle.append(parents[circle[-1]])
+    if len(circle) == 1:
+        cure = f"; {quote(WORLD)} is the frame that does not move" if written == BASE else ""
+        names[written]["parent"].refuse(f"the link {quote(written)} is its own parent{cure}")
+        return
+    shown = " -> ".join(quote(member) for member in (*circle[:10], written))
+    names[written]["parent"].refuse(f"the links are each other's parents in a circle: {shown}")
+
+
+def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> None:
+    endpoint = root["endpoint"]["link"]
+    statics = root["statics"]
+    gauges = [gauge["link"] for gauge in statics["gauges"].items]
+    distributed = [load["link"] for load in statics["distributed"].items]
+    for view in (endpoint, *gauges, *distributed):
+        if view.text is not None and view.text not in links:
+            view.refuse(f"unknown link {quote(view.text)}{view.report.guess(view.text, links)}")
+    for views, why in ((gauges, "a gauge sits on a beam"), (distributed, "this load acts along a beam")):
+        for view in views:
+            if view.text in links and "flexible" not in links[view.text]:
+                view.refuse(f"the link {quote(view.text)} is not flexible: {why}")
+    frames = moving_frames(links)
+    for view in (load["frame"] for load in statics["loads"].items):
+        if view.text is not None and view.text not in frames:
+            view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
+    drive = root["simulate"]["drive"]
+    for by_joint in (root["motion"], statics["angles"], statics["calibration"], drive):
+        for view in by_joint.entries:
+            name = str(view.path[-1])
+            if name not in joints:
+                view.refuse_key(f"unknown joint {quote(name)}{view.report.guess(name, joints)}")
+    for view in drive.entries:
+        given = [key for key in ("torque", "motion", "pd") if key in view]
+        if view.is_mapping and len(given) != 1:
+            view.refuse(f"one of torque, motion, pd is wanted here, not {' and '.join(given) or 'none of them'}")
+
+
+def _cycloidal(root: View) -> None:
+    """Two forms go by that name: Mohan and Saha's, which goes on, and from one value to another, then at rest."""
+    drives = root["simulate"]["drive"].entries
+    for motion in (*root["motion"].entries, *(drive["motion"] for drive in drives)):
+        if motion["type"].text == "cycloidal":
+            given = {key for form in _CYCLOIDAL for key in form if key in motion}
+            if given not in map(set, _CYCLOIDAL):
+                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _CYCLOIDAL)
+                found = ", ".join(key for key in motion.keys if key in given) or "nothing of it"
+                motion["type"].refuse(f"a cycloidal motion takes {forms}; here is {found}")
+
+
+def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[View, ...]) -> None:
+    """Refuse names that give two columns of a result the same name, such as a joint ``q1_dot`` beside ``q1``."""
+    taken: dict[str, View] = {}
+
+    def claim(view: View, *generated: str) -> None:
+        for name in generated:
+            owner = taken.setdefault(name, view)
+            if owner is not view and owner.text != view.text:
+                later, other = (view, owner) if view.place > owner.place else (owner, view)
+                later.refuse(f"results would hold the name {quote(name)} twice, because of {quote(other.text or '')}")
+
+    for joint in joints:
+        name = joint["name"].text
+        if name is not None:
+            claim(joint["name"], name, f"{name}_dot", f"{name}_ddot", f"torque.{name}", f"angle.{name}")
+    for gauge in gauges:
+        name = gauge["name"].text
+        if name is not None:
+            claim(gauge["name"], f"curvature.{name}", f"curvature_y.{name}", f"twist.{name}")
+    for link in links:
+        name, modes = link["name"].text, link["flexible"]["modes"]
+        if name is not None:
+            for key, letter in (("v", "v"), ("w", "w"), ("torsion", "t")):
+                count = min(modes[key].count, limits.MODES)
+                claim(link["name"], *(f"{name}.{letter}{i + 1}{end}" for i in range(count) for end in _RATES))
+
+
+def _coordinates(links: View) -> None:
+    joints = [link["joint"]["type"].text in ("revolute", "prismatic") for link in links.items]
+    modes = [sum(link["flexible"]["modes"][key].count for key in ("v", "w", "torsion")) for link in links.items]
+    moving = sum(joint or count > 0 for joint, count in zip(joints, modes, strict=True))
+    if moving > limits.MOVING:
+        links.refuse(f"{moving} links with coordinates, at most {limits.MOVING} are allowed")
+    count = sum(joints) + sum(modes)
+    if count > limits.COORDINATES:
+        links.refuse(f"{count} generalized coordinates, at most {limits.COORDINATES} are allowed")
+
+
+def _tables(root: View, folder: Path | None) -> None:
+    drives = root["simulate"]["drive"].entries
+    motions = (*root["motion"].entries, *(drive["motion"] for drive in drives))
+    files = [motion["file"] for motion in motions if motion["type"].text == "table"]
+    files += [drive["torque"]["file"] for drive in drives]
+    files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
+    for view in files:
+        if view.text is not None:
+            fault = file_fault(view.text, folder)
+            if fault:
+                view.refuse(fault if view.report.full else fault + _nearest_file(view.text, folder))
+
+
+def _nearest_file(name: str, folder: Path | None) -> str:
+    """A guess at which file of the folder is meant where there is none of that name."""
+    if folder is None:
+        return ""
+    try:
+        # Nobody is told what stands in folders elsewhere.
+        inside = (folder / name).parent.resolve().is_relative_to(folder.resolve())
+        wanted = inside and not os.path.lexists(folder / name)
+    except (OSError, ValueError, RuntimeError):
+        return ""
+    return near_file(name, folder, (PurePosixPath(name).suffix or ".csv",)) if wanted else ""
+
+
+def file_fault(name: str, folder: Path | None) -> str:
+    """Why the file ``name`` beside the robot file cannot be used; an empty string for a good one."""
+    if folder is None:
+        return f"the file {quote(name)} cannot be used: a robot file on standard input has no folder"
+    both = (PurePosixPath(name), PureWindowsPath(name))
+    if any(path.is_absolute() or path.drive or path.root or ".." in path.parts for path in both):
+        return f"the file {quote(name)} must be beside the robot file: no absolute path, no '..'"
+    try:
+        path = (folder / name).resolve(strict=True)
+        inside = path.is_relative_to(folder.resolve())
+        regular = stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError, RuntimeError):
+        return f"there is no file {quote(name)} beside the robot file"
+    if not inside:
+        return f"the file {quote(name)} leads out of the folder of the robot file"
+    if not regular:
+        return f"{quote(name)} is not a regular file"
+    return "" if os.access(path, os.R_OK) else f"the file {quote(name)} cannot be read"

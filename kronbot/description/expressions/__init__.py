@@ -1,0 +1,1 @@
+"""Numbers and expressions of robot files: their grammar, values and exact angles."""

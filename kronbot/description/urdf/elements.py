@@ -1,0 +1,205 @@
+"""XML from strangers as a tree of elements, each with its place: bounded, and nothing in it is ever expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NoReturn
+from xml.parsers import expat
+
+from kronbot.description import limits
+from kronbot.description.wording import did_you_mean, first_of, quote
+from kronbot.description.yaml.nodes import Place
+from kronbot.description.yaml.source import (
+    STANDARD_INPUT_NAME,
+    Source,
+    decode,
+    near_file,
+    read_bytes,
+    read_standard_input,
+)
+from kronbot.errors import DescriptionError, Mistake, UsageError
+
+ELEMENTS: Final = 100_000
+"""Most elements of a document."""
+
+_RUN_XACRO: Final = "run xacro first, which writes the URDF"
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_NUMBER_LENGTH = 100
+# Products of larger numbers overflow.
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element; the text between elements is left out, since URDF says everything in attributes."""
+
+    name: str
+    attributes: dict[str, str]
+    place: Place
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, name: str) -> list[Element]:
+        """The child elements of that name."""
+        return [child for child in self.children if child.name == name]
+
+
+def read_xml(argument: str, limit: int) -> Source:
+    """The document at a path, or of standard input for ``-``, of at most ``limit`` bytes.
+
+    Raises UsageError where there is no such file, DescriptionError where it is no text or too long.
+    """
+    if argument == "-":
+        name, content = STANDARD_INPUT_NAME, read_standard_input(limit, "a URDF file")
+    elif not _exists(argument):
+        raise UsageError(f"no file {quote(argument)}{near_file(argument, Path(), ('.urdf', '.xml'))}")
+    else:
+        name, content = argument, read_bytes(Path(argument), argument, limit)
+    if not content.strip():
+        raise DescriptionError([Mistake(1, 1, "empty: a URDF file begins with '<robot name=\"...\">'", name)])
+    return Source(name, decode(name, content), None)
+
+
+def _exists(argument: str) -> bool:
+    try:
+        return bool(argument) and Path(argument).exists()
+    except ValueError:  # a name with NUL in it
+        return False
+    except OSError:  # a folder one may not enter, a name too long: opening it says which
+        return len(argument) < 4096
+
+
+def parse_xml(source: Source) -> Element:
+    """The outermost element of a document.
+
+    Raises DescriptionError at the first place that is no XML, and at a document type that says more than a name (so no
+    entity is ever declared, hence none expanded and no other file read), an element of xacro, too many elements, or
+    too deep a nesting.
+    """
+    parser = expat.ParserCreate()
+    outside = Element("", {}, (1, 1))
+    opened = [outside]
+    prefixes = {"xacro"}
+    count = 0
+
+    def give_up(message: str) -> NoReturn:
+        place = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+        raise DescriptionError([Mistake(*place, message, source.name)])
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        prefixes.update(key[6:] for key, value in attributes.items() if key.startswith("xmlns:") and "/xacro" in value)
+        prefix, colon, _ = name.partition(":")
+        if colon and prefix in prefixes:
+            give_up(f"{quote(name)} is an instruction to xacro: {_RUN_XACRO}")
+        if count > ELEMENTS:
+            give_up(f"more than {ELEMENTS} elements")
+        if len(opened) > limits.DEPTH:
+            give_up(f"nested deeper than {limits.DEPTH} levels")
+        element = Element(name, attributes, (parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
+        opened[-1].children.append(element)
+        opened.append(element)
+
+    def doctype(_: str, system: str | None, public: str | None, declarations: int) -> None:
+        if system is not None or public is not None or declarations:
+            give_up(
+                "a document type (DOCTYPE) with declarations or another file is not allowed: entities are never "
+                "expanded; take it out"
+            )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: opened.pop()
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(source.text, True)
+    except expat.ExpatError as error:
+        problem = f"this is not XML: {expat.ErrorString(error.code)}"
+        raise DescriptionError([Mistake(error.lineno, error.offset + 1, problem, source.name)]) from None
+    return outside.children[0]
+
+
+class Inspector:
+    """Takes what is wanted out of elements; a mistake is noted, and a harmless value goes on in place of a wrong one.
+
+    ``file`` is what messages call the document.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._mistakes: list[Mistake] = []
+
+    def refuse(self, place: Place, message: str) -> None:
+        """Something is wrong at a place."""
+        self._mistakes.append(Mistake(*place, message, self.file))
+
+    def raise_mistakes(self) -> None:
+        """Raise DescriptionError with the first mistakes in the order of the document, if there are any."""
+        if self._mistakes:
+            raise DescriptionError(first_of(self._mistakes))
+
+    def guess(self, word: str, options: Iterable[str]) -> str:
+        """``did_you_mean``, which costs too much to go on with beyond the mistakes that are shown."""
+        return did_you_mean(word, options) if len(self._mistakes) < limits.MISTAKES else ""
+
+    def optional(self, holder: Element, name: str) -> Element | None:
+        """The one child element of that name, or None; a second one is a mistake."""
+        found = holder.all(name)
+        for child in found[1:]:
+            self.refuse(child.place, f"a second <{name}> in one <{holder.name}>")
+        return found[0] if found else None
+
+    def required(self, holder: Element, name: str) -> Element | None:
+        """As ``optional``; None is a mistake."""
+        found = self.optional(holder, name)
+        if found is None:
+            self.refuse(holder.place, f"missing element <{name}> in <{holder.name}>{_called(holder)}")
+        return found
+
+    def text(self, element: Element, key: str) -> str:
+        """An attribute that must be there and not blank."""
+        text = element.attributes.get(key, "").strip()
+        if not text:
+            self.refuse(element.place, f"missing attribute '{key}' of <{element.name}>{_called(element)}")
+        elif "${" in text or "$(" in text:
+            self.refuse(element.place, f"{quote(text)} is an instruction to xacro: {_RUN_XACRO}")
+        return text
+
+    def number(self, element: Element, key: str) -> float:
+        """A number that must be there."""
+        if key not in element.attributes:
+            self.refuse(element.place, f"missing attribute '{key}' of <{element.name}>")
+        return self.numbers(element, key, (0.0,))[0]
+
+    def numbers(self, element: Element, key: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        """As many numbers as ``default`` has, which stands for a missing attribute."""
+        text = element.attributes.get(key)
+        if text is None:
+            return default
+        parts = text.split()
+        if len(parts) == len(default) and all(map(_is_number, parts)):
+            numbers = tuple(float(part) for part in parts)
+            if all(abs(number) <= _LARGEST for number in numbers):
+                return numbers
+        wanted = f"a number up to {_LARGEST!r}" if len(default) == 1 else f"{len(default)} numbers up to {_LARGEST!r}"
+        cure = f" ({_RUN_XACRO})" if "$" in text else ""
+        self.refuse(element.place, f"'{key}' of <{element.name}> must be {wanted}, not {quote(text)}{cure}")
+        return default
+
+    def not_negative(self, element: Element, key: str, value: float) -> float:
+        """The value of an attribute, which must be at least 0."""
+        if value < 0:
+            self.refuse(element.place, f"'{key}' of <{element.name}> must be at least 0, it is {value!r}")
+        return value
+
+
+def _called(element: Element) -> str:
+    name = element.attributes.get("name", "")
+    return f" {quote(name)}" if name else ""
+
+
+def _is_number(text: str) -> bool:
+    # Millions of digits would take float() very long.
+    return len(text) <= _NUMBER_LENGTH and _NUMBER.fullmatch(text) is not None

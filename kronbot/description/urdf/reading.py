@@ -1,0 +1,275 @@
+"""Reading URDF: links and joints as a small tree, everything else counted, every mistake at once with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from kronbot.description import limits
+from kronbot.description.urdf.elements import Element, Inspector, parse_xml
+from kronbot.description.urdf.words import ATTRIBUTES, MIMIC, NOT_READ, READ, Speller
+from kronbot.description.wording import listing, quote
+from kronbot.description.yaml.nodes import Place
+from kronbot.description.yaml.source import Source
+from kronbot.errors import DescriptionError, Mistake
+
+URDF_BYTES: Final = 4 * 1024 * 1024
+"""Largest URDF file, bytes: larger than a robot file, since visuals and plug-ins stand in it too."""
+
+Triple = tuple[float, ...]
+"""Three numbers."""
+
+_KINDS: Final = ("revolute", "continuous", "prismatic", "fixed")
+_OTHER_KINDS: Final = ("floating", "planar")
+_TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+_ORIGIN: Final[Triple] = (0.0, 0.0, 0.0)
+_AXIS: Final[Triple] = (1.0, 0.0, 0.0)
+# CAD programs write negative moments of this size (kg m^2) for bodies that have none.
+_NO_MOMENT: Final = 1e-15
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A frame in another one: translation (m), then Rz(yaw) Ry(pitch) Rx(roll) by roll, pitch, yaw (rad)."""
+
+    xyz: Triple = _ORIGIN
+    rpy: Triple = _ORIGIN
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """A body: mass (kg), and its tensor Ixx, Iyy, Izz, Ixy, Ixz, Iyz (kg m^2) at the origin, in the origin's axes."""
+
+    origin: Origin
+    mass: float
+    tensor: tuple[float, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link; its frame is the frame of the joint that leads to it, after the joint's motion."""
+
+    name: str
+    inertial: Inertial | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint: ``origin`` in the parent's frame, ``axis`` (of any length but 0) in the child's, limits in rad or m."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Origin
+    axis: Triple
+    limits: tuple[float, float] | None
+    damping: float
+
+    @property
+    def moves(self) -> bool:
+        """It has a coordinate."""
+        return self.type != "fixed"
+
+
+@dataclass(frozen=True)
+class Urdf:
+    """A robot that is one tree. ``left_out``: by kind, the names of the links or joints that had what is not read."""
+
+    name: str
+    file: str
+    root: Link
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+    left_out: dict[str, tuple[str, ...]]
+
+
+def parse_urdf(source: Source) -> Urdf:
+    """The robot in a URDF document. Raises DescriptionError with every mistake of it."""
+    root = parse_xml(source)
+    if root.name != "robot":
+        message = f"this is no URDF: the outermost element is {quote(root.name)}, not 'robot'"
+        raise DescriptionError([Mistake(*root.place, message, source.name)])
+    return _Reader(source.name).robot(root)
+
+
+class _Reader(Inspector):
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._left_out: dict[str, list[str]] = {MIMIC: []}  # the first to be told: it changes how the robot moves
+        self._speller = Speller(self)
+
+    def robot(self, root: Element) -> Urdf:
+        """The whole robot. Raises DescriptionError with every mistake."""
+        root = self._speller.mended(root)
+        name = self.text(root, "name")
+        self._note_rest(root, name)
+        elements = root.all("link")
+        self._unique(elements)
+        self._unique(root.all("joint"))
+        if not elements:
+            self.refuse(root.place, "the robot has no link")
+        if len(elements) > limits.LINKS + 1:  # a massless root is the base of kronbot, and no link of it
+            message = f"{len(elements)} links, at most {limits.LINKS} are allowed"
+            self.refuse(elements[limits.LINKS + 1].place, message)
+            self.raise_mistakes()
+        links = {link.name: link for link in map(self._link, elements)}
+        joints = [self._joint(element, links) for element in root.all("joint")]
+        whole = tuple(joint for joint in joints if joint is not None)
+        roots = self._roots(links, whole) if len(whole) == len(joints) else []
+        self.raise_mistakes()
+        left_out = {kind: tuple(names) for kind, names in self._left_out.items() if names}
+        return Urdf(name, self.file, roots[0], links, whole, left_out)
+
+    def _link(self, element: Element) -> Link:
+        name = self.text(element, "name")
+        self._note_rest(element, name)
+        inertial = self.optional(element, "inertial")
+        return Link(name, None if inertial is None else self._inertial(inertial, name), element.place)
+
+    def _inertial(self, element: Element, owner: str) -> Inertial:
+        self._note_rest(element, owner)
+        mass, tensor = 0.0, [0.0] * 6
+        holder = self.required(element, "mass")
+        if holder is not None:
+            mass = self.not_negative(holder, "value", self.number(holder, "value"))
+        holder = self.required(element, "inertia")
+        if holder is not None:
+            tensor = [self.number(holder, key) for key in _TENSOR]
+            for i, key in enumerate(_TENSOR[:3]):
+                if -_NO_MOMENT < tensor[i] < 0:
+                    self._left_out.setdefault(f"moments of inertia between -{_NO_MOMENT!r} and 0", []).append(owner)
+                    tensor[i] = 0.0
+                self.not_negative(holder, key, tensor[i])
+        return Inertial(self._origin(element, owner), mass, tuple(tensor), element.place)
+
+    def _joint(self, element: Element, links: Iterable[str]) -> Joint | None:
+        """The joint, or None where its links are not known."""
+        name, kind = self.text(element, "name"), self.text(element, "type")
+        parent, child = self._reference(element, "parent", links), self._reference(element, "child", links)
+        origin = self._origin(element, name)
+        axis, ends, damping = _AXIS, None, 0.0
+        if kind == "fixed":
+            self._left_out.setdefault("names of fixed joints", []).append(name)
+        elif kind in _KINDS:
+            self._note_rest(element, name)
+            axis = self._axis(element, name)
+            ends = self._limits(element, name, kind)
+            damping = self._damping(element, name)
+        elif kind:
+            self._refuse_kind(element, name, kind)
+        if parent is None or child is None:
+            return None
+        return Joint(name, kind, parent, child, origin, axis, ends, damping)
+
+    def _refuse_kind(self, element: Element, name: str, kind: str) -> None:
+        if kind in _OTHER_KINDS:
+            message = f"is {kind}: only revolute, continuous, prismatic and fixed joints can be converted"
+        else:
+            hint = self.guess(kind, _KINDS) or f"; known are {listing(_KINDS)}"
+            message = f"has the unknown type {quote(kind)}{hint}"
+        self.refuse(element.place, f"the joint {quote(name)} {message}")
+
+    def _origin(self, holder: Element, owner: str) -> Origin:
+        element = self.optional(holder, "origin")
+        if element is None:
+            return Origin()
+        if "quat_xyzw" in element.attributes:
+            self.refuse(element.place, "quaternions are not read: write 'rpy' in place of 'quat_xyzw'")
+        self._note_rest(element, owner)
+        return Origin(self.numbers(element, "xyz", _ORIGIN), self.numbers(element, "rpy", _ORIGIN))
+
+    def _axis(self, joint: Element, owner: str) -> Triple:
+        element = self.optional(joint, "axis")
+        if element is None:
+            return _AXIS
+        self._note_rest(element, owner)
+        axis = self.numbers(element, "xyz", _AXIS)
+        if not any(axis):
+            self.refuse(element.place, f"the axis of the joint {quote(owner)} is zero: it has no direction")
+        return axis
+
+    def _limits(self, joint: Element, owner: str, kind: str) -> tuple[float, float] | None:
+        element = self.optional(joint, "limit")
+        if element is None:
+            return None
+        self._note_rest(element, owner)
+        for key in ("effort", "velocity"):
+            if key in element.attributes:
+                self._left_out.setdefault(f"{key} limits", []).append(owner)
+        (low,), (high,) = self.numbers(element, "lower", (0.0,)), self.numbers(element, "upper", (0.0,))
+        if kind != "continuous" and low < high:
+            return low, high
+        if "lower" in element.attributes or "upper" in element.attributes:
+            which = "of continuous joints" if kind == "continuous" else "that do not ascend"
+            self._left_out.setdefault(f"limits {which}", []).append(owner)
+        return None
+
+    def _damping(self, joint: Element, owner: str) -> float:
+        element = self.optional(joint, "dynamics")
+        if element is None:
+            return 0.0
+        self._note_rest(element, owner)
+        if any(self.numbers(element, "friction", (0.0,))):
+            self._left_out.setdefault("Coulomb friction", []).append(owner)
+        return self.not_negative(element, "damping", self.numbers(element, "damping", (0.0,))[0])
+
+    def _reference(self, joint: Element, key: str, links: Iterable[str]) -> str | None:
+        """The link that ``parent`` or ``child`` of a joint names, or None."""
+        element = self.required(joint, key)
+        name = "" if element is None else self.text(element, "link")
+        if element is not None and name and name not in links:
+            self.refuse(element.place, f"unknown link {quote(name)}{self.guess(name, links)}")
+        return name if name in links else None
+
+    def _roots(self, links: dict[str, Link], joints: tuple[Joint, ...]) -> list[Link]:
+        """The links that no joint leads to; everything that makes the joints no tree is refused."""
+        leading: dict[str, Joint] = {}
+        for joint in joints:
+            other = leading.setdefault(joint.child, joint)
+            if other is not joint:
+                both = f"{quote(other.name)} and {quote(joint.name)}"
+                self.refuse(links[joint.child].place, f"two joints lead to the link {quote(joint.child)}: {both}")
+        roots = [link for name, link in links.items() if name not in leading]
+        for link in roots[1:]:
+            both = f"{quote(roots[0].name)} and {quote(link.name)}"
+            self.refuse(link.place, f"more than one root: no joint leads to {both}")
+        done: set[str] = set()
+        for start in leading:
+            path: dict[str, None] = {}
+            name = start
+            while name in leading and name not in done and name not in path:
+                path[name] = None
+                name = leading[name].parent
+            if name in path:
+                circle = [*list(path)[list(path).index(name) :][:10], name]
+                shown = " -> ".join(map(quote, circle))
+                self.refuse(links[name].place, f"the links are each other's parents in a circle: {shown}")
+            done.update(path)
+        return roots
+
+    def _unique(self, elements: list[Element]) -> None:
+        first: dict[str, Element] = {}
+        for element in elements:
+            name = element.attributes.get("name", "").strip()
+            other = first.setdefault(name, element)
+            if name and other is not element:
+                both = f"two {element.name}s, first on line {other.place[0]}"
+                self.refuse(element.place, f"the name {quote(name)} is given to {both}")
+
+    def _note_rest(self, element: Element, owner: str) -> None:
+        """Note under the name of the link or joint what its element holds beyond what is read."""
+        for child in element.children:
+            if child.name not in READ.get(element.name, ()):
+                hint = self._speller.hint(child.name, element.name)
+                other = f"elements {quote(child.name)} of {quote(element.name)}{hint}"
+                kind = NOT_READ.get((element.name, child.name), other)
+                name = child.attributes.get("name", "") if element.name == "robot" else owner
+                self._left_out.setdefault(kind, []).append(name)
+        for key in element.attributes:
+            if key not in ATTRIBUTES.get(element.name, (key,)):
+                kind = f"attribute {quote(key)} of {quote(element.name)}"
+                self._left_out.setdefault(kind, []).append(owner)

@@ -1,0 +1,1 @@
+"""From YAML text to nodes with places, and from nodes to the schema."""

@@ -1,0 +1,1 @@
+"""Linear models: poles and their error bars, verdicts, Floquet multipliers."""

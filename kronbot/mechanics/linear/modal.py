@@ -1,0 +1,172 @@
+"""Natural frequencies, damping and mode shapes of M y'' + D y' + K y = 0."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.mechanics.linear.regularity import weakest
+from kronbot.mechanics.linear.spectrum import Pole
+from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions.result import Array as Named
+
+Array = npt.NDArray[np.float64]
+
+# Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
+MASSLESS = 1e-14
+PURPOSE = "natural frequencies"
+
+
+def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
+    """M and K (n x n) at q = 0, without gravity and load.
+
+    The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
+    method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
+    """
+    if robot.flexible:
+        # Quadratic terms of the kinematics have no part in M at q_f = 0, and order 1 costs least.
+        robot = build(robot.description, "1", robot.parameters)
+    parameters, rest = robot.parameters, SX(robot.n, 1)
+    q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
+    forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1)), q, rest), qdd)
+    parameters.require(parameters.free_in(casadi.veccat(forces, robot.stiffness)), PURPOSE)
+    traced = casadi.Function("traced", [q, qdd, parameters.symbols()], [forces, robot.stiffness])
+    # With everything else put in, little is left to do for each of the columns.
+    forces, K = traced(rest, qdd, parameters.bound())
+    M = np.asarray(casadi.Function("forces", [qdd], [forces]).map(robot.n)(np.eye(robot.n)))
+    return (M + M.T) / 2, np.asarray(casadi.evalf(K))
+
+
+class NaturalFrequencies(NamedTuple):
+    """Angular frequencies (rad/s), ascending, and the names of joints that move no inertia of their own."""
+
+    locked: Array
+    free: Array
+    idle: tuple[str, ...] = ()
+
+
+def natural_frequencies(robot: Robot) -> NaturalFrequencies:
+    """Angular frequencies (rad/s) at q = 0 without gravity, joints locked and joints free, ascending.
+
+    Solved as 1/omega^2 of K_f^-1 M, which keeps the low frequencies accurate to rounding; free joints enter by the
+    Schur complement of their inertia, so that rigid motions are exact zeros instead of small numbers. Frequencies of
+    coordinates without inertia (torsion without polar inertia) are infinite and left out. Joints that move no inertia
+    of their own have no part in any motion and stay locked. Raises UsageError where a parameter has no value.
+    """
+    f = list(robot.flexible)
+    r = [joint.index for joint in robot.joints]
+    if not f:  # nothing swings; M of a long chain would take seconds
+        return NaturalFrequencies(np.zeros(0), np.zeros(len(r)))
+    M, K = mass_and_stiffness(robot)
+    idle = []
+    while (weak := weakest(M[np.ix_(r, r)])) is not None:
+        idle.append(robot.coordinates[r.pop(weak)])
+    M_f, K_f = M[np.ix_(f, f)], K[np.ix_(f, f)]
+    reduced = M_f
+    if r:
+        M_rf = M[np.ix_(r, f)]
+        reduced = M_f - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
+    free = np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])
+    return NaturalFrequencies(_frequencies(M_f, K_f), free, tuple(idle))
+
+
+def _frequencies(M: Array, K: Array) -> Array:
+    """omega of M a + K q = 0, ascending, for positive definite K."""
+    if not len(K):
+        return np.zeros(0)
+    L = np.linalg.cholesky(K)
+    half = np.linalg.solve(L, M)
+    flexibilities = np.linalg.eigvalsh(np.linalg.solve(L, half.T))
+    return np.sort(1 / np.sqrt(flexibilities[flexibilities > MASSLESS * flexibilities.max()]))
+
+
+# What is known of a pole, and in which units: bounds of |ds| and of its real part's error, backward error, condition
+# number, how many cannot be told apart from it (of the upper half plane), how many of the 2n poles it stands for.
+ACCURACY = {
+    "error": "rad/s",
+    "growth_error": "rad/s",
+    "backward_error": "1",
+    "condition": "1",
+    "multiplicity": "1",
+    "count": "1",
+}
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Modes of a linear model, one for every pair of poles or real pole: free coordinates first, then ascending.
+
+    ``found`` are their poles; those at zero (free coordinates) are exact zeros.
+    """
+
+    found: Sequence[Pole]
+    coordinates: int
+
+    @property
+    def poles(self) -> npt.NDArray[np.complex128]:
+        """Poles of the upper half plane (m,), rad/s."""
+        return np.array([pole.value for pole in self.found], dtype=complex)
+
+    @property
+    def frequencies(self) -> Array:
+        """|pole| (m,), rad/s."""
+        return np.abs(self.poles)
+
+    @property
+    def damping(self) -> Array:
+        """-Re/|pole| (m,); 0 of a pole at zero."""
+        # Adding zero makes a zero of -0.
+        ratios = [-pole.value.real / abs(pole.value) + 0.0 if pole.value else 0.0 for pole in self.found]
+        return np.array(ratios, dtype=float)
+
+    @property
+    def shapes(self) -> npt.NDArray[np.complex128]:
+        """Vectors (n, m), the largest entry 1."""
+        columns = [pole.right / pole.right[np.abs(pole.right).argmax()] for pole in self.found]
+        return np.array(columns, dtype=complex).reshape(len(columns), self.coordinates).T
+
+    @property
+    def accuracy(self) -> Array:
+        """Bounds and conditions (m, 6), columns of ``ACCURACY``."""
+        together = Counter(pole.group for pole in self.found)
+        rows = [
+            [
+                pole.error,
+                pole.growth_error,
+                pole.backward_error,
+                pole.condition,
+                pole.count if pole.free else together[pole.group],
+                pole.count,
+            ]
+            for pole in self.found
+        ]
+        return np.array(rows, dtype=float).reshape(len(rows), len(ACCURACY))
+
+
+def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Named]:
+    """The modes of coordinates as arrays of an answer, each name with a suffix."""
+    numbers = [str(i + 1) for i in range(len(modes.found))]
+    units = {"rows": ["1"] * len(numbers), "columns": list(ACCURACY.values())}
+    made = {
+        "poles": Named(modes.poles, numbers, "rad/s"),
+        "frequencies": Named(modes.frequencies, numbers, "rad/s"),
+        "damping": Named(modes.damping, numbers, "1"),
+        "shapes": Named(modes.shapes, names, "1", numbers),
+        "accuracy": Named(modes.accuracy, numbers, units, list(ACCURACY)),
+    }
+    return {f"{name}{suffix}": array for name, array in made.items()}
+
+
+def state_matrix(M: Array, D: Array, K: Array) -> Array:
+    """A (2n x 2n) of the state [y; y']: [0, 1; -M^-1 K, -M^-1 D]."""
+    n = len(M)
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, np.hstack([K, D]))]])

@@ -1,0 +1,212 @@
+"""Where the equations of a deviation, M(t) y'' + D(t) y' + K(t) y = 0, take it within a period: the monodromy matrix.
+
+It is kept as a product of pieces. A product written out loses what decays beside what grows by more than 1e16, and
+what the steps of a piece miss is known piece by piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import ComputationError
+from kronbot.mechanics.linear.deflation import echelon, null_space
+from kronbot.mechanics.motion.integration import stops
+from kronbot.model.modes import gauss
+
+Array = npt.NDArray[np.float64]
+# M, D, K, each (times, n, n), at times (s).
+Coefficients = Callable[[Array], tuple[Array, Array, Array]]
+
+PIECES = 32
+# Steps are halved until that moves a piece by no more than this share; or by less than NEARLY, where rounding or
+# their number is in the way.
+CLOSE, NEARLY = 1e-12, 1e-8
+MOST_STEPS = 1024
+# No piece takes a deviation so far: its steps are too long for it.
+LARGEST = 1e50
+# An entry of the stiffness (by the inertia, 1/s2) below this share of the largest is rounding.
+NO_STIFFNESS = 1e-15
+# A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
+CONSERVED = 1e-9
+EPS = float(np.finfo(float).eps)
+# By how much rounding in a piece may exceed EPS times the size of its exponent, for m deviations SAFETY m times.
+SAFETY = 4.0
+
+
+@dataclass(frozen=True)
+class Monodromy:
+    """x(T) = pieces[-1] ... pieces[0] x(0), x (m,) the deviations that no symmetry explains.
+
+    ``errors`` bound the norm of what each piece is off by. ``at_one`` multipliers at +1 are taken out: one for every
+    cyclic coordinate (it stays where it is put), one for every momentum that is conserved with it. ``form`` (m x m) is
+    the skew form that the motion conserves where nothing damps it: y1 . p2 - y2 . p1, p the conjugate momenta.
+    """
+
+    pieces: Sequence[Array]
+    errors: Sequence[float]
+    at_one: int
+    form: Array
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Deviations of about equal energy: y = ``places`` z_1 for coordinates that are not cyclic, y' = ``rates`` z_2.
+
+    ``seen`` are the coordinates that are not cyclic. A rounding of the entries of M changes the unit mass of a mode by
+    up to ``loss`` roundings.
+    """
+
+    seen: Array
+    places: Array
+    rates: Array
+    loss: float
+
+    @staticmethod
+    def of(M: Array, K: Array, period: float, seen: Array) -> Scales:
+        """By mean inertia and stiffness (n x n): modes of unit mass, their deflection times their frequency."""
+        frequencies, places = _modes(M[np.ix_(seen, seen)], K[np.ix_(seen, seen)])
+        rates = _modes(M, K)[1]
+        loss = float(np.linalg.norm(np.abs(rates.T) @ np.abs(M) @ np.abs(rates), 2))
+        return Scales(seen, places / np.maximum(frequencies, 1 / period), rates, loss)
+
+    def rates_of(self, M: Array, D: Array, K: Array) -> Array:
+        """A (times, m, m) with z' = A z."""
+        count = len(self.seen)
+        A = np.zeros((len(M), count + len(self.rates), count + len(self.rates)))
+        A[:, :count, count:] = np.linalg.solve(self.places, self.rates[self.seen]) if count else 0.0
+        forces = np.concatenate([K[:, :, self.seen] @ self.places, D @ self.rates], axis=2)
+        A[:, count:] = -np.linalg.solve(self.rates.T @ M @ self.rates, self.rates.T @ forces)
+        return A
+
+    def form(self, M: Array, D: Array) -> Array:
+        """The skew form y1 . p2 - y2 . p1 of two deviations, with the gyroscopic part of D in the momenta."""
+        G = (D - D.T) / 2
+        corner = self.places.T @ G[np.ix_(self.seen, self.seen)] @ self.places
+        side = self.places.T @ M[self.seen] @ self.rates
+        return np.block([[corner, side], [-side.T, np.zeros((len(M), len(M)))]])
+
+    def momentum(self, M: Array, D: Array, place: int) -> Array:
+        """Change (m,) of the momentum of a cyclic coordinate by a deviation, dp = M_c y' + (dp/dq) y."""
+        G = (D[place, self.seen] - D[self.seen, place]) / 2
+        return np.concatenate([G @ self.places, M[place] @ self.rates])
+
+
+def monodromy(
+    coefficients: Coefficients, period: float, corners: Iterable[float], progress: Callable[[float], None]
+) -> Monodromy:
+    """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
+
+    ``progress`` is told the share of the period that is done.
+    """
+    progress(0.0)
+    times = _ends(period, corners)
+    T, cyclic = _cyclic(*coefficients(times)[::2])
+
+    def turned(times: Array) -> tuple[Array, Array, Array]:
+        M, D, K = (T.T @ A @ T for A in coefficients(times))
+        return M, D, K
+
+    M, D, K = turned(times)
+    scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(T)), cyclic))
+    pieces, errors = [], []
+    count = len(times) - 1
+    for k in range(count):
+        piece, error = _piece(turned, scales, times[k], times[k + 1])
+        pieces.append(piece)
+        errors.append(error)
+        progress(times[k + 1] / period)
+    kept = []
+    for place in cyclic.tolist():
+        rows = [scales.momentum(M[k % count], D[k % count], place) for k in range(count + 1)]
+        change = [np.linalg.norm(rows[k + 1] @ pieces[k] - rows[k]) / np.linalg.norm(rows[k]) for k in range(count)]
+        if max(change) <= CONSERVED:
+            kept.append(rows)
+    form = scales.form(M[0], D[0])
+    if kept:
+        # Deviations that change no conserved momentum stay such deviations.
+        bases = [_orthogonal_to(np.array(rows)) for rows in zip(*kept, strict=True)]
+        pieces = [after.T @ piece @ before for before, piece, after in zip(bases, pieces, bases[1:], strict=False)]
+        form = bases[0].T @ form @ bases[0]
+    return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
+
+
+def _ends(period: float, corners: Iterable[float]) -> Array:
+    """Ends of the pieces (s): corners, and as many between them as make PIECES of a period without."""
+    stretches = pairwise(stops(period, corners))
+    shares = [np.linspace(a, b, math.ceil(PIECES * (b - a) / period), endpoint=False) for a, b in stretches]
+    return np.append(np.concatenate(shares), period)
+
+
+def _cyclic(M: Array, K: Array) -> tuple[Array, npt.NDArray[np.intp]]:
+    """Coordinates z, y = T z, and which of them are cyclic, by inertia and stiffness at many times (times, n, n).
+
+    Where no stiffness ever meets a direction it is a coordinate of its own, as the turn of joints on one axis.
+    """
+    size = np.sqrt(np.diagonal(M.mean(axis=0)))
+    stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
+    stiffness = np.where(np.abs(stiffness) <= NO_STIFFNESS * np.abs(stiffness).max(initial=0.0), 0.0, stiffness)
+    free, places = echelon(null_space(stiffness, 4 * EPS * np.abs(stiffness)))
+    T = np.diag(1 / size)
+    T[:, places] = free / size[:, None]
+    return T, places
+
+
+def _modes(M: Array, K: Array) -> tuple[Array, Array]:
+    """Size of the frequencies (n,) and shapes (n x n) of unit mass."""
+    L = np.linalg.cholesky(M)
+    half = np.linalg.solve(L, (K + K.T) / 2)
+    values, vectors = np.linalg.eigh(np.linalg.solve(L, half.T))
+    return np.sqrt(np.abs(values)), np.linalg.solve(L.T, vectors)
+
+
+def _orthogonal_to(rows: Array) -> Array:
+    """An orthonormal basis (m x (m - k)) of what is orthogonal to k independent rows (k x m)."""
+    return np.linalg.svd(rows)[2][len(rows) :].T
+
+
+def _piece(coefficients: Coefficients, scales: Scales, start: float, end: float) -> tuple[Array, float]:
+    """The piece from start to end, with steps halved until nothing changes, and a bound of its error."""
+    steps, coarse, before = 1, None, math.inf
+    while steps <= MOST_STEPS:
+        fine, exponent = _steps(coefficients, scales, start, end, steps)
+        size = float(np.linalg.norm(fine)) if np.abs(fine).max() < LARGEST else math.inf  # infinite for NaN, too
+        change = math.inf if coarse is None else float(np.linalg.norm(fine - coarse))
+        slow = change <= NEARLY and (change > before / 2 or steps == MOST_STEPS)
+        if size < math.inf and (change <= CLOSE * max(1.0, size) or slow):
+            return fine, change + SAFETY * len(fine) * EPS * scales.loss * (exponent + 4) * size
+        coarse, steps, before = None if size == math.inf else fine, 2 * steps, change
+    raise ComputationError("the period is too long for vibrations so fast: take fewer modes, or lock stiff coordinates")
+
+
+def _steps(coefficients: Coefficients, scales: Scales, start: float, end: float, count: int) -> tuple[Array, float]:
+    """Equal Magnus steps of order six, on Gauss nodes (Blanes, Casas, Oteo and Ros 2009), and the size of int A dt."""
+    from scipy.linalg import expm
+
+    h = (end - start) / count
+    times = (start + h * (np.arange(count)[:, None] + gauss(3)[0])).ravel()
+    A = scales.rates_of(*coefficients(times))
+    first, middle, last = A[0::3], A[1::3], A[2::3]
+    a, b, c = h * middle, h * math.sqrt(15) / 3 * (last - first), h * 10 / 3 * (last - 2 * middle + first)
+    ab = _commutator(a, b)
+    inner = b - _commutator(a, 2 * c + ab) / 60
+    exponents = a + c / 12 + _commutator(-20 * a - c + ab, inner) / 240
+    product = np.eye(A.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+        # Squared from exponents below 1: expm itself begins at 5, where its rational function loses two digits.
+        halvings = max(0, int(np.frexp(np.linalg.norm(exponents, axis=(1, 2)).max())[1]))
+        parts = expm(np.ldexp(exponents, -halvings))
+        for _ in range(halvings):
+            parts = parts @ parts
+        for step in parts:
+            product = step @ product
+    return product, float(np.linalg.norm(a, axis=(1, 2)).sum())
+
+
+def _commutator(A: Array, B: Array) -> Array:
+    return A @ B - B @ A

@@ -1,0 +1,96 @@
+"""Whether deviations grow: from poles with their error bounds, and by theorem where the matrices allow it.
+
+Where forces have a potential with a minimum (K positive on all but free directions) and damping takes energy or none (D
+with a symmetric part >= 0), no deviation grows (Kelvin, Tait and Chetaev); it dies out where every mode is damped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.mechanics.linear.deflation import SecondOrder, echelon
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
+from kronbot.mechanics.linear.spectrum import Pole
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict in a word, and in ``doubt`` which pole, counted from 1, its error bound leaves open (or empty)."""
+
+    word: str
+    doubt: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.word}, {self.doubt}" if self.doubt else self.word
+
+
+def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement | None:
+    """The verdict on all poles but those at zero of free directions; None where there are no others."""
+    moving = [(i + 1, pole) for i, pole in enumerate(poles) if not pole.free]
+    if not moving:
+        return None
+    if any(pole.value.real > pole.growth_error for _, pole in moving):
+        return Judgement("unstable")
+    open_ = [(i, pole) for i, pole in moving if pole.growth_error > 0 and pole.value.real >= -pole.growth_error]
+    still = [pole for _, pole in moving if pole.value.real == 0 and pole.growth_error == 0]
+    if not open_ and not still:
+        return Judgement("asymptotically stable")
+    bounded = keeps_energy_bounded(system)
+    undamped = system.gyroscopic and (bounded or len(still) == len(moving))
+    if undamped:
+        return Judgement("stable, undamped")
+    # A growth that is known to be below a rounding of the pole itself is none to speak of, and said where energy
+    # leaves it open.
+    seen = [each for each in open_ if _most(each[1]) > ROUNDING * abs(each[1].value)]
+    if not open_ or bounded:
+        return Judgement("stable", _words(seen[0]) if seen else "")
+    return Judgement("undecided" if seen else "stable", _words(max(open_, key=lambda each: _most(each[1]))))
+
+
+def _most(pole: Pole) -> float:
+    """The fastest growth that its error leaves open."""
+    return pole.value.real + pole.growth_error
+
+
+def _words(numbered: tuple[int, Pole]) -> str:
+    i, pole = numbered
+    return f"pole {i} grows at {pole.value.real:.2g} +- {pole.growth_error:.2g} rad/s"
+
+
+def keeps_energy_bounded(system: SecondOrder) -> bool:
+    """Whether no deviation can grow: K symmetric and positive but for free directions, D taking no energy in."""
+    if not system.symmetric:
+        return False
+    size = np.sqrt(np.abs(np.diag(system.K)))
+    pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
+    rest = np.setdiff1d(np.arange(len(system.K)), pivots)
+    stiff = _lowest(system.K[np.ix_(rest, rest)], system.dK[np.ix_(rest, rest)])
+    return stiff[0] > stiff[1] and (system.gyroscopic or _takes_energy(system))
+
+
+def _takes_energy(system: SecondOrder) -> bool:
+    """Whether the symmetric part of D is >= 0 within the errors of its entries; rows of nothing but errors are zero."""
+    D, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
+    known = np.flatnonzero((np.abs(D) > dD).any(axis=1))
+    lowest, error = _lowest(D[np.ix_(known, known)], dD[np.ix_(known, known)])
+    return lowest >= -error
+
+
+def _lowest(A: Array, E: Array) -> tuple[float, float]:
+    """The least eigenvalue of the symmetric part of A, scaled to a unit diagonal, and its error."""
+    A, E = (A + A.T) / 2, (E + E.T) / 2
+    used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
+    if not len(used):
+        return np.inf, 0.0
+    A, E = A[np.ix_(used, used)], E[np.ix_(used, used)]
+    size = np.sqrt(np.abs(np.diag(A)))
+    if not size.all():
+        return -np.inf, 0.0
+    error = (E / np.outer(size, size)).sum(axis=1).max() + 4 * len(A) * ROUNDING
+    return float(np.linalg.eigvalsh(A / np.outer(size, size))[0]), float(error)

@@ -1,0 +1,172 @@
+"""The linear model as x' = A x + B u, z = C x + D u, with x = [y; y'] of the coordinates that are not locked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.errors import Argument, UsageError
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.linear.spectrum import Pole
+from kronbot.model.robot import Robot, gauge_place
+from kronbot.questions.result import Array as Named
+from kronbot.questions.result import Scalar
+
+Array = npt.NDArray[np.float64]
+
+INPUTS = ("torques", "force")
+OUTPUTS = ("joints", "endpoint", "gauges")
+# Modes with smaller margins are out of reach, or out of sight.
+LOST = 1e-8
+# Singular values of unit vectors below this share of the largest are those of vectors that depend on each other.
+INDEPENDENT = 1e-7
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where signals enter and leave: traced E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
+
+    input_names: tuple[str, ...]
+    E: SX
+    output_names: tuple[str, ...]
+    P: SX
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """A (2n x 2n), B (2n x inputs), C (outputs x 2n), D (outputs x inputs, zero)."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+
+
+def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) -> Ports:
+    """Inputs from joint ``torques`` and the endpoint ``force``; outputs from ``joints``, ``endpoint``, ``gauges``.
+
+    Gauges are those of the file's ``statics``; their output is the curvature kappa_z = v''. Raises UsageError where
+    there are none.
+    """
+    robot = linear.robot
+    forces: dict[str, SX] = {}
+    if "torques" in inputs:
+        for joint in robot.joints:
+            column = SX(robot.n, 1)
+            column[joint.index] = 1
+            forces[f"torque.{joint.name}"] = column
+    if "force" in inputs:
+        forces |= {f"force.{axis}": linear.J_T[i, :].T for i, axis in enumerate("xyz")}
+    positions: dict[str, SX] = {}
+    if "joints" in outputs:
+        for joint in robot.joints:
+            row = SX(1, robot.n)
+            row[joint.index] = 1
+            positions[joint.name] = row
+    if "endpoint" in outputs:
+        positions |= {f"endpoint.{axis}": linear.J_T[i, :] for i, axis in enumerate("xyz")}
+    if "gauges" in outputs:
+        positions |= _gauges(robot)
+    return Ports(
+        tuple(forces),
+        casadi.horzcat(SX(robot.n, 0), *forces.values()),
+        tuple(positions),
+        casadi.vertcat(SX(0, robot.n), *positions.values()),
+    )
+
+
+def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:
+    """State space of M y'' + D y' + K y = E u with outputs P y."""
+    B = np.vstack([np.zeros_like(E), np.linalg.solve(M, E)])
+    C = np.hstack([P, np.zeros_like(P)])
+    return StateSpace(state_matrix(M, D, K), B, C, np.zeros((len(P), E.shape[1])))
+
+
+@dataclass(frozen=True)
+class Margins:
+    """How far each mode is from being out of reach, ``array`` (modes x 4), and how many states are not, ``counts``."""
+
+    array: Named
+    counts: dict[str, Scalar]
+
+
+def margins(M: Array, E: Array, P: Array, found: Sequence[Pole]) -> Margins:
+    """How well forces E u reach, and outputs P y see, each mode, by Popov, Belevitch and Hautus.
+
+    [L(s), E] loses rank where a left vector y of the pole has y^H E = 0, [L(s); P] where P x = 0. Vectors have
+    length one in the metric of M, columns of E and rows of P in that of M^-1; the margin of one input is at most 1.
+    Poles that cannot be told apart have the singular values on their common space. A mode is lost where its margin is
+    below LOST, or within its error.
+    """
+    factor = np.asarray(np.linalg.cholesky(M), dtype=float)
+    forces, outputs = (_unit(np.asarray(np.linalg.solve(factor, side), dtype=float)) for side in (E, P.T))
+    reach = _margins(factor, found, [pole.left for pole in found], forces, Pole.left_error)
+    sight = _margins(factor, found, [pole.right for pole in found], outputs, lambda p, e: p.right_error(e.T))
+    table = np.hstack([reach, sight])
+    counts: dict[str, Scalar] = {}
+    for k, word in enumerate(("controllable", "observable")):
+        values, errors = table[:, 2 * k], table[:, 2 * k + 1]
+        kept = values > np.maximum(LOST, errors)
+        counts[word] = int(sum(pole.count for pole, keeps in zip(found, kept, strict=True) if keeps))
+        doubtful = (values + errors > LOST) & (values - errors <= LOST) & (errors > 0)
+        if doubtful.any():
+            first = int(np.flatnonzero(doubtful)[0])
+            words = f"the margin of mode {first + 1}, {values[first]:.2g} +- {errors[first]:.2g}, holds {LOST:g}"
+            counts[f"{word}_doubt"] = words
+    names = ["controllable", "controllable_error", "observable", "observable_error"]
+    return Margins(Named(table, [str(i + 1) for i in range(len(found))], "1", names), counts)
+
+
+def _unit(columns: Array) -> Array:
+    sizes = np.sqrt((columns**2).sum(axis=0))
+    return np.asarray(columns / np.where(sizes > 0, sizes, 1.0))
+
+
+def _margins(
+    factor: Array,
+    found: Sequence[Pole],
+    vectors: Sequence[npt.NDArray[np.complex128]],
+    sides: Array,
+    error: Callable[[Pole, Array], Array],
+) -> Array:
+    """Margins and their errors (m, 2) of vectors against unit columns (n x k), in the metric of a factor of M."""
+    table = np.zeros((len(found), 2))
+    by_group: dict[int, list[int]] = {}
+    for i, pole in enumerate(found):
+        by_group.setdefault(pole.group, []).append(i)
+    plain = factor @ sides
+    for places in by_group.values():
+        V = factor.T @ np.array([vectors[i] for i in places]).T
+        lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
+        U, sizes, _ = np.linalg.svd(V / lengths, full_matrices=False)
+        rank = int((sizes > INDEPENDENT * sizes[0]).sum())
+        values = np.zeros(len(places))
+        seen = np.linalg.svd(U[:, :rank].conj().T @ sides, compute_uv=False)
+        values[: len(seen)] = seen[:rank]
+        # Vectors that a defective pole lacks go with the weakest that it has.
+        values[rank:] = values[rank - 1]
+        moved = [
+            np.sqrt((error(found[i], plain) ** 2).sum()) / length for i, length in zip(places, lengths, strict=True)
+        ]
+        table[places, 0] = values
+        table[places, 1] = max(moved) / sizes[rank - 1] if sides.size else 0.0
+    return table
+
+
+def _gauges(robot: Robot) -> dict[str, SX]:
+    statics = robot.file.statics
+    if statics is None or not statics.gauges:
+        raise UsageError(Argument("outputs", "gauges"), ": the file has no statics: {gauges: [...]}")
+    rows: dict[str, SX] = {}
+    for gauge in statics.gauges:
+        link, beam, xi = gauge_place(robot, gauge)
+        row = SX(1, robot.n)
+        row[0, slice(link.modal.start, link.modal.start + beam.v.count)] = beam.row(beam.v, xi, 2)
+        rows[f"curvature.{gauge.name}"] = row
+    return rows

@@ -1,0 +1,1 @@
+"""Driven motion in time: equations and integrators."""

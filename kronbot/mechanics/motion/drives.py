@@ -1,0 +1,176 @@
+"""What moves the joints in a simulation: torques as functions of time and state, or prescribed motions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.description import read_table, schema
+from kronbot.description.expressions.expression import Expression
+from kronbot.description.wording import quote
+from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
+from kronbot.model.build import build
+from kronbot.model.motions import Motion, motion
+from kronbot.model.robot import Robot
+
+LINEAR_ROWS = 2
+
+
+@dataclass(frozen=True)
+class TorqueTable:
+    """A torque given by rows of time and value, linear between them."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def at(self, t: SX) -> SX:
+        """The torque at time t."""
+        return casadi.interpolant("torque", "linear", [self.times], self.values)(t)
+
+
+@dataclass(frozen=True)
+class Drives:
+    """How the joints of a robot are driven, as its file's ``simulate`` says.
+
+    Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
+    nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
+    torque tables by joint.
+    """
+
+    robot: Robot
+    by_joint: Mapping[str, schema.JointDrive]
+    prescribed: Mapping[int, Motion]
+    tables: Mapping[str, TorqueTable]
+
+    @property
+    def along_motion(self) -> bool:
+        """True where the torques of the rigid arm drive all joints."""
+        settings = self.robot.file.simulate
+        drive = None if settings is None else settings.drive
+        return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
+
+    def follows(self, joint: str) -> bool:
+        """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or PD without a target."""
+        drive = self.by_joint.get(joint)
+        return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
+
+    def commanded(self, t: SX) -> dict[str, SX]:
+        """Where motions want the joints that follow one to be at time t, by joint; 0 for those without a motion."""
+        return {
+            joint.name: self.robot.motions[joint.name].value(t) if joint.name in self.robot.motions else SX(0)
+            for joint in self.robot.joints
+            if joint.index not in self.prescribed and self.follows(joint.name)
+        }
+
+    @property
+    def motions(self) -> list[Motion]:
+        """Those in use: prescribed ones, and those that a drive looks at."""
+        return [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
+
+    def beyond_tables(self, duration: float) -> list[str]:
+        """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated."""
+        return [
+            f"the table of {what} goes from t = {times[0]:g} s to {times[-1]:g} s, "
+            f"but the run from 0 to {duration:g} s; nothing is extrapolated"
+            for what, times in self._tabulated.items()
+            if times[0] > 0 or duration > times[-1]
+        ]
+
+    @property
+    def _tabulated(self) -> dict[str, tuple[float, ...]]:
+        """Times (s) of every table in use, by what it gives."""
+        given = {name: drive.motion for name, drive in self.by_joint.items() if drive.motion is not None}
+        given |= {name: entry for name, entry in (self.robot.file.motion or {}).items() if self.follows(name)}
+        known = self.robot.motions | {self.robot.coordinates[place]: each for place, each in self.prescribed.items()}
+        found = {
+            f"the motion of {name}, {quote(entry.file)},": known[name].times
+            for name, entry in given.items()
+            if isinstance(entry, schema.TableMotion)
+        }
+        for name, table in self.tables.items():
+            source = self.by_joint[name].torque
+            assert isinstance(source, schema.TableFile)
+            found[f"the torque of {name}, {quote(source.file)},"] = table.times
+        return found
+
+    def corners(self, wanted_for: str) -> list[float]:
+        """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""
+        of_motions = [motion.corners(self.robot.parameters, wanted_for) for motion in self.motions]
+        return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
+
+    def __str__(self) -> str:
+        if self.along_motion:
+            return "rigid inverse dynamics along the motion"
+        return "joint by joint" if self.by_joint else "none: joints are free"
+
+    def torques(self, t: SX, q: SX, qd: SX) -> SX:
+        """Generalized forces (n x 1) of the drives at time t; zero for prescribed joints and modal coordinates."""
+        if self.along_motion:
+            return self._rigid_torques(t)
+        tau = SX(self.robot.n, 1)
+        controlled = any(drive.pd is not None for drive in self.by_joint.values())
+        weight = self._gravity_torques(q) if controlled else tau
+        for joint in self.robot.joints:
+            drive = self.by_joint.get(joint.name)
+            if drive is None or drive.motion is not None:
+                continue
+            if drive.pd is not None:
+                tau[joint.index] = weight[joint.index] + self._control(
+                    drive.pd, joint.name, t, q[joint.index], qd[joint.index]
+                )
+            elif joint.name in self.tables:
+                tau[joint.index] = self.tables[joint.name].at(t)
+            elif isinstance(drive.torque, Expression):
+                tau[joint.index] = self.robot.parameters.number(drive.torque)
+        return tau
+
+    def _control(self, pd: schema.PD, name: str, t: SX, q: SX, qd: SX) -> SX:
+        """kp (target - q) + kd (target rate - qd); the target is the drive's, else the joint's motion, else 0."""
+        number = self.robot.parameters.number
+        target, rate = SX(0), SX(0)
+        if pd.target is not None:
+            target = number(pd.target)
+        elif name in self.robot.motions:
+            target, rate, _ = self.robot.motions[name].derivatives(t)
+        return number(pd.kp) * (target - q) + number(pd.kd) * (rate - qd)
+
+    def _rigid_torques(self, t: SX) -> SX:
+        """Torques that move the rigid arm (order 0) along the file's motion; joints without one rest at 0."""
+        rigid = build(self.robot.description, "0", self.robot.parameters)
+        q, qd, qdd = (SX(rigid.n, 1) for _ in range(3))
+        for joint in rigid.joints:
+            if joint.name in self.robot.motions:
+                q[joint.index], qd[joint.index], qdd[joint.index] = self.robot.motions[joint.name].derivatives(t)
+        return self._spread(inverse_dynamics(propagate(rigid, q, qd), qdd))
+
+    def _gravity_torques(self, q: SX) -> SX:
+        """Torques that hold the rigid arm (order 0) against gravity at the present joint coordinates."""
+        rigid = build(self.robot.description, "0", self.robot.parameters)
+        at = casadi.vertcat(*(q[joint.index] for joint in self.robot.joints))
+        rest = SX(rigid.n, 1)
+        return self._spread(inverse_dynamics(propagate(rigid, at, rest), rest))
+
+    def _spread(self, by_joint: SX) -> SX:
+        """Values by joint as a column over all coordinates."""
+        column = SX(self.robot.n, 1)
+        for i, joint in enumerate(self.robot.joints):
+            column[joint.index] = by_joint[i]
+        return column
+
+
+def drives(robot: Robot) -> Drives:
+    """The drives of a robot. Raises DescriptionError where a table cannot be read."""
+    settings = robot.file.simulate
+    by_joint = settings.drive if settings is not None and isinstance(settings.drive, dict) else {}
+    folder = robot.description.source.folder
+    prescribed, tables = {}, {}
+    for joint in robot.joints:
+        drive = by_joint.get(joint.name)
+        if drive is not None and drive.motion is not None:
+            prescribed[joint.index] = motion(drive.motion, robot.parameters, robot.description.source)
+        elif drive is not None and isinstance(drive.torque, schema.TableFile):
+            tables[joint.name] = TorqueTable(*read_table(folder, drive.torque.file, LINEAR_ROWS))
+    return Drives(robot, by_joint, prescribed, tables)

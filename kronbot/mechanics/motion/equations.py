@@ -1,0 +1,58 @@
+"""The equations of motion of a driven robot as a first-order system, which an integrator takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.mechanics.motion.drives import Drives, drives
+from kronbot.mechanics.motion.integration import Ode
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, State, inverse_dynamics, propagate
+from kronbot.model.parameters import Parameters
+from kronbot.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of motion of one driven robot as a first-order system.
+
+    The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
+    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need.
+    """
+
+    drives: Drives
+    t: SX
+    x: SX
+    rate: SX
+    state: State
+    tau: SX
+    free: list[int]
+
+    def ode(self, parameters: Parameters, stops: tuple[float, ...]) -> Ode:
+        """What an integrator takes."""
+        return Ode(self.t, self.x, self.rate, len(self.free), parameters, stops)
+
+
+def equations(robot: Robot, algorithm: str) -> Equations:
+    """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
+    t, account = SX.sym("t"), SX.sym("account", 2)
+    free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
+    q, qd, given = SX(free_q), SX(free_qd), {}
+    driven = drives(robot)
+    for place, motion in driven.prescribed.items():
+        q[place], qd[place], given[place] = motion.derivatives(t)
+    free = [place for place in range(robot.n) if place not in given]
+    state = propagate(robot, q, qd)
+    tau = driven.torques(t, q, qd)
+    qdd = ALGORITHMS[algorithm](state, tau, given)
+    if given:
+        needed = inverse_dynamics(state, qdd)
+        for place in given:
+            tau[place] = needed[place]
+    power = casadi.dot(tau, qd)
+    loss = casadi.dot(qd, robot.damping @ qd)
+    x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
+    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
+    return Equations(driven, t, x, casadi.cse(rate), state, tau, free)

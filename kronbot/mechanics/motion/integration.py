@@ -1,0 +1,190 @@
+"""Numerical integration of x' = f(t, x) from stop to stop.
+
+A stop is a time at which the equations have a corner: no step goes over it, and after it the integration starts afresh
+with a step that the equations suggest. Steps depend on the equations, the tolerances and the stops, never on the times
+at which the states are wanted: those are interpolated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.native.cost import instructions
+from kronbot.compute.native.use import Native
+from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.model.parameters import Parameters
+from kronbot.system.interruption import Interruptions
+
+Array = npt.NDArray[np.float64]
+
+WHY = "the motion runs away there, or the tolerances are too tight"
+# Bounds of rtol: a hundred roundings, below which SciPy refuses, and what is no accuracy any more.
+FINEST, COARSEST = 2.5e-14, 0.1
+# Stops that are fewer units in the last place apart are one. The equations before a stop are read half as far before.
+APART = 8
+# Steps that a start may take to find its length; who would then need HOPELESS more is lost.
+PATIENCE, HOPELESS = 1000, 1e12
+# Evaluations after which a forecast of what is to come means something.
+TELLING = 200
+
+
+@dataclass(frozen=True)
+class Ode:
+    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration.
+
+    x begins with so many ``coordinates``, whose rates are the next so many. ``stops`` (s) are the start, every corner
+    of the rate, and the end.
+    """
+
+    t: SX
+    x: SX
+    rate: SX
+    coordinates: int
+    parameters: Parameters
+    stops: tuple[float, ...]
+
+    @property
+    def span(self) -> float:
+        """From start to end (s)."""
+        return self.stops[-1] - self.stops[0]
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Relative and absolute error allowed in a step. Raises UsageError where they make no sense."""
+
+    rtol: float
+    atol: float
+
+    def __post_init__(self) -> None:
+        if not FINEST <= self.rtol <= COARSEST:
+            raise UsageError(Argument("rtol"), f" must be from {FINEST:g} to {COARSEST:g}, not {self.rtol:g}")
+        if not 0 < self.atol <= 1:
+            raise UsageError(Argument("atol"), f" must be above 0 and at most 1, not {self.atol:g}")
+
+    def norm(self, change: Array, x: Array) -> float:
+        """Mean square of a change of the state x, each number by the error that it may have."""
+        return float(np.sqrt(np.mean((change / (self.atol + self.rtol * np.abs(x))) ** 2)))
+
+
+@dataclass(frozen=True)
+class Block:
+    """What an integrator has done since it was last heard of: it stands at t with state x (n,), and ``states`` (k, n)
+    are those at the next k of the times asked for."""
+
+    t: float
+    x: Array
+    states: Array
+
+
+def stops(duration: float, corners: Iterable[float]) -> tuple[float, ...]:
+    """0, the corners in between, and the duration (s), ascending; those that rounding cannot tell apart once."""
+    found = [0.0]
+    for t in sorted(corners):
+        if t - found[-1] > APART * np.spacing(t) and duration - t > APART * np.spacing(duration):
+            found.append(t)
+    return (*found, duration)
+
+
+class Integrator(ABC):
+    """Follows a state from stop to stop; ``steps`` and ``evaluations`` count."""
+
+    # Of the error estimate: how the error of a first step depends on its length.
+    ORDER: ClassVar[int]
+
+    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
+        self.ode, self.tolerances = ode, tolerances
+        # The rate may jump at a stop; before it, it is that of the time before, up to ``latest``.
+        self.latest = SX.sym("latest")
+        self.symbols = casadi.vertcat(self.latest, ode.parameters.symbols())
+        self.bound = np.concatenate([[math.inf], ode.parameters.bound()])
+        self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
+        self.steps = 0
+        self.evaluations = 0
+        self.met = Interruptions()  # those of whoever runs this
+
+    def rate_at(self, t: SX) -> SX:
+        """The rate at another symbol or expression of time."""
+        return casadi.substitute(self.ode.rate, self.ode.t, casadi.fmin(t, self.latest))
+
+    def use(self, functions: Mapping[casadi.Function, float]) -> None:
+        """These are evaluated, each so many times an evaluation of the rate; as native code where that pays."""
+        self.native = Native(*functions)
+        self.weights = tuple(functions.values())
+        # Of one evaluation, with its share of Jacobians.
+        self.instructions = int(sum(weight * instructions(part) for part, weight in functions.items()))
+
+    def run(self, times: Array, x: Array) -> Iterator[Block]:
+        """Blocks whose states are those at ``times`` (k,), ascending and after the first stop, where x (n,) is.
+
+        Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
+        """
+        places = np.searchsorted(times, self.ode.stops, side="right").tolist()
+        stretches = zip(itertools.pairwise(self.ode.stops), itertools.pairwise(places), strict=True)
+        for (start, end), (first, last) in stretches:
+            self.bound[0] = end - APART // 2 * np.spacing(end)
+            blocks = self.follow(start, end, times[first:last].tolist(), x)
+            while (block := self._next(blocks, x, start)) is not None:
+                start, x = block.t, block.x
+                yield block
+                self._expect_more((start - self.ode.stops[0]) / self.ode.span)
+
+    def _next(self, blocks: Iterator[Block], x: Array, t: float) -> Block | None:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # what overflows is seen in the states
+            try:
+                return next(blocks, None)
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+                raise ComputationError(f"the motion overflows after t = {t:g} s") from None
+
+    @abstractmethod
+    def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
+        """The blocks from one stop to the next, with ``times`` in (start, end]."""
+
+    def first_step(self, t: float, x: Array, end: float) -> float:
+        """A length (s) to begin with at t: Hairer, Norsett and Wanner, Solving ODEs I, section II.4."""
+        before = self._rate(t, x)
+        size, slope = self.tolerances.norm(x, x), self.tolerances.norm(before, x)
+        trial = min(0.01 * size / slope if min(size, slope) >= 1e-5 else 1e-6, end - t)
+        after = self._rate(t + trial, x + trial * before)
+        largest = max(slope, self.tolerances.norm(after - before, x) / trial if trial else math.inf)
+        # What a rest tells of a step is little.
+        length = (0.01 / largest) ** (1 / (self.ORDER + 1)) if largest > 1e-15 else max(1e-6, trial * 1e-3)
+        length = min(100 * trial, length, end - t)
+        if not length > 0:
+            raise ComputationError(f"the motion is faster at t = {t:g} s than numbers of this size can follow")
+        return length
+
+    def _rate(self, t: float, x: Array) -> Array:
+        self.evaluations += 1
+        return np.asarray(self.rate(t, x, self.bound))[:, 0]
+
+    def demand_progress(self, t: float, end: float, length: float, steps: int) -> None:
+        """Raise ComputationError where so many steps have led to such a length that the end is out of reach."""
+        if steps > PATIENCE and end - t > HOPELESS * length:
+            raise ComputationError(f"{type(self).__name__} gave up at t = {t:g} s, in steps of {length:.1g} s: {WHY}")
+
+    def _expect_more(self, share: float) -> None:
+        """What this share of the run took is a measure of what is to come."""
+        if self.evaluations >= TELLING:
+            left = self.evaluations * (1 - share) / share
+            self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights))
+
+    def close(self) -> None:
+        """Told when the run is over, however it ends: leaves no compiler at work."""
+        self.native.close()
+
+    def demand_no_interruption(self) -> None:
+        """Raise KeyboardInterrupt after a Ctrl-C, also one that native code or a destructor has swallowed."""
+        self.met.demand_none()

@@ -1,0 +1,223 @@
+"""The integrators by name: SUNDIALS' CVODES, RODAS, and SciPy's, to check by."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
+from io import StringIO
+from typing import Any, ClassVar
+
+import casadi
+import numpy as np
+from casadi import MX, SX
+
+from kronbot.compute.native.compiling import Code
+from kronbot.compute.native.cost import INTERPRETED
+from kronbot.errors import ComputationError
+from kronbot.mechanics.motion.integration import WHY, Array, Block, Integrator, Ode, Tolerances
+from kronbot.mechanics.motion.rosenbrock import Rodas
+
+SOLVERS = ("cvodes", "rodas", "dop853", "radau")
+# CVODES goes through a run in so many pieces at least, so that progress is seen.
+PIECES = 40
+# Work (s, interpreted) that a Ctrl-C may lose.
+LOSS = 0.5
+# Evaluations that a step of the length to begin with may stand for, until it is known what a piece takes.
+CAUTION = 8
+GROWTH = 64
+# Evaluations that tell which family of CVODES suits a robot.
+TRIAL = 1000
+EVALUATIONS_PER_JACOBIAN = 15
+# Steps from one time that is asked for to the next.
+STEP_LIMIT = 200_000
+# CasADi takes times that are 1e-9 apart for one: a piece is 2^20 long for it. Times closer than a unit are one.
+LENGTH, UNIT = 2.0**20, 2.0**-26
+# Steps of a piece at least: of a motion that is small beside atol the first ones, of order 1, would miss a part.
+STEPS = 16
+# Integrators that are kept.
+KEPT = 32
+
+
+class Cvodes(Integrator):
+    """SUNDIALS CVODES with the exact sparse Jacobian of the trace.
+
+    The first pieces are integrated by both of its families, Adams (made for oscillations) and BDF (for stiff, damped
+    robots); the one that needs fewer evaluations does the rest. Nothing can be seen or saved inside a call, so that a
+    stretch takes several: as long as the evaluations that the one before needed allow. These are counts, not times, so
+    that the same run is always cut at the same places.
+    """
+
+    ORDER = 1
+
+    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
+        super().__init__(ode, tolerances)
+        piece, elapsed = SX.sym("piece", 2), SX.sym("elapsed")
+        start, scale = casadi.vertsplit(piece)
+        expression = scale * self.rate_at(start + scale * elapsed)
+        self.problem = _shared(elapsed, ode.x, casadi.vertcat(piece, self.symbols), expression)
+        self.options: dict[str, Any] = {
+            "reltol": tolerances.rtol,
+            "abstol": tolerances.atol,
+            "max_num_steps": STEP_LIMIT,
+            "max_step_size": LENGTH / STEPS,
+            "disable_internal_warnings": True,
+            "show_eval_warnings": False,
+        }
+        self.costs = {"adams": 0, "bdf": 0}
+        self.first = 1.0  # step of a piece (s)
+        self.grids: dict[tuple[tuple[float, ...], str, float, Code | None], casadi.Function] = {}
+        traced = casadi.integrator("piece", "cvodes", self.problem, 0.0, [1.0], self.options)
+        weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
+        self.use({traced.get_function(name): weight for name, weight in weights.items()})
+
+    def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
+        """One call a piece, of the first ones one by each family."""
+        most = max(1.0, LOSS / (INTERPRETED * max(1, self.instructions)))
+        longest = (end - start) / math.ceil(PIECES * (end - start) / self.ode.span * (1 - 1e-9))
+        # CVODES makes the next step up to 10,000 times as long. Pieces with the same first step share an integrator.
+        first = min(self.first_step(start, x, end), longest / 1024)
+        self.first = 2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4)
+        length, t, done = longest, start, 0
+        while length > max(most / CAUTION, 1.0) * first:
+            length /= 2
+        while t < end:
+            goal = start + length * math.floor((t - start) / length + 1 + 1e-6)
+            goal = end if goal > end - 1e-6 * length else goal
+            last, before = bisect_right(times, goal), self.evaluations
+            states = self._piece(t, np.array([*times[done:last], goal]), x)
+            t, done, x = goal, last, states[-1]
+            yield Block(t, x, states[:-1])
+            wanted = length * min(GROWTH, most / max(1, self.evaluations - before))
+            length = longest / 2 ** max(0, math.ceil(math.log2(longest / wanted)))
+
+    def _piece(self, t: float, times: Array, x: Array) -> Array:
+        """States at ``times``, the last of which is where the piece ends."""
+        found: dict[str, Array] = {}
+        for family in tuple(self.costs):
+            before = self.evaluations
+            try:
+                found[family] = self._call(t, times, x, family)
+            except RuntimeError:
+                self.demand_no_interruption()
+                continue
+            self.costs[family] += self.evaluations - before
+        if not found:
+            raise ComputationError(f"CVODES gave up between t = {t:g} s and {times[-1]:g} s: {WHY}")
+        finite = {family: states for family, states in found.items() if np.isfinite(states).all()} or found
+        best = min(finite, key=lambda family: self.costs[family])
+        if len(finite) < len(self.costs) or self.costs[best] > TRIAL:
+            self.costs = {best: self.costs[best]}
+        return found[best]
+
+    def _call(self, t: float, times: Array, x: Array, family: str) -> Array:
+        """A grid of the same relative times reuses the integrator."""
+        scale = (times[-1] - t) / LENGTH
+        grid, places = np.unique(np.round((times - t) / scale / UNIT) * UNIT, return_inverse=True)
+        solver = self._integrator(tuple(grid.tolist()), family, self.first / scale)
+        with redirect_stderr(StringIO()):  # CasADi prints what it makes of a Ctrl-C
+            states = solver(x0=x, p=np.concatenate([[t, scale], self.bound]))["xf"]
+        statistics = solver.stats()
+        self.steps += int(statistics["nsteps"])
+        self.evaluations += int(statistics["nfevals"])
+        return np.asarray(states).T[places]
+
+    def _integrator(self, grid: tuple[float, ...], family: str, first: float) -> casadi.Function:
+        code = self.native.code()
+        place = (grid, family, first, code)
+        if place not in self.grids:
+            if len(self.grids) == KEPT:
+                del self.grids[next(iter(self.grids))]
+            oracle: Any = self.problem if code is None else code.function
+            options: dict[str, Any] = self.options | {"linear_multistep_method": family, "step0": first}
+            self.grids[place] = casadi.integrator("piece", "cvodes", oracle, 0.0, list(grid), options)
+        return self.grids[place]
+
+
+def _shared(t: SX, x: SX, p: SX, rate: SX) -> dict[str, MX]:
+    """The problem x' = rate(t, x, p) by a call of a function that knows its Jacobian: all integrators made of it share
+    that, where each would derive its own (as long as some 5,000 evaluations)."""
+    jacobian = casadi.Function(
+        "jac_scaled",
+        [t, x, p, SX(*x.shape)],
+        [SX(x.numel(), 1), casadi.jacobian(rate, x), SX(x.numel(), p.numel())],
+        ["t", "x", "p", "out_ode"],
+        ["jac_ode_t", "jac_ode_x", "jac_ode_p"],
+    )
+    known: dict[str, Any] = {"custom_jacobian": jacobian, "is_diff_in": [False, True, False]}
+    known |= {"enable_forward": False, "enable_reverse": False, "jac_penalty": -1}
+    function = casadi.Function("scaled", [t, x, p], [casadi.densify(rate)], ["t", "x", "p"], ["ode"], known)
+    arguments = {name: MX.sym(name, each.numel()) for name, each in (("t", t), ("x", x), ("p", p))}
+    return arguments | {"ode": function(*arguments.values())}
+
+
+class Scipy(Integrator):
+    """An integrator of SciPy's, step by step, with the exact Jacobian where it is implicit."""
+
+    METHOD: ClassVar[str]
+    IMPLICIT: ClassVar[bool]
+
+    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
+        super().__init__(ode, tolerances)
+        self.implicit: dict[str, Callable[[float, Array], Array]] = {}
+        if self.IMPLICIT:
+            jacobian = casadi.densify(casadi.jacobian(self.rate_at(ode.t), ode.x))
+            by_x = casadi.Function("jacobian", [ode.t, ode.x, self.symbols], [jacobian])
+            self.implicit["jac"] = lambda t, x: np.asarray(by_x(t, x, self.bound))
+        self.use({self.rate: 1.0})
+
+    def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
+        """Its steps, and what it interpolates within them."""
+        from scipy import integrate
+
+        def rate(t: float, x: Array) -> Array:
+            self.demand_no_interruption()
+            return np.asarray(fastest(t, x, self.bound))[:, 0]
+
+        fastest = self.rate
+        first = self.first_step(start, x, end)
+        tolerances = {"rtol": self.tolerances.rtol, "atol": self.tolerances.atol}
+        stepper = getattr(integrate, self.METHOD)(rate, start, x, end, first_step=first, **tolerances, **self.implicit)
+        done, steps, counted = 0, 0, 0
+        while stepper.status == "running":
+            code = self.native.code()
+            fastest = self.rate if code is None else code.function
+            before = stepper.t
+            stepper.step()
+            steps += 1
+            self.steps += 1
+            if stepper.status == "failed":
+                raise ComputationError(f"{type(self).__name__} gave up at t = {before:g} s: {WHY}")
+            self.demand_progress(stepper.t, end, stepper.t - before, steps)
+            self.evaluations += stepper.nfev - counted
+            last = bisect_right(times, stepper.t)
+            states = np.empty((last - done, len(x)))
+            if last > done:
+                between = stepper.dense_output()
+                for row, t in enumerate(times[done:last]):  # one by one: several at once may round otherwise
+                    states[row] = stepper.y if t == stepper.t else between(t)
+            done, counted = last, stepper.nfev  # without those of interpolating
+            yield Block(float(stepper.t), stepper.y, states)
+
+
+class Dop853(Scipy):
+    """Dormand and Prince's explicit method of order 8."""
+
+    METHOD, IMPLICIT, ORDER = "DOP853", False, 7
+
+
+class Radau(Scipy):
+    """The implicit Runge-Kutta method Radau IIA of order 5."""
+
+    METHOD, IMPLICIT, ORDER = "Radau", True, 3
+
+
+INTEGRATORS: dict[str, type[Cvodes | Rodas | Dop853 | Radau]] = dict(
+    zip(SOLVERS, (Cvodes, Rodas, Dop853, Radau), strict=True)
+)
+
+
+def integrator(solver: str, ode: Ode, tolerances: Tolerances) -> Integrator:
+    """The integrator of that name."""
+    return INTEGRATORS[solver](ode, tolerances)

@@ -1,0 +1,193 @@
+"""RODAS: one step as a traced function, and its steps in a row.
+
+RODAS (Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.7) is a Rosenbrock method: an implicit
+one that solves linear equations only, with the exact Jacobian of the rate. Its order is 4, with an error estimate of
+order 3, and it is L-stable: vibrations that are faster than the step and smaller than the tolerance are damped, not
+followed, so that the highest natural frequency does not bound the step.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import casadi
+import numpy as np
+from casadi import MX, SX
+
+from kronbot.compute.buffered import Buffered
+from kronbot.compute.native.compiling import Code
+from kronbot.compute.native.cost import INTERPRETED
+from kronbot.errors import ComputationError
+from kronbot.mechanics.motion.integration import WHY, Array, Block, Integrator, Ode, Tolerances
+
+STAGES = 6
+# Order of the error estimate.
+ORDER = 3
+# Coefficients of the transformed method: of stage i in row i - 1, for the increments of the stages before it. With
+# them (I / (h GAMMA) - J) U_i = f(t + ALPHA_i h, x + sum A_ij U_j) + sum C_ij U_j / h + GAMMAS_i h df/dt.
+GAMMA = 0.25
+ALPHAS = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
+GAMMAS = (0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0)
+_LAST = (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950)
+A = (
+    (),
+    (1.544,),
+    (0.9466785280815826, 0.2557011698983284),
+    (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+    _LAST,
+    (*_LAST, 1.0),
+)
+C = (
+    (),
+    (-5.6688,),
+    (-2.430093356833875, -0.2063599157091915),
+    (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
+    (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
+    (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054),
+)
+# Within a step x = (1 - s) x_0 + s (x_1 + (1 - s) (sum D_1j U_j + s sum D_2j U_j)) at t + s h, of order 3.
+D = (
+    (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662, 0.0),
+    (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872, 0.0),
+)
+# Work (s, interpreted) after which is told how far it is.
+PAUSE = 0.02
+
+
+class Rodas(Integrator):
+    """Quick where the tolerance is that of an engineer.
+
+    The estimated error of a step, per number of the state, meets the tolerances in the mean square, as in CVODES.
+    """
+
+    ORDER = ORDER
+    SAFETY, LEAST, MOST = 0.9, 0.1, 6.0
+
+    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
+        super().__init__(ode, tolerances)
+        self.step = step(ode.t, ode.x, self.rate_at(ode.t), ode.coordinates, self.symbols)
+        # A call by value would take as long as the step.
+        self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
+        self.end, self.error = np.zeros_like(self.here), np.zeros(1)
+        self.within = np.zeros(len(D) * len(self.here))
+        self.limits = np.array([tolerances.rtol, tolerances.atol])
+        self.attempts: dict[Code | None, Buffered] = {}
+        self.use({self.step: 1 / STAGES})
+
+    def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
+        """Steps of the traced function, as long as the estimated errors allow."""
+        t, length, largest, steps = start, self.first_step(start, x, end), self.MOST, 0
+        shown = done = 0
+        pause = max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
+        attempt, found = self._attempt(), []
+        self.here[:] = x
+        while t < end:
+            # The last two are even, so that none is a rest.
+            h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
+            self.t[0], self.h[0] = t, h
+            attempt()
+            error = self.error.item()
+            steps += 1
+            self.steps += 1
+            self.evaluations += STAGES
+            if error <= 1.0:
+                goal = end if h == end - t else t + h
+                last = bisect_right(times, goal)
+                if last > done:
+                    found.append(self._between(np.array(times[done:last]), t, goal, h))
+                t, done = goal, last
+                self.here[:] = self.end
+                length = h * min(largest, self._factor(error))
+                largest = self.MOST
+            elif t + h * self.LEAST == t:
+                raise ComputationError(f"Rodas gave up at t = {t:g} s: {WHY}")
+            else:
+                length = h * min(1.0, self._factor(error))
+                largest = 1.0  # what has just failed is not made longer again at once
+            self.demand_progress(t, end, length, steps)
+            if steps - shown >= pause or t == end:
+                yield Block(t, self.here.copy(), np.concatenate(found) if found else np.empty((0, len(x))))
+                attempt, found, shown = self._attempt(), [], steps
+
+    def _between(self, times: Array, t: float, goal: float, h: float) -> Array:
+        """States at times within the step that has just been taken."""
+        s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
+        second, third = self.within.reshape(len(D), -1)
+        return (1 - s) * self.here + s * (self.end + (1 - s) * (second + s * third))
+
+    def _attempt(self) -> Buffered:
+        """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error`` and what is ``within``."""
+        code = self.native.code()
+        if code not in self.attempts:
+            arguments = (self.t, self.here, self.h, self.bound, self.limits)
+            results = (self.end, self.error, self.within)
+            self.attempts[code] = Buffered(self.step if code is None else code.function, arguments, results)
+        return self.attempts[code]
+
+    def _factor(self, error: float) -> float:
+        """How many times as long the next step may be; an error that is no number demands the least."""
+        if not math.isfinite(error):
+            return self.LEAST
+        factor = self.SAFETY * math.pow(max(error, 1e-12), -1 / (ORDER + 1))
+        return min(self.MOST, max(self.LEAST, factor))
+
+
+def step(t: SX, x: SX, rate: SX, coordinates: int, symbols: SX) -> casadi.Function:
+    """(t, x, h, values of the symbols, (rtol, atol)) -> (x at t + h, error by the tolerances, what D makes within).
+
+    A step of an error up to 1 is good.
+
+    ``rate`` is that of x = [q, qd, accounts] with so many coordinates q: the rate of q is qd, and no rate depends on an
+    account. So the linear equations of a stage come down to as many as there are coordinates: with the blocks A and B
+    of the accelerations' Jacobian (by q and by qd) their matrix is I / (h GAMMA) - B - h GAMMA A.
+    """
+    jacobian = casadi.jacobian(rate, x)
+    q, qd, accounts = slice(0, coordinates), slice(coordinates, 2 * coordinates), slice(2 * coordinates, None)
+    blocks = [jacobian[row, column] for row in (qd, accounts) for column in (q, qd)]
+    parts = [casadi.densify(part) for part in (rate, casadi.jacobian(rate, t), *blocks)]
+    linear = casadi.Function("linear", [t, x, symbols], parts)  # shares all but 1 to 4 % already
+    rates = casadi.Function("rates", [t, x, symbols], parts[:1])
+    solve = _solution(x.numel(), coordinates)
+
+    start, here = MX.sym("t"), MX.sym("x", x.numel())
+    h, bound, tolerances = MX.sym("h"), MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
+    f, by_t, by_q, by_qd, *others = linear(start, here, bound)
+    length = h * GAMMA
+    matrix = MX.eye(coordinates) / length - by_qd - length * by_q
+    inverse = casadi.solve(matrix, MX.eye(coordinates), "qr")
+    increments: list[MX] = []
+    for stage in range(STAGES):
+        if stage:
+            f = rates(start + ALPHAS[stage] * h, _sum(here, A[stage], increments), bound)
+        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], [increment / h for increment in increments])
+        increments.append(solve(length, inverse, by_q, *others, right))
+    end = _sum(here, (*_LAST, 1.0, 1.0), increments)
+    scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(here), casadi.fabs(end))
+    error = casadi.norm_2(increments[-1] / scale) / x.numel() ** 0.5
+    within = casadi.vertcat(*(_sum(MX.zeros(x.numel()), weights, increments) for weights in D))
+    return casadi.Function("step", [start, here, h, bound, tolerances], [end, error, within])
+
+
+def _solution(size: int, coordinates: int) -> casadi.Function:
+    """(h GAMMA, inverse of the matrix, A, the accounts' Jacobians by q and by qd, right side) -> increments of a stage.
+
+    Number by number: products of small matrices take several times as long.
+    """
+    length, right = SX.sym("length"), SX.sym("right", size)
+    inverse, by_q = (SX.sym(name, coordinates, coordinates) for name in ("inverse", "by_q"))
+    of_q_in, of_qd_in = (SX.sym(name, size - 2 * coordinates, coordinates) for name in ("of_q", "of_qd"))
+    of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, 2 * coordinates, size])
+    qd = inverse @ (of_second + length * (by_q @ of_first))
+    q = length * (of_first + qd)
+    accounts = length * (of_accounts + of_q_in @ q + of_qd_in @ qd)
+    return casadi.Function(
+        "solve", [length, inverse, by_q, of_q_in, of_qd_in, right], [casadi.vertcat(q, qd, accounts)]
+    )
+
+
+def _sum(first: MX, weights: tuple[float, ...], increments: list[MX]) -> MX:
+    for weight, increment in zip(weights, increments, strict=True):
+        first = first + weight * increment
+    return first

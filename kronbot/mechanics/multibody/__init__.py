@@ -1,0 +1,1 @@
+"""Trees of rigid and flexible links: kinematics, inertia, recursions."""

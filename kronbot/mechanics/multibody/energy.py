@@ -1,0 +1,43 @@
+"""Energies of a moving robot, J."""
+
+from __future__ import annotations
+
+import casadi
+from casadi import SX
+
+from kronbot.mechanics.multibody.inertia import mass_moment
+from kronbot.mechanics.multibody.recursion import State
+from kronbot.model.robot import Robot
+
+
+def kinetic_energy(state: State) -> SX:
+    """1/2 sum t_i^T M_i t_i plus the rotors (Mohan-Saha (17), (19))."""
+    energy = SX(0)
+    for at in state.links:
+        energy += at.twist.T @ at.M @ at.twist / 2
+        if at.link.joint is not None:
+            energy += at.link.joint.rotor_inertia * state.qd[at.link.joint.index] ** 2 / 2
+    return energy
+
+
+def elastic_energy(state: State) -> SX:
+    """1/2 q^T K q (20b)."""
+    return state.q.T @ state.robot.stiffness @ state.q / 2
+
+
+def gravity_energy(state: State) -> SX:
+    """-sum m g . r over all masses, zero where the centre of mass is at the base's origin."""
+    energy = SX(0)
+    for at in state.links:
+        mass, moment = mass_moment(at.M)
+        energy -= casadi.dot(state.robot.gravity, mass * at.pose.r + at.pose.R @ moment)
+    return energy
+
+
+def total_mass(robot: Robot) -> SX:
+    """Mass of all links, kg."""
+    mass = SX(0)
+    for link in robot.links:
+        bodies = [*link.bodies, *([] if link.hub is None else [link.hub])]
+        mass += sum((body.mass for body in bodies), SX(0)) + (SX(0) if link.beam is None else link.beam.mass)
+    return mass

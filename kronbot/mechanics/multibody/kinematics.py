@@ -1,0 +1,138 @@
+"""Frames of a robot and their motion: poses, Jacobians and Hessians relative to any other frame.
+
+A frame is named as on the command line: ``endpoint``, ``LINK`` (its tip frame), ``LINK:root``, ``com:LINK`` (the
+centre of mass of all bodies of the link, with the axes of its tip frame), ``base``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+import casadi
+from casadi import SX
+
+from kronbot.description.names import frames, is_fixed_frame
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.errors import ComputationError, UsageError
+from kronbot.kronecker.taylor import directional
+from kronbot.mechanics.multibody.inertia import Rigid, carried, link_inertia, section
+from kronbot.mechanics.multibody.recursion import LinkState, State
+from kronbot.mechanics.multibody.relative_motion import RelativeMotion, Step, along
+from kronbot.model.pose import CrossSection, Pose
+from kronbot.model.robot import BASE, Link, Robot
+
+
+def tip_frame(at: LinkState) -> Pose:
+    """The tip frame of a link in the base frame."""
+    return at.pose @ at.tip.pose
+
+
+def endpoint(state: State) -> SX:
+    """Position (3 x 1, m) of the endpoint in the base frame."""
+    robot = state.robot
+    frame = tip_frame(state.links[robot.endpoint.link])
+    return frame.r + frame.R @ robot.endpoint.position
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of a robot: its name and the frames on the way to it from the base, each as (link, which).
+
+    ``which`` is "root", "tip", "com" or "endpoint".
+    """
+
+    name: str
+    way: tuple[tuple[int, str], ...]
+
+
+def frame(robot: Robot, name: str) -> Frame:
+    """The frame of that name. Raises UsageError that lists the names there are."""
+    names = [link.name for link in robot.links]
+    if is_fixed_frame(name, names):
+        return Frame(name, ())
+    if name == "endpoint":
+        return Frame(name, (*_way(robot, robot.endpoint.link), (robot.endpoint.link, "endpoint")))
+    head, colon, tail = name.partition(":")
+    if not colon and head in names:
+        return Frame(name, _way(robot, names.index(head)))
+    if tail == "root" and head in names:
+        return Frame(name, _way(robot, names.index(head))[:-1])
+    if head == "com" and tail in names:
+        link = names.index(tail)
+        return Frame(name, (*_way(robot, link)[:-1], (link, "com")))
+    known = frames(robot.file)
+    raise UsageError(f"no frame {quote(name)}{did_you_mean(name, known)}; frames are {listing(known)}")
+
+
+def relative_motion(robot: Robot, q: SX, of: Frame, to: Frame) -> RelativeMotion:
+    """The motion of one frame relative to another, in the axes of the other, by the recursion over the frames between.
+
+    q (n x 1) holds symbols. Raises ComputationError where the centre of mass of a massless link is asked for.
+    """
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(of.way, to.way, strict=False)))
+    back = [_step(robot, q, *place).reversed() for place in reversed(to.way[shared:])]
+    there = [_step(robot, q, *place) for place in of.way[shared:]]
+    return along([*back, *there], robot.n)
+
+
+def _way(robot: Robot, link: int) -> tuple[tuple[int, str], ...]:
+    """Root and tip frames from the base to the tip of a link."""
+    way: tuple[tuple[int, str], ...] = ()
+    while link != BASE:
+        way = ((link, "root"), (link, "tip"), *way)
+        link = robot.links[link].parent
+    return way
+
+
+def _step(robot: Robot, q: SX, place: int, which: str) -> Step:
+    """The step that leads to a frame from the one before it."""
+    link = robot.links[place]
+    if which == "root":
+        return _joint_step(robot, link, q)
+    if which == "endpoint":
+        return Step(Pose(robot.endpoint.position, SX.eye(3)), (), SX(0, 1), SX(3, 0), SX(3, 0))
+    q_f = q[link.modal, :]
+    places = tuple(range(link.modal.start, link.modal.stop))
+    at = link.tip(q_f)
+    if which == "com":
+        centre = centre_of_mass(link, q_f)
+        at = CrossSection(Pose(centre, at.pose.R), casadi.jacobian(centre, q_f), at.J_R)
+    return Step(at.pose, places, q_f, at.J_T, at.J_R)
+
+
+def _joint_step(robot: Robot, link: Link, q: SX) -> Step:
+    """From the tip frame of the parent to the root frame: constant Jacobians about or along the joint's axis."""
+    pose = link.root_pose(q, robot.parameters)
+    if link.joint is None:
+        return Step(pose, (), SX(0, 1), SX(3, 0), SX(3, 0))
+    axis = link.row.before.R[:, 2]
+    J_T, J_R = (SX(3, 1), axis) if link.joint.revolute else (axis, SX(3, 1))
+    return Step(pose, (link.joint.index,), q[link.joint.index], J_T, J_R)
+
+
+def centre_of_mass(link: Link, q_f: SX) -> SX:
+    """Centre of mass (3 x 1, m) of all bodies of a link, in its root frame.
+
+    Raises ComputationError where the link has no mass.
+    """
+    rest = SX(link.modes, 1)
+    tip = section(link.tip(q_f), q_f, rest)
+    own, at_tip = link_inertia(link, tip, SX(3, 1), q_f, rest)
+    whole = Rigid.within(own.M + carried(at_tip, tip))
+    if whole.mass.is_zero():
+        raise ComputationError(f"link {link.name!r} has no mass, hence no centre of mass")
+    return whole.moment / whole.mass
+
+
+def truncated(robot: Robot, q: SX, expression: SX, degree: int) -> SX:
+    """The Taylor polynomial of that degree in the modal coordinates about q_f = 0, entry by entry.
+
+    Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept.
+    """
+    q_f = q[list(robot.flexible), :]
+    if q_f.is_empty():
+        return expression
+    eta = SX.sym("eta", q_f.rows())
+    polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
+    return casadi.substitute(casadi.substitute(polynomial, q_f, SX.zeros(q_f.shape)), eta, q_f)

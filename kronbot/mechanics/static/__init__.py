@@ -1,0 +1,1 @@
+"""Equilibria under dead loads, their stability and compliance."""

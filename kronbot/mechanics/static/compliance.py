@@ -1,0 +1,37 @@
+"""How an endpoint yields at an equilibrium, and how much load a robot bears."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.questions.result import Array as Named
+from kronbot.questions.result import Scalar
+
+Array = npt.NDArray[np.float64]
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+# Directions of the compliance weaker than this share of the strongest do not yield.
+YIELDING = 1e-10
+
+
+def compliance(K: Array, J: Array) -> tuple[dict[str, Named], dict[str, Scalar]]:
+    """Endpoint compliance J K^-1 J^T (6 x 6) and stiffness from the tangent stiffness K of the free coordinates.
+
+    Where the endpoint cannot yield in some directions, the stiffness is the pseudo-inverse of the compliance, which
+    weighs metres against radians by the norms of their blocks, so that it turns with the base: zero stands for "does
+    not yield there".
+    """
+    units_m, units_n = ["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3
+    force, per = ["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3
+    C = J @ np.linalg.solve(K, J.T) if len(K) else np.zeros((6, 6))
+    blocks = [np.linalg.norm(C[block, block], 2) for block in (slice(0, 3), slice(3, 6))]
+    weight = np.repeat([1 / np.sqrt(norm) if norm > 0 else 1.0 for norm in blocks], 3)
+    U, sizes, Vh = np.linalg.svd(weight[:, None] * C * weight)
+    yields = sizes > YIELDING * sizes[0]
+    S = weight[:, None] * (Vh[yields].T / sizes[yields] @ U[:, yields].T) * weight
+    arrays = {
+        "compliance": Named(C, DIRECTIONS, {"rows": units_m, "columns": units_n}, DIRECTIONS),
+        "stiffness": Named(S, DIRECTIONS, {"rows": force, "columns": per}, DIRECTIONS),
+    }
+    return arrays, {"yielding_directions": int(yields.sum())}

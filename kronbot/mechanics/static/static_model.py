@@ -1,0 +1,134 @@
+"""What holds a robot at rest in balance, and what is reported of it there: the traced side of ``statics``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import casadi
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.description.names import WORLD
+from kronbot.mechanics.multibody.energy import elastic_energy
+from kronbot.mechanics.multibody.kinematics import endpoint, frame, relative_motion, truncated
+from kronbot.mechanics.multibody.recursion import LinkState, State, inverse_dynamics, propagate
+from kronbot.mechanics.static.loads import Loads, in_every_case, weight, wrench
+from kronbot.model.beam import TIP
+from kronbot.model.robot import BASE, Robot, gauge_place
+
+PURPOSE = "statics"
+
+
+@dataclass(frozen=True)
+class StaticModel:
+    """A robot at rest under its loads, as functions of the symbols
+
+    ``q`` (n x 1), ``wrench`` (6 x 1: force N and moment N m on the endpoint, base frame) and ``shares`` (2 x 1) of
+    gravity and of all other loads. ``statics`` holds the loads of every case and the gauges.
+    """
+
+    robot: Robot
+    statics: schema.Statics
+    q: SX
+    wrench: SX
+    shares: SX
+
+    @staticmethod
+    def of(robot: Robot, statics: schema.Statics) -> StaticModel:
+        """The static model of a robot."""
+        return StaticModel(robot, statics, SX.sym("q", robot.n), SX.sym("wrench", 6), SX.sym("shares", 2))
+
+    @property
+    def inputs(self) -> dict[str, SX]:
+        """The symbols by word."""
+        return {"q": self.q, "wrench": self.wrench, "shares": self.shares}
+
+    @cached_property
+    def state(self) -> State:
+        """The robot at rest, its gravity scaled."""
+        weighted = replace(self.robot, gravity=self.shares[0] * self.robot.gravity)
+        return propagate(weighted, self.q, SX(self.robot.n, 1))
+
+    @cached_property
+    def loads(self) -> Loads:
+        """All loads but gravity."""
+        at_endpoint = wrench(self.robot, self.q, "endpoint", self.wrench[:3], self.wrench[3:])
+        return (at_endpoint + in_every_case(self.state, self.statics)).times(self.shares[1])
+
+    @cached_property
+    def forces(self) -> SX:
+        """Generalized forces that joints and beams must bear (n x 1): zero on free coordinates, torques on joints.
+
+        The gradient of the potential energy where all loads are forces, Piedboeuf (39)-(40).
+        """
+        return casadi.cse(inverse_dynamics(self.state, SX(self.robot.n, 1)) - self.loads.generalized)
+
+    @cached_property
+    def reaction(self) -> SX:
+        """Force and moment about the base's origin (6 x 1) that the base exerts on the robot."""
+        acting = weight(self.state) + self.loads
+        return -casadi.vertcat(acting.force, acting.moment)
+
+    @cached_property
+    def endpoint_jacobian(self) -> SX:
+        """J_T over J_R of the endpoint (6 x n)."""
+        at = relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, WORLD))
+        return casadi.vertcat(at.J_T, at.J_R)
+
+    def balance(self) -> Trace:
+        """F, K = dF/dq and the endpoint Jacobian J as numbers."""
+        outputs = {"F": self.forces, "K": casadi.jacobian(self.forces, self.q), "J": self.endpoint_jacobian}
+        return Trace(self.robot.parameters, self.inputs, outputs, PURPOSE)
+
+    def report(self) -> Trace:
+        """Everything that a row holds, at an equilibrium."""
+        outputs = self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
+        return Trace(self.robot.parameters, self.inputs, outputs, PURPOSE)
+
+    def linear_report(self) -> Trace:
+        """The same as the linear statics sees it: positions as polynomials of the order's degree, forces of degree 1.
+
+        ``quadratic`` holds the forces with the terms of second order, which Piedboeuf (41) leaves out.
+        """
+        degree = {"0": 0, "1": 1}.get(self.robot.order, 2)
+
+        def cut(expression: SX, degree: int) -> SX:
+            return truncated(self.robot, self.q, expression, degree)
+
+        outputs = {name: cut(part, degree) for name, part in self._positions().items()}
+        outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
+        return Trace(self.robot.parameters, self.inputs, outputs | self._strains(), PURPOSE)
+
+    def _positions(self) -> dict[str, SX]:
+        """Endpoint, its displacement from the rigid robot's, and for every beam its tip and rotations along it."""
+        modal = self.q[list(self.robot.flexible), :]
+        at = endpoint(self.state)
+        moved = at - casadi.substitute(at, modal, SX.zeros(modal.shape))
+        outputs = {"endpoint": at, "displacement": moved, "displacement_hub": self._hub.pose.R.T @ moved}
+        for each in self.state.links:
+            beam = each.link.beam
+            if beam is not None:
+                places = [*beam.nodes[0].tolist(), TIP]
+                sections = beam.cross_sections(places, self.q[each.link.modal, :])
+                straight = casadi.vertcat(beam.root + beam.length, 0, 0)
+                outputs[f"tip {each.link.name}"] = sections[-1].pose.r - straight
+                outputs[f"turns {each.link.name}"] = casadi.horzcat(*(section.pose.R for section in sections))
+        return outputs
+
+    @property
+    def _hub(self) -> LinkState:
+        """The link on the base that carries the endpoint."""
+        place = self.robot.endpoint.link
+        while self.robot.links[place].parent != BASE:
+            place = self.robot.links[place].parent
+        return self.state.links[place]
+
+    def _strains(self) -> dict[str, SX]:
+        """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
+        outputs = {"elastic": elastic_energy(self.state)}
+        for gauge in self.statics.gauges:
+            link, beam, xi = gauge_place(self.robot, gauge)
+            outputs[f"gauge {gauge.name}"] = beam.curvature(xi, self.q[link.modal, :])
+        return outputs

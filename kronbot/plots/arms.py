@@ -1,0 +1,162 @@
+"""Robots to scale: the planes in which they are seen, their outlines, and how these give way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kronbot.mechanics.multibody.outline import Bodies
+from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from kronbot.model.robot import Robot
+
+# The polylines (3, K) of a robot at q (n,), as mechanics/outline.py draws them: one a link, and one to the endpoint.
+Lines = Callable[[np.ndarray], Sequence[np.ndarray]]
+# What is thinner than this share of the whole shows nothing when it is seen from the side.
+FLAT = 0.02
+# How far a robot is moved in thought along each coordinate, as a share of its size, to see where it can go.
+SWAY = 0.2
+# Step of central differences by a coordinate; their error, its square, is far below the width of a line.
+STEP = 1e-4
+# Dots of bodies, points across: of the heaviest, and of the lightest that is still seen.
+LARGEST_BODY, SMALLEST_BODY = 9.0, 2.5
+EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
+# Heights of a panel in inches, and what its labels take of it.
+LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
+
+
+@dataclass(frozen=True)
+class View:
+    """A plane of the base frame as it stands on paper: its axes to the right and upwards (``down``: downwards).
+
+    Lengths are drawn in ``unit``, which is a metre divided by ``factor``.
+    """
+
+    x: int
+    y: int
+    down: bool
+    factor: float = 1.0
+    unit: str = "m"
+
+    @property
+    def along(self) -> str:
+        """The axis of the base frame that is looked along."""
+        return "xyz"[3 - self.x - self.y]
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """Points (3, K) in m in the plane (2, K), in the unit of the view."""
+        return self.factor * points[[self.x, self.y]]
+
+
+def views(robot: Robot, lines: Lines, states: np.ndarray, most: int = 2) -> list[View]:
+    """One view of a robot that stays in a plane, else so many, the one that shows most of the states (N, n) first.
+
+    Where the robot can go counts too: a straight arm is seen in the plane of its motion. Gravity points down.
+    """
+    shapes = [line for q in states for line in lines(q)]
+    factor, unit = readable(size(shapes), "m")
+    extent = np.ptp(np.hstack(shapes), axis=1)
+    largest = float(extent.max()) or 1.0
+    reach = np.zeros(3)
+    for i in range(robot.n):
+        moved = np.abs(np.hstack(displacement(lines, states[-1], np.eye(robot.n)[i]))).max(axis=1)
+        if moved.max() > 0:
+            reach = np.maximum(reach, moved / moved.max())
+    shown = extent + SWAY * largest * reach
+    hidden = np.argsort(shown, kind="stable")[: 1 if shown.min() <= FLAT * shown.max() else most]
+    return [replace(_view(robot, int(across)), factor=factor, unit=unit) for across in hidden]
+
+
+def _view(robot: Robot, across: int) -> View:
+    x, y = (i for i in range(3) if i != across)
+    if not robot.parameters.free_in(robot.gravity):
+        g = np.array([robot.parameters.evaluate(robot.gravity[i], "plot") for i in range(3)])
+        vertical = int(np.abs(g).argmax())
+        if g.any() and vertical != across:
+            return View(x + y - vertical, vertical, bool(g[vertical] > 0))
+    return View(x, y, False)
+
+
+def displacement(lines: Lines, q: np.ndarray, direction: np.ndarray) -> list[np.ndarray]:
+    """How the polylines move (m per unit) when q moves along a direction (n,)."""
+    step = STEP / (float(np.abs(direction).max(initial=0.0)) or 1.0)
+    pairs = zip(lines(q + step * direction), lines(q - step * direction), strict=True)
+    return [(after - before) / (2 * step) for after, before in pairs]
+
+
+def twisting(robot: Robot) -> list[int]:
+    """Places of the coordinates that twist a beam, which its line does not show."""
+    beams = [(link.modal.stop, link.beam.torsion.count) for link in robot.links if link.beam is not None]
+    return [place for stop, count in beams for place in range(stop - count, stop)]
+
+
+def size(shape: Sequence[np.ndarray]) -> float:
+    """The size of a robot (m): the largest distance of any of its points from the base, 1 where all are there."""
+    return float(np.linalg.norm(np.hstack(list(shape)), axis=0).max()) or 1.0
+
+
+def swept(view: View, shape: Sequence[np.ndarray], moved: Sequence[np.ndarray]) -> float:
+    """The area (m2) that the polylines of a robot pass over when their points move (m), as it is seen in a view."""
+    area = 0.0
+    for line, change in zip(shape, moved, strict=True):
+        along, way = view.of(np.diff(line)), view.of(change[:, 1:] + change[:, :-1]) / 2
+        area += float(np.abs(along[0] * way[1] - along[1] * way[0]).sum())
+    return area
+
+
+def height(seen: Sequence[View], shapes: Sequence[Sequence[np.ndarray]], share: float) -> float:
+    """Height (inches) of panels that show shapes to scale and take a share of the width of the picture."""
+    points = np.hstack([line for shape in shapes for line in shape])
+    needed = [np.ptp(points[view.y]) / (np.ptp(points[view.x]) or 1.0) for view in seen]
+    return float(np.clip(max(needed) * (share * WIDTH - LABELS), LOWEST - LABELS, HIGHEST - LABELS)) + LABELS
+
+
+def trace(axis: Axes, view: View, shape: Sequence[np.ndarray], **look: Any) -> None:
+    """Draw the polylines of a robot."""
+    for line in shape:
+        axis.plot(*view.of(line), solid_capstyle="round", **look)
+
+
+def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) -> None:
+    """Mark the joints of a robot: circles, squares where they slide."""
+    for link, line in zip(robot.links, shape, strict=False):
+        if link.joint is not None:
+            mark = "o" if link.joint.revolute else "s"
+            axis.plot(*view.of(line[:, 1:2]), mark, markersize=3, markerfacecolor="white", color=COLOURS[6], zorder=3)
+
+
+def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray) -> None:
+    """Mark the centres of mass of rigid bodies, the area of a dot by the mass."""
+    known = Bodies.of(robot)
+    sizes = LARGEST_BODY * np.sqrt(known.masses / known.masses.max(initial=0.0))
+    for place, each in zip(known.at(q).T, sizes, strict=True):
+        size = float(max(each, SMALLEST_BODY))
+        axis.plot(*view.of(place[:, None]), "o", markersize=size, color=GREY, **EDGE, zorder=2.5)
+
+
+def finish(axis: Axes, view: View, title: str) -> None:
+    """The base, equal scales, labels with units, the title."""
+    axis.plot(0, 0, marker="s", color="black", markersize=5)
+    axis.set_aspect("equal", adjustable="datalim")
+    # Of both alike: a straight arm has no extent in one direction.
+    peak = max(map(abs, (*axis.get_xlim(), *axis.get_ylim())))
+    for each in (axis.xaxis, axis.yaxis):
+        number_ticks(each, peak)
+    axis.set_xlabel(f"{'xyz'[view.x]} [{view.unit}]")
+    axis.set_ylabel(f"{'xyz'[view.y]} [{view.unit}]")
+    if view.down:
+        axis.invert_yaxis()
+    entitle(axis, title)
+
+
+def shade(share: float) -> tuple[float, ...]:
+    """The first colour, paler for small shares (0 to 1)."""
+    depth = 0.25 + 0.75 * share
+    base = [int(COLOURS[0][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return tuple(1 - depth * (1 - part) for part in base)

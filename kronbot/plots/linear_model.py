@@ -1,0 +1,187 @@
+"""Pictures of ``linearize``: poles, the response of an output to an input and modes; stiffness along a motion."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.spectrum import poles as poles_of
+from kronbot.mechanics.multibody.outline import Outline, Twists
+from kronbot.model.robot import Robot
+from kronbot.plots import arms, curves
+from kronbot.plots.curves import Curve, Diagram
+from kronbot.plots.frequency_response import Pair, pair_of, response
+from kronbot.plots.modes import HIGHEST, draw_shape, swinging, told
+from kronbot.plots.poles import draw_poles, visible
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
+from kronbot.questions.result import Array, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Modes that are drawn on the arm.
+SHOWN = 4
+# Inches: the plane of poles where all of them are real.
+STRIP = 1.5
+# A share of the scale of phases that is left free above and below.
+MARGIN = 0.06
+
+
+def draw(name: str, robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> None:
+    """Write the picture of a linear model of ``robot`` about a point, or along a motion.
+
+    ``pair`` are the output and the input of the frequency response; by default the first input with the first output
+    that answers to it. Raises UsageError for names that the state space has not, and for formulas.
+    """
+    if any(array.symbolic for array in result.arrays.values()):
+        raise UsageError("--plot draws numbers: leave out --symbolic")
+    if "poles" in result.arrays:
+        if not result.arrays["poles"].values.size:
+            raise UsageError("--plot: all coordinates are locked, the linear model has no poles to draw")
+        _about_a_point(name, robot, result, pair)
+        return
+    if pair is not None:
+        raise UsageError("--pair is for a model about a point: leave out --motion")
+    _along_a_motion(name, robot, result)
+
+
+def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, str] | None) -> None:
+    arrays = result.arrays
+    poles = np.asarray(arrays["poles"].values, dtype=complex)
+    pair = pair_of(arrays, poles, wanted)
+    lines = Outline.of(robot).at
+    q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
+    seen = arms.views(robot, lines, q[None], most=3)
+    every = swinging(robot, result, "")
+    shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
+    swings = bool(visible(poles).imag.any())
+    mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
+    if pair is not None and swings:
+        mosaic, heights = [["poles", "magnitude"], ["poles", "phase"]], [HEIGHT, HEIGHT]
+    elif pair is not None:
+        mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
+    rows = flow(list(shapes))
+    heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
+    title = f"linear model of {robot.name}, order {result.order}"
+    title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
+    twists = Twists.of(robot)
+    with picture(name, title, [*mosaic, *rows], heights) as axes:
+        draw_poles(axes["poles"], poles)
+        if pair is not None:
+            _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
+        for key, shape in shapes.items():
+            draw_shape(axes[key], robot, lines, twists, seen, q, shape)
+
+
+def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:
+    """Magnitude and phase of a pair over the frequency."""
+    found = response(result.arrays, poles, pair)
+    size = np.abs(found.values)
+    magnitude.plot(found.frequencies, size, color=COLOURS[0])
+    phase.plot(found.frequencies, found.phase, color=COLOURS[0])
+    if (size > 0).any():
+        curves.decades(magnitude, float(size[size > 0].min()), float(size.max()))
+    low, high = 90 * math.floor(found.phase.min() / 90), 90 * math.ceil(found.phase.max() / 90)
+    if low == high:
+        low, high = low - 90, high + 90
+    step = 90 * max(1, math.ceil((high - low) / 90 / 6))
+    ticks = np.arange(low, high + step, step)
+    phase.set_yticks(ticks)
+    # A phase of -180 all along is no part of the frame.
+    rim = MARGIN * (ticks[-1] - low)
+    phase.set_ylim(low - rim, ticks[-1] + rim)
+    for axis in (magnitude, phase):
+        axis.set_xscale("log")
+        axis.set_xlim(found.frequencies[0], found.frequencies[-1])
+        axis.set_xlabel("frequency [rad/s]")
+    magnitude.set_ylabel(f"[{_unit(robot, pair)}]")
+    phase.set_ylabel("[deg]")
+    words = f"{short(pair.output)} by {short(pair.input)}"
+    entitle(magnitude, f"magnitude of {words}")
+    entitle(phase, f"phase of {words}")
+
+
+def _unit(robot: Robot, pair: Pair) -> str:
+    """Unit of an output over that of an input."""
+    kinds = {joint.name: joint.revolute for joint in robot.joints}
+    torque = pair.input.removeprefix("torque.")
+    below = "N m" if pair.input.startswith("torque.") and kinds[torque] else "N"
+    above = "rad" if kinds.get(pair.output) else "1/m" if pair.output.startswith("curvature.") else "m"
+    return f"{above}/({below})" if " " in below else f"{above}/{below}"
+
+
+def _along_a_motion(name: str, robot: Robot, result: Result) -> None:
+    K = result.arrays["K_L"]
+    assert K.axis is not None
+    time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
+    panels = {f"diagram {i}": each for i, each in enumerate(_stiffness(robot, K))}
+    frozen = _frozen_frequencies(result.arrays["M_L"].values, K.values)
+    multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
+    keys = [*(["multipliers"] if multipliers else []), *panels, *(["frequencies"] if frozen else [])]
+    if not keys:
+        raise ComputationError("--plot: K_L is zero all along the motion, there is nothing to draw")
+    mosaic = flow(keys)
+    heights = [HEIGHT + 0.9 if "multipliers" in row else HEIGHT for row in mosaic]
+    with picture(name, f"linear model along the motion of {robot.name}, order {result.order}", mosaic, heights) as axes:
+        for key, diagram in panels.items():
+            curves.draw(axes[key], time, diagram)
+        if frozen:
+            title = "frequencies, M_L and K_L frozen"
+            curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, frozen))
+        if multipliers:
+            _multipliers(axes["multipliers"], result)
+
+
+def _stiffness(robot: Robot, K: Array) -> list[Diagram]:
+    """The diagonal of K_L: of joints as it is, of modal coordinates its change, which is small beside it."""
+    units = dict(zip(robot.coordinates, robot.units, strict=True))
+    forces = dict(zip(robot.coordinates, robot.force_units(range(robot.n)), strict=True))
+    joints = {joint.name for joint in robot.joints}
+    own, changes = [], []
+    for i, name in enumerate(K.rows):
+        values = np.asarray(K.values[:, i, i], dtype=float)
+        if name in joints:
+            own.append(Curve(name, f"{forces[name]}/{units[name]}", values))
+        elif values.any():
+            changes.append(Curve(name, "%", 100 * (values - values[0]) / np.abs(values).max()))
+    own, changes = ([curve for curve in group if curve.peak > 0] for group in (own, changes))
+    # What changes by a small part of the largest change is as good as constant.
+    return curves.diagrams("K_L(i,i) of joints", own) + curves.diagrams("K_L(i,i) of modes, change", changes)[:1]
+
+
+def _frozen_frequencies(M: np.ndarray, K: np.ndarray) -> list[Curve]:
+    """Frequencies (rad/s) of M_L y'' + K_L y = 0 at every instant, ascending; the slowest ones beside the fastest."""
+    n = M.shape[1]
+    values = np.full((len(M), n), np.nan)
+    for row, inertia, stiffness in zip(values, M, K, strict=True):
+        found = poles_of(SecondOrder.exact(inertia, np.zeros((n, n)), stiffness))
+        swinging = [pole.value.imag for pole in found if not pole.value.real and pole.value.imag > pole.error]
+        # What swings fastest keeps its place where slower ones fall over.
+        row[n - len(swinging) :] = swinging
+    columns = [column for column in values.T if np.isfinite(column).any()][: curves.CURVES]
+    return [Curve(str(i + 1), "rad/s", column) for i, column in enumerate(columns)]
+
+
+def _multipliers(axis: Axes, result: Result) -> None:
+    """Floquet multipliers and the unit circle, which they leave where deviations grow."""
+    values = np.asarray(result.arrays["multipliers"].values, dtype=complex)
+    turn = np.linspace(0, 2 * np.pi, 181)
+    axis.plot(np.cos(turn), np.sin(turn), color=GREY, label="unit circle")
+    grow = np.abs(values) > 1 + np.asarray(result.arrays["multiplier_errors"].values)
+    for chosen, mark, colour, label in (
+        (~grow, "x", COLOURS[0], "of deviations that stay or fade"),
+        (grow, "D", COLOURS[1], "of deviations that grow"),
+    ):
+        if chosen.any():
+            points = values[chosen]
+            axis.plot(points.real, points.imag, mark, color=colour, markersize=5, label=label)
+    axis.set_aspect("equal", adjustable="datalim")
+    for each in (axis.xaxis, axis.yaxis):
+        number_ticks(each, max(1.0, float(np.abs(values).max())))
+    axis.set_xlabel("real part [1]")
+    axis.set_ylabel("imaginary part [1]")
+    entitle(axis, f"Floquet multipliers, period {result.summary['period']:.4g} s")

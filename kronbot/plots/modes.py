@@ -1,0 +1,175 @@
+"""The picture of ``modes``: shapes on the arm, with joints locked and with joints free."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kronbot.mechanics.multibody.outline import Outline, Twists
+from kronbot.model.robot import Robot
+from kronbot.plots import arms
+from kronbot.plots.arms import Lines, View
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, picture, stroke
+from kronbot.questions.result import Array, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Shapes of a column, and how far a shape goes on paper as a share of the robot's size.
+SHOWN = 5
+SHARE = 0.1
+# Inches: several rows should fit on a page.
+HIGHEST = 2.6
+# Movements of the lines below this share of the robot's size, for a shape whose largest entry is 1, are rounding.
+UNSEEN = 1e-10
+# A share below which twist is not told beside bending, nor a beam drawn that is seen from its end.
+LEAST = 0.05
+# Curves of a diagram, and shares that are rounding there.
+CURVES, ROUNDING = 6, 1e-14
+# Damping ratios of at least this are no vibrations.
+CREEPING = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A mode that swings: its frequency and damping in words, and its direction (n,) among the coordinates."""
+
+    title: str
+    direction: np.ndarray
+
+
+def draw(name: str, robot: Robot, result: Result) -> None:
+    """Write the picture of the modes of ``robot``: a column with joints locked, one with joints free.
+
+    Below them, where the answer tells it, how the frequencies converge.
+    """
+    lines = Outline.of(robot).at
+    q = np.array([result.at["q"].get(coordinate, 0.0) for coordinate in robot.coordinates])
+    seen = arms.views(robot, lines, q[None], most=3)
+    answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
+    every = {case: swinging(robot, result, f"_{case}") for case in answered}
+    found = {case: shapes[:SHOWN] for case, shapes in every.items()}
+    columns = [case for case, shapes in found.items() if shapes] or [answered[-1]]
+    rows = max(1, *(len(found[case]) for case in columns))
+    mosaic = [[f"{case} {i}" for case in columns] for i in range(rows)]
+    heights = [min(HIGHEST, arms.height(seen, [lines(q)], 1 / len(columns)))] * rows
+    tables = {f"convergence_{case}": case for case in columns if _converges(result, case)}
+    if tables:
+        mosaic.append([f"convergence_{case}" if f"convergence_{case}" in tables else [*tables][0] for case in columns])
+        heights.append(HEIGHT)
+    twists = Twists.of(robot)
+    shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
+    with picture(name, f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights) as axes:
+        for key, case in tables.items():
+            _draw_convergence(axes[key], case, result.arrays[key])
+        for key, axis in axes.items():
+            if key in tables:
+                continue
+            case, _, i = key.partition(" ")
+            if int(i) < len(found[case]):
+                shape = found[case][int(i)]
+                draw_shape(axis, robot, lines, twists, seen, q, replace(shape, title=f"{case}: {shape.title}"))
+            elif any(found.values()):
+                axis.set_axis_off()
+            else:
+                arms.trace(axis, seen[0], lines(q), color=COLOURS[0])
+                arms.finish(axis, seen[0], "no mode swings")
+
+
+def swinging(robot: Robot, result: Result, suffix: str) -> list[Shape]:
+    """The modes of an answer that swing, slowest first: ``frequencies``, ``damping`` and ``shapes`` with a suffix."""
+    frequencies, damping, shapes = (result.arrays[f"{word}{suffix}"] for word in ("frequencies", "damping", "shapes"))
+    places = [robot.coordinates.index(name) for name in shapes.rows]
+    twists = arms.twisting(robot)
+    found = []
+    for i, (omega, ratio) in enumerate(zip(frequencies.values, damping.values, strict=True)):
+        if omega > 0 and abs(ratio) < CREEPING:
+            direction = np.zeros(robot.n)
+            direction[places] = shapes.values[:, i].real
+            lost = f", damping {100 * ratio:.2g} %" if abs(ratio) > 1 - CREEPING else ""
+            twist = ", torsion" if int(np.abs(direction).argmax()) in twists else ""
+            found.append(Shape(f"{omega:.4g} rad/s, {omega / (2 * math.pi):.3g} Hz{lost}{twist}", direction))
+    return found
+
+
+def told(shown: int, there: int) -> str:
+    """How many of those that there are are drawn."""
+    return f"all {there}" if 0 < shown == there else f"{shown} of {there}" if there else "none"
+
+
+def _converges(result: Result, case: str) -> bool:
+    table = result.arrays.get(f"convergence_{case}")
+    return table is not None and len(table.rows) > 1 and bool(table.values.any())
+
+
+def _draw_convergence(axis: Axes, case: str, table: Array) -> None:
+    """How far the first frequencies are above those with most modes, over the modes a direction."""
+    counts = [int(row) for row in table.rows]
+    last = table.values[-1]
+    for i, place in enumerate(np.flatnonzero(last > 0)[:CURVES]):
+        above = table.values[:-1, place] / last[place] - 1
+        axis.plot(
+            counts[:-1],
+            np.where(above > ROUNDING, 100 * above, np.nan),
+            marker=".",
+            label=f"{last[place] / (2 * math.pi):.4g} Hz",
+            **stroke(i),
+        )
+    axis.set_yscale("log")
+    axis.set_xticks(counts[:-1])
+    axis.set_xlabel("modes a direction")
+    axis.set_ylabel("[%]")
+    entitle(axis, f"{case}: frequencies above those with {counts[-1]} modes a direction")
+
+
+def draw_shape(
+    axis: Axes, robot: Robot, lines: Lines, twists: Twists, seen: Sequence[View], q: np.ndarray, shape: Shape
+) -> None:
+    """A robot at rest in grey, and swung to both sides along a mode, in the view that shows most of it.
+
+    The twist of beams is a shaded area along them, to the scale of the deflections with the robot's size as the arm of
+    the angles, and no higher than these are.
+    """
+    rest, moved = lines(q), arms.displacement(lines, q, shape.direction)
+    size = arms.size(rest)
+    most = float(np.linalg.norm(np.hstack(moved), axis=0).max())
+    view = max(seen, key=lambda view: arms.swept(view, rest, moved))
+    arms.trace(axis, view, rest, color=GREY)
+    reach = SHARE * size
+    angles = twists.along(shape.direction)
+    turned = size * max((float(np.abs(each).max()) for each in angles.values()), default=0.0)
+    title = shape.title
+    if turned > max(LEAST * most, UNSEEN * size):
+        scale = reach / max(turned, most) * size
+        drawn = [
+            _shade(axis, view, line, scale * angles[link.name])
+            for link, line in zip(robot.links, rest, strict=False)
+            if link.name in angles
+        ]
+        title += ", shaded: twist" if any(drawn) else ""
+    if most <= UNSEEN * size:
+        arms.finish(axis, view, title if turned else f"{title}: no line moves")
+        return
+    for sign, look in ((-1, {"linestyle": ":", "linewidth": 0.9}), (1, {"linestyle": "-"})):
+        step = sign * reach / most
+        swung = [line + step * way for line, way in zip(rest, moved, strict=True)]
+        arms.trace(axis, view, swung, color=COLOURS[0], **look)
+    arms.finish(axis, view, title)
+
+
+def _shade(axis: Axes, view: View, line: np.ndarray, heights: np.ndarray) -> bool:
+    """Shade heights (K,), in m, beside the last K points of a line (3, ...); not one that is seen from its end."""
+    line = line[:, -len(heights) :]
+    points = view.of(line)
+    along = points[:, -1] - points[:, 0]
+    length = float(np.hypot(*along))
+    if length <= LEAST * view.factor * float(np.linalg.norm(line[:, -1] - line[:, 0])):
+        return False
+    across = np.array([-along[1], along[0]]) / length
+    edge = points + view.factor * across[:, None] * heights
+    axis.fill(*np.hstack([points, edge[:, ::-1]]), color=COLOURS[4], alpha=0.5, linewidth=0)
+    return True

@@ -1,0 +1,137 @@
+"""The picture of ``simulate``: the moving robot to scale, its joints, deflections, torques and energies over time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.trace import Trace
+from kronbot.mechanics.motion.drives import drives
+from kronbot.mechanics.multibody.outline import Outline
+from kronbot.model.robot import Robot
+from kronbot.plots import arms, curves
+from kronbot.plots.curves import Curve, Diagram
+from kronbot.plots.style import HEIGHT, flow, picture
+from kronbot.questions.noise import without_rounding
+from kronbot.questions.result import Result
+
+PURPOSE = "plot"
+SNAPSHOTS = 6
+# Points of the path of the endpoint that paper shows.
+ROWS = 4000
+BALANCE = "balance"
+# Metres and radians: what the integrator's tolerance does not tell from rest.
+UNMOVED = 1e-12
+
+
+def draw(name: str, robot: Robot, result: Result) -> None:
+    """Write the picture of a run of ``robot``, whole or stopped early."""
+    series = result.series
+    time = Curve("t", "s", series["t"])
+    lines = Outline.of(robot).at
+    states = np.column_stack([series[name] for name in robot.coordinates] or [np.zeros((len(time.values), 0))])
+    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), SNAPSHOTS)).round().astype(int))
+    shapes = [lines(q) for q in states[chosen]]
+    every = math.ceil(len(states) / ROWS)
+    path = np.array([series[f"endpoint.{letter}"][::every] for letter in "xyz"])
+    seen = arms.views(robot, lines, states[chosen])
+    panels = {f"diagram {i}": diagram for i, diagram in enumerate(_diagrams(robot, result))}
+    imbalance = Curve("", "J", np.abs(series["energy.balance"]))
+    mosaic = flow([*(f"view {i}" for i in range(len(seen))), *panels, *([BALANCE] if imbalance.peak else [])])
+    tall = max(arms.height(seen, shapes, 0.5), HEIGHT)
+    heights = [tall if row[0].startswith("view") else HEIGHT for row in mosaic]
+    with picture(name, _title(robot, result), mosaic, heights) as axes:
+        for i, view in enumerate(seen):
+            axis = axes[f"view {i}"]
+            axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8)
+            for k, shape in enumerate(shapes):
+                arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
+            arms.joints(axis, view, robot, shapes[-1])
+            arms.bodies(axis, view, robot, states[-1])
+            times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
+            arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
+        for key, diagram in panels.items():
+            curves.draw(axes[key], time, diagram)
+        if imbalance.peak:
+            share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
+            curves.draw_logarithmic(axes[BALANCE], time, Diagram(share, [imbalance]))
+
+
+def _title(robot: Robot, result: Result) -> str:
+    whole = f"simulate {robot.name}, order {result.order}"
+    return whole if result.summary["complete"] else f"{whole}: incomplete, stopped at t = {result.summary['end']:g} s"
+
+
+def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
+    """Joints, deviations, deflections, torques and energies, those that are there."""
+    result = replace(result, series=without_rounding(result.series, curves.ROUNDING))
+    series = result.series
+    wanted = commanded(robot, series["t"])
+    strays: list[Curve] = []
+    diagrams: list[Diagram] = []
+    for title, revolute, unit in (("joint angles", True, "rad"), ("sliding joints", False, "m")):
+        own = [
+            Curve(joint.name, unit, series[joint.name], wanted.get(joint.name))
+            for joint in robot.joints
+            if joint.revolute == revolute
+        ]
+        followed = [(curve, curve.wanted) for curve in own if curve.wanted is not None]
+        # How far a joint still has to go to a target is seen in the angle itself.
+        strays += [
+            Curve(curve.label, unit, curve.values - asked)
+            for curve, asked in followed
+            if np.ptp(asked) > 0 or abs(curve.values[0] - asked[0]) <= UNMOVED
+        ]
+        if own:
+            diagrams.append(Diagram(title + (", grey: commanded" if followed else ""), own))
+    torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
+    for title, group, least in (
+        ("deviation from the commanded motion", strays, UNMOVED),
+        ("deflection of the tips", _deflections(robot, result), UNMOVED),
+        ("torsion, modal coordinates", torsion, UNMOVED),
+        ("joint torques", [Curve(j.name, "N m", series[f"torque.{j.name}"]) for j in robot.joints if j.revolute], 0.0),
+        ("joint forces", [Curve(j.name, "N", series[f"torque.{j.name}"]) for j in robot.joints if not j.revolute], 0.0),
+        ("energies", _energies(result), 0.0),
+    ):
+        diagrams += curves.diagrams(title, group, least)
+    return diagrams
+
+
+def _deflections(robot: Robot, result: Result) -> list[Curve]:
+    """Tip displacements in the directions in which a beam has modes."""
+    return [
+        Curve(f"{link.name} {letter}", "m", result.series[f"tip.{link.name}.{letter}"])
+        for link in robot.links
+        if link.beam is not None
+        for letter, direction in (("y", link.beam.v), ("z", link.beam.w))
+        if direction.count
+    ]
+
+
+def _energies(result: Result) -> list[Curve]:
+    """What is stored, gravity's from the start on, and what came and went."""
+    weight = result.series["energy.gravity"]
+    changed = [Curve("gravity, change", "J", weight - weight[0])]
+    kinetic, elastic, work, lost = (
+        Curve(word, "J", result.series[f"energy.{word}"]) for word in ("kinetic", "elastic", "work", "dissipated")
+    )
+    return [kinetic, elastic, *changed, work, lost]
+
+
+def commanded(robot: Robot, times: np.ndarray) -> dict[str, np.ndarray]:
+    """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
+    driven = drives(robot)
+    t = SX.sym("t")
+    asked = driven.commanded(t) | {
+        robot.coordinates[place]: motion.value(t) for place, motion in driven.prescribed.items()
+    }
+    for name, drive in driven.by_joint.items():
+        if drive.pd is not None and drive.pd.target is not None:
+            asked[name] = robot.parameters.number(drive.pd.target)
+    if not asked:
+        return {}
+    rows = Trace(robot.parameters, {"t": t}, asked, PURPOSE).rows(times)
+    return {name: values[:, 0] for name, values in rows.items()}

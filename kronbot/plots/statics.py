@@ -1,0 +1,229 @@
+"""Pictures of ``statics``: Piedboeuf's Figures 6 to 12 for any sweep, and the deformed robot to scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kronbot.description.wording import listing
+from kronbot.plots import arms, style
+from kronbot.plots.arms import Lines, View
+from kronbot.plots.curves import ROUNDING, level
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, columns, head, picture, readable, short
+from kronbot.questions.noise import without_rounding
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from kronbot.model.robot import Robot
+    from kronbot.questions.result import Result
+
+# Curves that can still be told apart, and outlines that do not hide each other.
+CURVES, OUTLINES = 12, 7
+# Quantities of one kind that get a panel.
+ALIKE = 3
+# Marks of curves whose strokes come again, for grey print.
+MARKS = (".", "s", "^")
+# Points that the legend has beside each other.
+ROOM = 0.99 * 72 * WIDTH
+# Units of the columns of a load.
+UNITS = {"force": "N", "moment": "N m"}
+
+
+# What postures that have nothing in common are drawn over.
+CASE = "case"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One diagram: its title, the SI unit of its values (cases,)."""
+
+    title: str
+    unit: str
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The cases of a curve, and what tells it from the others, empty where there is one only."""
+
+    label: str
+    cases: Sequence[int]
+
+
+def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -> None:
+    """Write the picture of a sweep (``results`` by order, the one asked for first) or of one case."""
+    order, main = next(iter(results.items()))
+    swept = _swept(robot, main)
+    panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
+    states = np.column_stack([
+        main.series[name] if name in main.series else main.series[f"angle.{name}"] for name in robot.coordinates
+    ]) if robot.n else np.zeros((1, 0))  # fmt: skip
+    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
+    seen = arms.views(robot, lines, states[chosen])
+    views = {f"view {i}": view for i, view in enumerate(seen)}
+    # Two views belong side by side; one may stand beside the last panel.
+    mosaic = style.flow([*views, *panels] if len(views) > 1 else [*panels, *views])
+    share = max(row.count(key) / len(row) for row in mosaic for key in views)
+    tall = max(HEIGHT, arms.height(seen, [lines(q) for q in states[chosen]], share))
+    heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
+    curves = [] if swept is None else _curves(robot, main, swept)
+    over = None if swept is None else _over(robot, main, swept)
+    if len(curves) > 1 and all(len(curve.cases) == 1 for curve in curves):  # postures with nothing in common
+        numbers = np.arange(1.0, len(states) + 1)
+        curves, over = [Curve("", range(len(states)))], (CASE, numbers)
+    labels = [curve.label for curve in curves[:CURVES] if curve.label]
+    foot = 0.0
+    if labels:
+        rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
+        foot = 1.5 * style.ENTRY * rows / 72
+    drawn = f"order {order}"
+    if len(results) > 1:
+        drawn += f" beside {listing([other for other in results if other != order])}"
+    title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
+    with picture(name, title, mosaic, heights, foot) as axes:
+        for key, panel in panels.items():
+            assert over is not None
+            _draw_curves(axes[key], over, panel, curves)
+            if over[0] == CASE:
+                axes[key].locator_params(axis="x", integer=True)
+        if labels:
+            handles = axes["panel 0"].get_legend_handles_labels()[0]
+            figure = axes["panel 0"].get_figure(root=True)
+            assert figure is not None
+            figure.legend(
+                handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
+                columnspacing=1.2,
+            )  # fmt: skip
+        what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
+        for i, (key, view) in enumerate(views.items()):
+            _outlines(axes[key], robot, lines, view, states[chosen])
+            side = f"the same, seen along {view.along}"
+            arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
+
+
+def _swept(robot: Robot, result: Result) -> str | None:
+    """The joint with most different angles, None where all stay."""
+    counts = {joint.name: len(np.unique(result.series[f"angle.{joint.name}"])) for joint in robot.joints}
+    joint = max(counts, key=lambda name: counts[name], default=None)
+    return joint if joint is not None and counts[joint] > 1 else None
+
+
+def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Panel]:
+    """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
+
+    Of each the one of the figures is first, compared between orders; further ones, in space, where they are not zero.
+    """
+    results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
+    order, main = next(iter(results.items()))
+    others = [(other, result) for other, result in results.items() if other != order]
+    panels = []
+    for kind in (_torques(robot, main, joint), _strains(main), _deflections(robot)):
+        peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
+        telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
+        for column, title, unit in telling[:ALIKE]:
+            values = main.series[column]
+            count = f" ({ALIKE} of {len(telling)} are drawn)" if len(telling) > ALIKE else ""
+            panels.append(Panel(f"{title}, order {order}{count}", unit, values))
+            for other, result in others if column == kind[0][0] else []:
+                if other == "0" and not column.startswith("torque"):
+                    continue
+                lower = result.series[column]
+                if column.startswith("curvature"):
+                    panels.append(Panel(f"{title}, order {other}", unit, lower))
+                elif (np.abs(values - lower) > ROUNDING * np.abs(values).max()).any():
+                    panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
+    return panels
+
+
+def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, str]]:
+    """Columns, titles and units of what joints bear: the swept one first, then the others, the largest first."""
+
+    def rank(name: str) -> tuple[bool, float]:
+        return name != swept, -float(np.abs(result.series[f"torque.{name}"]).max())
+
+    words = {joint.name: ("torque", "N m") if joint.revolute else ("force", "N") for joint in robot.joints}
+    return [(f"torque.{name}", f"{word} of {short(name)}", unit) for name, (word, unit) in
+            sorted(words.items(), key=lambda each: rank(each[0]))]  # fmt: skip
+
+
+def _strains(result: Result) -> list[tuple[str, str, str]]:
+    """Those of the first gauge, relative to the calibration where there is one."""
+    for kind, against in (("_relative", ", relative to the calibration"), ("", "")):
+        gauge = next((name.partition(".")[2] for name in result.series if name.startswith(f"curvature{kind}.")), None)
+        if gauge is not None:
+            words = {"curvature": "curvature", "curvature_y": "curvature across (y)", "twist": "twist"}
+            at = f"at {short(gauge)}{against}"
+            return [(f"{word}{kind}.{gauge}", f"{title} {at}", "1/m") for word, title in words.items()]
+    return []
+
+
+def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
+    """Of the tip of the last beam that bends."""
+    bent = [link.name for link in robot.links if link.beam is not None and link.modes][-1:]
+    words = [(name, axis, f"deflection of the tip of {short(name)}, {axis}") for name in bent for axis in "yz"]
+    return [(f"tip.{name}.{axis}", title, "m") for name, axis, title in words]
+
+
+def _curves(robot: Robot, result: Result, joint: str) -> list[Curve]:
+    """One for every load (and angle of the other joints) over the swept joint."""
+    given = [name for name in result.series if name.startswith(("angle.", "force.", "moment."))]
+    varied = [name for name in given if name != f"angle.{joint}" and len(np.unique(result.series[name])) > 1]
+    shown = [_readable(robot, name, result.series[name]) for name in varied]
+    keys = list(zip(*(result.series[name] for name in varied), strict=True)) or [()] * len(result.series[given[0]])
+    found = []
+    for key in dict.fromkeys(keys):
+        words = [
+            f"{word} = {factor * value:.3g} {unit}" for (word, factor, unit), value in zip(shown, key, strict=True)
+        ]
+        cases = [place for place, other in enumerate(keys) if other == key]
+        found.append(Curve(style.wrapped(words, ROOM) if words else "", cases))
+    return found
+
+
+def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float, str]:
+    """What a column of given values is called, and its factor and unit: degrees where an axis has degrees."""
+    kind, _, name = column.partition(".")
+    if kind != "angle":
+        return column, *readable(float(np.abs(values).max()), UNITS[kind])
+    if next(each for each in robot.joints if each.name == name).revolute:
+        return short(name), 180 / math.pi, "deg"
+    return short(name), *readable(float(np.abs(values).max()), "m")
+
+
+def _over(robot: Robot, result: Result, joint: str) -> tuple[str, np.ndarray]:
+    """The label of an abscissa, and the values (cases,) of the swept joint on it."""
+    values = result.series[f"angle.{joint}"]
+    word, along, unit = _readable(robot, f"angle.{joint}", values)
+    return f"{word} [{unit}]", along * values
+
+
+def _draw_curves(axis: Axes, over: tuple[str, np.ndarray], panel: Panel, curves: Sequence[Curve]) -> None:
+    """A diagram over the swept joint; only the first of many curves."""
+    label, places = over
+    peak = float(np.abs(panel.values).max())
+    factor, shown = readable(peak, panel.unit)
+    for i, curve in enumerate(curves[:CURVES]):
+        mark = MARKS[i // len(style.STROKES) % len(MARKS)]
+        values = factor * panel.values[curve.cases]
+        axis.plot(places[curve.cases], values, label=curve.label or None, marker=mark, markersize=3, **style.stroke(i))
+    axis.set_xlabel(label)
+    axis.set_ylabel(f"[{shown}]")
+    style.number_ticks(axis.yaxis, factor * peak or 1.0)
+    level(axis)
+    head(axis, panel.title + (f", {CURVES} of {len(curves)}" if len(curves) > CURVES else ""))
+
+
+def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray) -> None:
+    """The deformed robot to scale over the undeformed one."""
+    straight = states.copy()
+    straight[:, list(robot.flexible)] = 0.0
+    for q in straight:
+        arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
+    for q in states:
+        arms.trace(axis, view, lines(q), color=COLOURS[0])
+        arms.bodies(axis, view, robot, q)

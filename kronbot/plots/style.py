@@ -1,0 +1,245 @@
+"""How pictures look, and how they are written: the same bytes for the same answer."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kronbot.cli.output.files import check_place, save, shown
+from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+# Okabe and Ito's colours, told apart by the colour-blind; line styles tell them apart in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STROKES = ("-", "--", "-.", ":")
+GREY = "#bbbbbb"
+# Inches: the width of a picture, and the height of a diagram.
+WIDTH, HEIGHT = 7.2, 2.3
+HEAD, TITLE, ENTRY = 10, 8.5, 7
+# Points that tick labels and the label of an ordinate take of the width of a panel, and what a legend's entry takes
+# besides its words.
+SIDE, SAMPLE = 60, 36
+# A share of the width of its axes that a title takes at most: hinted type is not exactly to scale.
+FULL = 0.97
+# Points between neighbouring tick labels, beside and above each other.
+GAPS = (5.0, 1.0)
+# Signs of a name that a panel has room for.
+LABEL = 24
+# Of units, in the order of preference.
+PREFIXES = (
+    ("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12),
+)  # fmt: skip
+# Between these, numbers at ticks are written out.
+SMALL, LARGE = 1e-3, 1e6
+LOOK: dict[str, Any] = {
+    "figure.dpi": 150,
+    "font.size": 8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": TITLE,
+    "axes.titlelocation": "left",
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-9, 9),
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.3,
+    "legend.frameon": False,
+    "legend.fontsize": ENTRY,
+    "svg.hashsalt": "kronbot",
+    "svg.fonttype": "none",
+}
+# Writers put the time of day into files unless told not to.
+TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+# Rows of panels by name; a panel named in neighbouring cells covers them all.
+Mosaic = Sequence[Sequence[str]]
+
+
+def check_picture(name: str | None, overwrite: bool) -> None:
+    """Raise UsageError, before anything is computed, where ``--plot`` names what cannot be drawn or written."""
+    if name is None:
+        return
+    if Path(name).suffix not in SUFFIXES:
+        raise UsageError(
+            f"--plot {shown(name)}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}"
+        )
+    check_place("--plot", name, overwrite)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError("--plot needs matplotlib: pip install 'kronbot[plot]'") from None
+
+
+@contextmanager
+def picture(
+    name: str, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0
+) -> Iterator[Mapping[str, Axes]]:
+    """The panels of a mosaic, by name, in the common look; written to a file at the end.
+
+    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend. A user's own matplotlib
+    settings are left out of it.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()
+        mpl.rcParams.update(LOOK)
+        # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = Figure(figsize=(WIDTH, sum(heights) + 0.4 + foot), layout="constrained")
+        axes: dict[str, Axes] = figure.subplot_mosaic([list(row) for row in mosaic], height_ratios=list(heights))
+        size = min(HEAD, 0.97 * 72 * WIDTH / width(title))
+        figure.suptitle(title, fontsize=size, x=0.01, ha="left", parse_math=False)
+        yield axes
+        _settle(figure)
+        content = io.BytesIO()
+        suffix = Path(name).suffix
+        figure.savefig(content, format=suffix[1:], metadata=TIMELESS[suffix])
+        save(name, content.getvalue())
+
+
+def flow(names: Sequence[str]) -> list[list[str]]:
+    """Two panels a row; a last one alone takes the whole row."""
+    pairs = [list(names[i : i + 2]) for i in range(0, len(names), 2)]
+    return [pair if len(pair) == 2 else pair * 2 for pair in pairs]
+
+
+def stroke(i: int) -> dict[str, Any]:
+    """Colour and line style of curve i."""
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": STROKES[i % len(STROKES)]}
+
+
+def short(name: str) -> str:
+    """A name that titles and legends have room for."""
+    return name if len(name) <= LABEL else f"{name[: LABEL // 2]}…{name[-LABEL // 2 :]}"
+
+
+def entitle(axis: Axes, title: str) -> None:
+    """The title of a panel, and between it and the axes the legend of the curves that have labels."""
+    labels = axis.get_legend_handles_labels()[1]
+    rows = 0
+    if labels:
+        rows = math.ceil(len(labels) / columns(labels, _room(axis)))
+        axis.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=math.ceil(len(labels) / rows),
+            borderaxespad=0.1,
+            borderpad=0.2,
+            labelspacing=0.3,
+            columnspacing=1.2,
+            handlelength=3,
+        )
+    head(axis, title, rows)
+
+
+def head(axis: Axes, title: str, rows: int = 0) -> None:
+    """The title of a panel above so many rows of a legend, in smaller type where it is long."""
+    size = min(TITLE, _room(axis) / width(title))
+    axis.set_title(title, pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
+
+
+def columns(labels: Sequence[str], room: float) -> int:
+    """Columns of a legend that fit into a width (points), one at least."""
+    widest = max(width(line) for label in labels for line in label.splitlines())
+    return max(1, min(len(labels), int(room / (SAMPLE + ENTRY * widest))))
+
+
+def wrapped(parts: Sequence[str], room: float) -> str:
+    """Parts of a legend's label, with commas, in lines that fit into a width (points)."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}, {part}"
+        if SAMPLE + ENTRY * width(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines[-1] += ","
+            lines.append(part)
+    return "\n".join(lines)
+
+
+def width(text: str) -> float:
+    """Width of a line of text as a multiple of the size of its type."""
+    from matplotlib.textpath import TextPath
+
+    # A dollar would begin a formula.
+    words = text.replace("$", "0").strip()
+    return float(TextPath((0, 0), words, size=100).get_extents().width) / 100 if words else 1.0
+
+
+def _room(axis: Axes) -> float:
+    """Width (points) of a panel from the left end of its axes, behind the tick labels, to the right."""
+    place = axis.get_subplotspec()
+    share = 1.0 if place is None else len(place.colspan) / place.get_gridspec().ncols
+    return 72 * WIDTH * share - SIDE
+
+
+def _settle(figure: Figure) -> None:
+    """What only the finished layout tells: titles wider than their axes get smaller, crowded ticks get fewer."""
+    from matplotlib.text import Text
+
+    figure.draw_without_rendering()
+    for axis in figure.axes:
+        if not axis.axison:
+            continue
+        _thin(axis.xaxis, 0, GAPS[0] * figure.dpi / 72)
+        _thin(axis.yaxis, 1, GAPS[1] * figure.dpi / 72)
+        title = axis.get_title(loc="left")
+        for text in axis.findobj(Text):
+            if isinstance(text, Text) and title and text.get_text() == title:
+                share = axis.get_window_extent().width / text.get_window_extent().width
+                text.set_fontsize(min(1.0, FULL * share) * float(text.get_fontsize()))
+
+
+def _thin(axis: Axis, along: int, gap: float) -> None:
+    """Take ticks away until their labels stand apart by a gap (pixels) along the axis, 0 for x and 1 for y."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, SymmetricalLogLocator
+
+    locator = axis.get_major_locator()
+    for most in range(len(axis.get_majorticklocs()), 1, -1):
+        if not _crowded(axis, along, gap):
+            return
+        if isinstance(locator, MaxNLocator):
+            locator.set_params(nbins=most)
+        elif isinstance(locator, (LogLocator, SymmetricalLogLocator)):
+            locator.set_params(numticks=most)
+
+
+def _crowded(axis: Axis, along: int, gap: float) -> bool:
+    low, high = sorted(axis.get_view_interval())
+    labels = [each for each in axis.get_majorticklabels() if low <= each.get_position()[along] <= high]
+    boxes = [each.get_window_extent() for each in labels if each.get_text()]
+    ends = sorted((box.min[along], box.max[along]) for box in boxes)
+    return any(after[0] - before[1] < gap for before, after in pairwise(ends))
+
+
+def number_ticks(axis: Axis, peak: float) -> None:
+    """Write 5e+14 at a tick of a very large or small scale: a factor beside the axis would meet the legend."""
+    if not SMALL <= peak < LARGE:
+        axis.set_major_formatter("{x:g}")
+
+
+def readable(peak: float, unit: str) -> tuple[float, str]:
+    """Factor and unit in which a value of that size is read easily: degrees, mm, kN m, ..."""
+    if unit == "rad" and peak >= math.radians(0.1):
+        return 180 / math.pi, "deg"
+    if unit not in ("rad", "m", "N", "N m", "J") or not 0 < peak < math.inf:
+        return 1.0, unit
+    # Up to some hundreds of a unit; 0.5 m and 1500 N m stay as they are.
+    for prefix, size in PREFIXES:
+        if 0.3 <= peak / size < 3e3 and not (unit == "rad" and size > 1):
+            return 1 / size, prefix + unit
+    return 1.0, unit

@@ -1,0 +1,1 @@
+"""One module a question: what it takes, what is traced, how its answer reads."""

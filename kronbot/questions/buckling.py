@@ -1,0 +1,105 @@
+"""How many times its load a robot bears: the first multiple at which the tangent stiffness is singular.
+
+The loads on endpoint, frames and beams are multiplied, gravity is not; gravity is where there is no other load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics.static.equilibrium import Lost, Path
+from kronbot.mechanics.static.small import beyond_small
+from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.mechanics.static.tangent import Tangent
+from kronbot.questions.load_cases import Case
+from kronbot.questions.result import Scalar
+from kronbot.questions.statics import Equilibria
+
+Array = npt.NDArray[np.float64]
+
+GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+# Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.
+STEPS, GROWTH, FURTHEST = 16, 1.1, 100.0
+# Eigenvalues of the pencil beyond this share of the largest stand for "never".
+NEVER = 1e-9
+
+
+def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scalar]:
+    """The factor for a case: along the path of equilibria (``newton``), or of the straight beams (``linear``).
+
+    On the path it is known to a hundred millionth; that deflections there are beyond what the order is made for is
+    told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
+    buckles under its weight before any load, or nothing loads it.
+    """
+    modal = list(equilibria.robot.flexible)
+    straight = equilibria.linear(case)
+    straight[modal] = 0.0
+    if not modal:
+        return {"buckling": "none: all links are rigid"}
+    multiplied = _multiplied(equilibria, case, straight)
+    path = equilibria.path(case.wrench, modal, multiplied)
+    if solver == "linear":
+        factor = _of_pencil(path, straight)
+        return {"buckling": "none"} if factor is None else {"buckling_factor": factor}
+    try:
+        before = equilibria.path(case.wrench, modal, lambda share: share * multiplied(0.0)).follow(straight, 0.0, 1.0)
+    except Lost:
+        raise ComputationError("the robot buckles under its weight before any load is on it") from None
+    lost = _on_path(path, before)
+    if isinstance(lost, float):
+        return {"buckling": f"none up to {lost:.3g} times the load"}
+    found: dict[str, Scalar] = {"buckling_factor": lost.share}
+    if not Tangent(path.balance(lost.q, lost.share)[1], path.metric).index[0]:
+        found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
+    if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
+        found["buckling_beyond_small_deflections"] = True
+    return found
+
+
+def _multiplied(equilibria: Equilibria, case: Case, q: Array) -> Callable[[float], Array]:
+    """Shares of gravity and loads by the multiple."""
+
+    def acts(shares: Array) -> bool:
+        values = report(q, case.wrench, shares)
+        return bool(values["forces"].any() or values["reaction"].any())
+
+    report = equilibria.model.report()
+    if acts(LOADS):
+        return lambda multiple: GRAVITY + multiple * LOADS
+    if acts(GRAVITY):
+        return lambda multiple: multiple * GRAVITY
+    given = [part for name in ("forces", "moments", "loads") for part in (Argument(name), ", ")][:-1]
+    raise ComputationError("nothing loads the robot: give ", *given, " or gravity")
+
+
+def _of_pencil(path: Path, q: Array) -> float | None:
+    """The smallest positive multiple with singular K_0 + multiple (K_1 - K_0) at q, or None."""
+    from scipy.linalg import eigvals
+
+    _, K = path.balance(q, 0.0)
+    _, loaded = path.balance(q, 1.0)
+    inverse = eigvals(K - loaded, K)
+    scale = np.abs(inverse).max(initial=0.0)
+    real = inverse.real[(np.abs(inverse.imag) <= NEVER * scale) & (inverse.real > NEVER * scale)]
+    return float(1 / real.max()) if real.size else None
+
+
+def _on_path(path: Path, q: Array) -> Lost | float:
+    """Follow the equilibria from q at the multiple 0 to where the path ends: there the stiffness is singular.
+
+    The multiple that was reached where it does not end.
+    """
+    reached = 0.0
+    estimate = _of_pencil(path, q) or 1.0
+    step = estimate / STEPS
+    while reached < FURTHEST * estimate:
+        try:
+            q = path.follow(q, reached, reached + step)
+        except Lost as lost:
+            return lost
+        reached, step = reached + step, GROWTH * step
+    return reached

@@ -1,0 +1,83 @@
+"""What a robot file describes, in a few numbers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import FreeParameters, KronbotError
+from kronbot.mechanics.linear.modal import natural_frequencies
+from kronbot.mechanics.motion.drives import drives
+from kronbot.mechanics.multibody.energy import total_mass
+from kronbot.model.robot import Robot
+from kronbot.questions.limits import told_of_motion
+from kronbot.questions.result import Array, Result, Scalar
+
+PURPOSE = "check"
+
+
+def survey(robot: Robot) -> Result:
+    """Total mass, lengths of beams, numbers of coordinates and natural frequencies.
+
+    What depends on a parameter without a value is left out.
+    """
+    quantities = {"total_mass": total_mass(robot)}
+    quantities |= {f"length.{link.name}": link.beam.length for link in robot.links if link.beam is not None}
+    free = sorted(name for name, value in robot.description.values.items() if value is None)
+    summary: dict[str, Scalar] = {
+        "links": len(robot.links),
+        "joints": len(robot.joints),
+        "coordinates": robot.n,
+        "modal_coordinates": len(robot.flexible),
+    }
+    missing = [name for name, expression in quantities.items() if robot.parameters.free_in(casadi.SX(expression))]
+    for name, expression in quantities.items():
+        if not robot.parameters.free_in(casadi.SX(expression)):
+            summary[name] = robot.parameters.evaluate(expression, PURPOSE)
+    if free:
+        summary["free_parameters"] = ", ".join(free)
+    if missing:
+        summary["unknown_without_them"] = ", ".join(missing)
+    driven, end = drives(robot), _duration(robot)
+    if end is not None and (short := driven.beyond_tables(end)):
+        summary["simulate"] = f"refused: {'; '.join(short)}"
+    told = []
+    motions = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+    for place, motion in (motions | dict(driven.prescribed)).items():
+        with suppress(FreeParameters):
+            told += told_of_motion(robot, place, motion, end, PURPOSE)
+    if told:
+        summary["motion"] = "; ".join(told)
+    arrays: dict[str, Array] = {}
+    try:
+        found = natural_frequencies(robot)
+    except (KronbotError, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
+        summary["frequencies"] = f"not known: {error}"
+    else:
+        if found.idle:
+            summary["joints_without_inertia"] = f"{', '.join(found.idle)} (locked in frequency_free too)"
+        cases = {"frequency_locked": found.locked, "frequency_free": found.free}
+        arrays = {name: _named(values) for name, values in cases.items() if len(values)}
+    for name, array in arrays.items():
+        elastic = array.values[array.values > 0]
+        if len(elastic):
+            summary[f"first_{name}"] = float(elastic[0])
+    warnings = [str(warning) for warning in robot.description.warnings]
+    summary["warnings"] = len(warnings)
+    return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings)
+
+
+def _duration(robot: Robot) -> float | None:
+    """That of the file's ``simulate`` (s), where it has one with a value."""
+    settings = robot.file.simulate
+    if settings is None or settings.duration is None:
+        return None
+    duration = casadi.SX(robot.parameters.number(settings.duration))
+    return None if robot.parameters.free_in(duration) else robot.parameters.evaluate(duration, PURPOSE)
+
+
+def _named(frequencies: npt.NDArray[np.float64]) -> Array:
+    return Array(frequencies, [str(i + 1) for i in range(len(frequencies))], "rad/s")

@@ -1,0 +1,132 @@
+"""The same load cases at several kinematic orders, side by side and as differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.description import schema
+from kronbot.errors import ComputationError, Interrupted
+from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions.load_cases import Case
+from kronbot.questions.result import Array as Named
+from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.statics import Inquiry
+from kronbot.questions.statics import statics as equilibria
+
+Array = npt.NDArray[np.float64]
+
+# Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
+DIFFERENCES = (("2", "0"), ("2", "1"), ("exact", "0"), ("exact", "1"), ("exact", "2"))
+# Columns that are given, the same at every order.
+GIVEN = ("force.", "moment.")
+
+
+def at_orders(
+    robot: Robot,
+    statics: schema.Statics,
+    inquiry: Inquiry,
+    orders: Sequence[str],
+    progress: Callable[[float], None],
+) -> dict[str, Outcome]:
+    """The same cases at several kinematic orders, by order, each with the cases before the first that fails.
+
+    Errors name the order. Who interrupts waits for no further one. Raises the first error where there is no case at
+    all.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for i, order in enumerate(orders):
+        other = build(robot.description, order)
+        cases = [_at_order(case, robot, other) for case in inquiry.cases]
+
+        def show(share: float, before: int = i) -> None:
+            progress((before + share) / len(orders))
+
+        outcomes[order] = outcome = _of(other, statics, replace(inquiry, cases=cases), show)
+        if isinstance(outcome.error, Interrupted):
+            break
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
+    if errors and not any(outcome.result.summary["cases"] for outcome in outcomes.values()):
+        raise errors[0]
+    return outcomes
+
+
+def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+    try:
+        outcome = equilibria(robot, file, inquiry, progress)
+    except (ComputationError, Interrupted) as error:
+        summary: dict[str, Scalar] = {"complete": False, "cases": 0, "solver": inquiry.solver}
+        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary), error)
+    if outcome.error is None:
+        return outcome
+    return replace(outcome, error=type(outcome.error)(f"order {robot.order}: ", *outcome.error.args))
+
+
+def _at_order(case: Case, robot: Robot, other: Robot) -> Case:
+    """The case for the same robot at another order, whose coordinates have other places."""
+    places = {name: place for place, name in enumerate(other.coordinates)}
+    start = np.zeros(other.n)
+    for name, value in zip(robot.coordinates, case.start, strict=True):
+        if name in places:
+            start[places[name]] = value
+    torques = {places[robot.coordinates[place]]: value for place, value in case.torques.items()}
+    return replace(case, torques=torques, start=start)
+
+
+def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
+    """One block of rows an order with a column ``order``; columns that an order lacks are 0 in its rows.
+
+    The array ``difference`` is a stack over the cases that all orders with cases have: a row a quantity, a column a
+    pair of such orders. Modal coordinates are left out of it, since they mean different things at different orders.
+    """
+    results = {order: outcome.result for order, outcome in outcomes.items()}
+    fullest = max(results.values(), key=lambda result: len(result.series))
+    names = list(fullest.series)
+    sizes = {order: int(result.summary["cases"]) for order, result in results.items()}
+    series: dict[str, npt.NDArray[np.generic]] = {
+        "order": np.concatenate([np.full(size, order, dtype="U5") for order, size in sizes.items()])
+    }
+    for name in names:
+        series[name] = np.concatenate([result.series.get(name, np.zeros(sizes[o])) for o, result in results.items()])
+    error = next((outcome.error for outcome in outcomes.values() if outcome.error is not None), None)
+    summary: dict[str, Scalar] = {"complete": error is None, "cases": sum(sizes.values())}
+    summary["solver"] = fullest.summary["solver"]
+    for order, result in results.items():
+        if outcomes[order].error is not None:
+            summary[f"cases.{order}"] = sizes[order]
+        for word in ("start", "cases_beyond_small_deflections", "unstable_cases", "undecided_cases"):
+            if word in result.summary:
+                summary[f"{word}.{order}"] = result.summary[word]
+    there = {order for order, size in sizes.items() if size}
+    pairs = [pair for pair in DIFFERENCES if there.issuperset(pair)]
+    common = min(sizes[order] for order in there)
+    simplest = min((results[order] for order in there), key=lambda result: len(result.series))
+    compared = [name for name in simplest.series if not name.startswith(GIVEN)] if pairs else []
+    stack = np.array(
+        [[results[a].series[name][:common] - results[b].series[name][:common] for a, b in pairs] for name in compared]
+    ).reshape(len(compared), len(pairs), common)
+    stack = stack.transpose(2, 0, 1)
+    cases = [float(case) for case in range(1, common + 1)]
+    units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(pairs)}
+    difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
+    for (a, b), values in zip(pairs, np.abs(stack).max(axis=0).T, strict=True):
+        for name, largest in zip(compared, values, strict=True):
+            if name.startswith(("torque.", "curvature.")):
+                summary[f"largest_difference.{name}[{a}-{b}]"] = float(largest)
+    answer = Result(
+        "statics",
+        fullest.robot,
+        "all",
+        {},
+        {"difference": difference} if pairs else {},
+        series,
+        summary,
+        list(dict.fromkeys(warning for result in results.values() for warning in result.warnings)),
+        units={"order": "1"} | dict(fullest.units),
+    )
+    return Outcome(answer, error)

@@ -1,0 +1,100 @@
+"""Lagrange's equations in the Kronecker form of Tuan: M qdd + C* (qd (x) qd) + g + K q + D qd = tau.
+
+M is the generalized inertia matrix of the recursion, which is (95) for bodies and for the mass of beams; every other
+term is its Khang derivative P = dM/dq (n x n^2) rearranged. The C of (97), C = P (E (x) qd) - 1/2 (P (qd (x) E))^T, and
+the Christoffel form agree when applied to qd only: Mdot - 2 C is skew for the Christoffel form, not for (97).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.question import Quantity, Question
+from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
+from kronbot.mechanics.multibody.energy import gravity_energy
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.size import demand_entries
+from kronbot.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The terms of the equations of motion at the symbols q (n x 1); matrices are n x n unless said otherwise."""
+
+    robot: Robot
+    q: SX
+
+    @cached_property
+    def M(self) -> SX:
+        """Inertia matrix (95)."""
+        rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
+        return casadi.cse(generalized_inertia_matrix(rest))
+
+    @cached_property
+    def dM_dq(self) -> SX:
+        """Khang derivative of M (n x n^2)."""
+        return khang_derivative(self.M, self.q)
+
+    @cached_property
+    def C_star(self) -> SX:
+        """C* (n x n^2), velocity-free: dM/dq - 1/2 (dvec(M)/dq)^T (101)."""
+        return self.dM_dq - casadi.jacobian(casadi.vec(self.M), self.q).T / 2
+
+    def C(self, qd: SX) -> SX:
+        """Coriolis matrix of (97): dM/dq (E (x) qd) - 1/2 (dM/dq (qd (x) E))^T."""
+        E = SX.eye(self.robot.n)
+        return self.dM_dq @ kron(E, qd) - (self.dM_dq @ kron(qd, E)).T / 2
+
+    def C_christoffel(self, qd: SX) -> SX:
+        """Coriolis matrix by Christoffel symbols, 1/2 C* (E + K)(E (x) qd): Mdot - 2 C is skew."""
+        n = self.robot.n
+        E = SX.eye(n)
+        return (self.C_star + self.C_star @ commutation(n, n)) @ kron(E, qd) / 2
+
+    @cached_property
+    def g(self) -> SX:
+        """Gravity forces (n x 1), the gradient of the potential energy."""
+        rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
+        return casadi.gradient(gravity_energy(rest), self.q)
+
+    def tau(self, qd: SX, qdd: SX) -> SX:
+        """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""
+        robot = self.robot
+        inertia = self.M @ qdd + self.C_star @ kron_power(qd, 2)
+        return inertia + self.g + robot.stiffness @ self.q + robot.damping @ qd
+
+
+def dynamics(robot: Robot, rates: bool) -> Question:
+    """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel and tau of a motion qd, qdd."""
+    demand_entries(f"dM/dq of {robot.n} coordinates", robot.n**3)
+    words = ("q", "qd", "qdd") if rates else ("q",)
+    symbols = {word: SX.sym(word, robot.n) for word in words}
+    terms = Equations(robot, symbols["q"])
+    names = robot.coordinates
+    pairs = derivative_columns(names, names)
+    force = robot.force_units(range(robot.n))
+
+    def matrix(expression: SX, per: list[str]) -> Quantity:
+        columns = pairs if expression.columns() == robot.n**2 else names
+        return Quantity(expression, names, columns, {"rows": force, "columns": per})
+
+    acceleration = [f"s2/({unit})" for unit in robot.units]
+    rate = [f"s/({unit})" for unit in robot.units]
+    both = [f"s2/({a} {b})" for a in robot.units for b in robot.units]
+    position = [f"1/({unit})" for unit in robot.units]
+    quantities = {"M": matrix(terms.M, acceleration)}
+    if rates:
+        quantities["C"] = matrix(terms.C(symbols["qd"]), rate)
+        quantities["C_christoffel"] = matrix(terms.C_christoffel(symbols["qd"]), rate)
+    quantities["C_star"] = matrix(terms.C_star, both)
+    quantities["dM_dq"] = matrix(terms.dM_dq, both)
+    quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
+    quantities["K"] = matrix(robot.stiffness, position)
+    quantities["D"] = matrix(robot.damping, rate)
+    if rates:
+        quantities["tau"] = Quantity(terms.tau(symbols["qd"], symbols["qdd"]), names, None, {"rows": force})
+    return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "dynamics")

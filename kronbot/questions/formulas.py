@@ -1,0 +1,136 @@
+"""Closed forms of a question: every quantity as text, LaTeX or Python."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+
+from kronbot.compute.question import Question
+from kronbot.compute.symbolic.closed_form import (
+    INSTEAD,
+    MOST_INSTRUCTIONS,
+    MOST_OPERATIONS,
+    MOST_WRITTEN_OUT,
+    SHARE,
+    TOO_LONG,
+    ClosedForm,
+    closed_form,
+    size,
+)
+from kronbot.description.wording import listing
+from kronbot.errors import Argument, ComputationError
+from kronbot.questions.result import Array, demand_array
+
+LETTERS = "xyzuvwabcdefhkmnp"
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How formulas are wanted: ``style`` (text, latex, python), s2 for sin(q2), common parts once, time (s).
+
+    ``array`` is the only quantity wanted, None for all of them.
+    """
+
+    style: str
+    short: bool
+    shared: bool
+    seconds: float
+    array: str | None = None
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The quantities as stacks of text, what the symbols in them stand for, and whether all was simplified.
+
+    ``source`` holds whole documents by quantity: LaTeX matrices or Python functions, empty for plain text.
+    """
+
+    arrays: dict[str, Array]
+    meanings: dict[str, str]
+    source: dict[str, str]
+    complete: bool
+
+
+def formulas(question: Question, writing: Writing) -> Formulas:
+    """The quantities of a question in closed form.
+
+    Raises UsageError where no array has the name wanted, ComputationError where formulas are too long, with what
+    to do instead: before any time is spent where no simplification would help.
+    """
+    end = time.monotonic() + writing.seconds
+    if writing.array is not None:
+        demand_array(writing.array, question.quantities)
+    wanted = [name for name in question.quantities if writing.array in (None, name)]
+    sizes: dict[str, tuple[int, int]] = {}
+    for name in wanted:
+        sizes[name] = instructions, written = _size(question, name)
+        if instructions > MOST_INSTRUCTIONS:
+            what = TOO_LONG.format(f"{instructions} instructions", MOST_INSTRUCTIONS)
+            raise ComputationError(what, *_cure(question, wanted, shared=True))
+        if written > MOST_WRITTEN_OUT and not writing.shared:
+            what = TOO_LONG.format(f"{written} operations before it is simplified", MOST_WRITTEN_OUT)
+            raise ComputationError(what, *_cure(question, wanted, shared=False))
+
+    def demand_time(name: str) -> float:
+        left = end - time.monotonic()
+        if left <= 0.0 and (writing.shared or sizes[name][1] > MOST_OPERATIONS):
+            late = f"{name} was not begun within {writing.seconds:g} s: give more time ("
+            raise ComputationError(late, Argument("seconds"), "), or ", *_cure(question, wanted, writing.shared))
+        return left
+
+    forms: dict[str, ClosedForm] = {}
+    for name in wanted:
+        left = demand_time(name)
+        if writing.shared:  # as much time again for writing, and for those that come after it
+            left *= sizes[name][0] / max(1, sum(sizes[other][0] for other in wanted if other not in forms)) / 2
+        forms[name] = _form(question, name, writing, left)
+        if not writing.shared and (count := forms[name].operations) > MOST_OPERATIONS:
+            what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
+            raise ComputationError(what, *_cure(question, wanted, shared=False))
+    entries: Callable[[ClosedForm], list[list[str]]]
+    entries = ClosedForm.latex_entries if writing.style == "latex" else ClosedForm.text
+    arrays: dict[str, Array] = {}
+    meanings: dict[str, str] = {}
+    source: dict[str, str] = {}
+    for name, form in forms.items():
+        if writing.shared:
+            demand_time(name)
+        quantity = question.quantities[name]
+        texts = np.array(entries(form), dtype=object)
+        values = texts[:, 0] if quantity.columns is None else texts
+        arrays[name] = Array(values, quantity.rows, quantity.units, quantity.columns)
+        meanings |= dict(form.legend(latex=writing.style == "latex"))
+        if writing.style == "python":
+            source[name] = form.python(name)
+        elif writing.style == "latex":
+            source[name] = form.latex()
+    return Formulas(arrays, meanings, source, all(form.complete for form in forms.values()))
+
+
+def _size(question: Question, name: str) -> tuple[int, int]:
+    return size(question.quantities[name].expression, question.symbols, question.parameters)
+
+
+def _cure(question: Question, wanted: Sequence[str], shared: bool) -> tuple[str | Argument, ...]:
+    """What holds instead: numbers, single arrays that are short as they are traced, common parts written once."""
+    short = [name for name in wanted if casadi.n_nodes(question.quantities[name].expression) <= MOST_INSTRUCTIONS]
+    holding = [name for name in short if _size(question, name)[1] <= MOST_OPERATIONS]
+    alone = (", or for ", listing(holding), " alone (", Argument("array"), ")") if holding and len(wanted) > 1 else ()
+    return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
+
+
+def _form(question: Question, name: str, writing: Writing, seconds: float) -> ClosedForm:
+    expression = casadi.densify(question.quantities[name].expression)
+    plain = closed_form(expression, question.symbols, question.parameters)
+    form = plain.simplified(seconds)
+    if writing.shared and plain.parts < form.parts:  # what is multiplied out has less in common
+        form = replace(plain, complete=form.complete)
+    if writing.short:
+        form = form.short()
+    # A letter of its own for every quantity: the meanings of all stand in one list.
+    place = list(question.quantities).index(name)
+    return form.shared(LETTERS[place % len(LETTERS)] * (1 + place // len(LETTERS))) if writing.shared else form

@@ -1,0 +1,93 @@
+"""Where a simulation starts: on the motion, with straight beams or with beams that lie in their sag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, get_args
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.errors import UsageError
+from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.multibody.energy import gravity_energy
+from kronbot.model.robot import Robot
+from kronbot.questions.result import Scalar
+from kronbot.questions.statics import sag
+
+Array = npt.NDArray[np.float64]
+
+PURPOSE = "simulate"
+STARTS: Final = get_args(schema.Start)
+# Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
+STEP_OF_GRAVITY = 0.1
+
+
+def start_of(robot: Robot) -> str:
+    """Where beams start by the file: straight, or in the equilibrium of the first posture."""
+    return (robot.file.simulate or schema.Simulate()).start
+
+
+def initial_state(
+    robot: Robot, system: Equations, start: str, given_q: Mapping[int, float], given_qd: Mapping[int, float]
+) -> Array:
+    """The state x at t = 0: joints on their motion, or at 0, beams as ``start`` says, and what is given otherwise.
+
+    Raises UsageError for values of joints that follow a motion exactly and of beams that start in their equilibrium,
+    ComputationError where there is no equilibrium.
+    """
+    q, qd = np.zeros(robot.n), np.zeros(robot.n)
+    on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+    t = SX.sym("t")
+    for place, motion in (on_motion | dict(system.drives.prescribed)).items():
+        first = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
+        q[place], qd[place] = first["q"][0], first["v"][0]
+    for place in (*given_q, *given_qd):
+        if place not in system.free:
+            raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
+    for target, values in ((q, given_q), (qd, given_qd)):
+        for place, value in values.items():
+            target[place] = value
+    if start == "equilibrium":
+        modal = next((place for place in given_q if place in robot.flexible), None)
+        if modal is not None:
+            raise UsageError(
+                f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
+            )
+        q = sag(robot, q[[joint.index for joint in robot.joints]])
+    return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
+
+
+def _modal(robot: Robot, system: Equations) -> list[int]:
+    """Places of the modal coordinates among the free ones."""
+    return [system.free.index(place) for place in robot.flexible]
+
+
+def step_of_gravity(
+    robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar]
+) -> list[str]:
+    """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
+    places = _modal(robot, system)
+    if robot.gravity.is_zero() or not places or x[places].any():
+        return []
+    q_f, modal = system.x[places, :], list(robot.flexible)
+    parts = {"g": casadi.gradient(gravity_energy(system.state), q_f), "K": robot.stiffness[modal, modal]}
+    values = Trace(robot.parameters, {"t": system.t, "x": system.x}, parts, PURPOSE)(0.0, x)
+    sagging = x.copy()
+    sagging[places] = -np.linalg.solve(values["K"].reshape(len(places), -1), values["g"])
+    tips = report(0.0, sagging)
+    for link in robot.links:
+        if link.modes:
+            sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))
+            most = float(summary[f"peak_deflection.{link.name}"])
+            if sag_of_tip > STEP_OF_GRAVITY * most:
+                return [
+                    f"gravity alone bends {link.name} by {sag_of_tip:.3g} m, of {most:.3g} m at most in this run, and "
+                    "acts as a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) "
+                    "begins at rest"
+                ]
+    return []

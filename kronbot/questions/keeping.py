@@ -1,0 +1,57 @@
+"""Answers that are made piece by piece: what is finished when one fails, or when a signal comes, is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from kronbot.errors import Interrupted, KronbotError
+from kronbot.questions.result import Outcome
+from kronbot.system.interruption import Interruptions, interruptions
+
+Piece = TypeVar("Piece")
+
+
+def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:
+    """The answer, which is finished first where a signal comes while it is put together from its pieces.
+
+    A second signal ends it with KeyboardInterrupt, and so does the first in :meth:`Interruptions.heard`.
+    """
+    with interruptions() as met:
+        outcome: Outcome | None = None
+        try:
+            with met.saving():
+                outcome = answer(met)
+        except KeyboardInterrupt:
+            if outcome is None:
+                raise
+        if met and outcome.error is None:
+            return replace(outcome, error=Interrupted("interrupted; the answer is complete"))
+        return outcome
+
+
+def gathered(
+    met: Interruptions, pieces: Iterable[Piece], told: Callable[[list[Piece]], str]
+) -> tuple[list[Piece], KronbotError | None]:
+    """The pieces before one fails or a signal comes, and what stopped them; ``told`` says how far a signal let them.
+
+    Raises what stopped them where there is none.
+    """
+    found: list[Piece] = []
+    error: KronbotError
+    try:
+        with met.heard():
+            met.demand_none()
+            for piece in pieces:
+                found.append(piece)
+                met.demand_none()
+        return found, None
+    except KeyboardInterrupt:
+        met.take_time()
+        error = Interrupted(told(found))
+    except KronbotError as failed:
+        error = failed
+    if not found:
+        raise error
+    return found, error

@@ -1,0 +1,299 @@
+"""The question ``linearize``: the linear model at a point, at an equilibrium, as formulas, and along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.question import Quantity, Question
+from kronbot.compute.trace import Trace
+from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.modal import Modes
+from kronbot.mechanics.linear.modal import arrays as named_modes
+from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.linear.rounding import block, second_order
+from kronbot.mechanics.linear.spectrum import Pole, poles
+from kronbot.mechanics.linear.stability import judge
+from kronbot.mechanics.linear.state_space import INPUTS, OUTPUTS, Ports, margins, ports, state_space
+from kronbot.mechanics.multibody.recursion import demand_inertia
+from kronbot.mechanics.static.equilibrium import Lost, Path, metric
+from kronbot.mechanics.static.small import beyond_small
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions import path_end
+from kronbot.questions.at_rows import at_rows
+from kronbot.questions.result import Array as Named
+from kronbot.questions.result import Outcome, Result, Scalar
+
+Array = npt.NDArray[np.float64]
+PURPOSE = "linearize"
+__all__ = ["INPUTS", "OUTPUTS", "Choice", "Linearization", "Point", "formulas", "rigid_forces"]
+# h_L below this share of the largest force counts as zero: what Newton's method leaves.
+BALANCED = 1e-9
+
+
+@dataclass(frozen=True)
+class Point:
+    """The basic motion at an instant: q, qd, qdd (n,), torques (joints,), None for the rigid arm's, force (3,)."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array | None
+    force: Array
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Joints that follow their basic motion exactly (places in q), and the signals of the state space."""
+
+    locked: frozenset[int]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+
+
+def formulas(robot: Robot, locked: frozenset[int]) -> Question:
+    """M_L, D_L, K_L, h_L about a rigid motion (59) with symbols for joints, their derivatives and their torques."""
+    linear = LinearModel.about_any_motion(robot)
+    expressions = linear.on_rigid_motion(linear.M_L, linear.D_L, linear.K_L, linear.h_L)
+    expressions = [casadi.substitute(part, linear.force, SX.zeros(3, 1)) for part in expressions]
+    free = [place for place in range(robot.n) if place not in locked]
+    names = [robot.coordinates[place] for place in free]
+    quantities = {
+        name: Quantity(part[free, free], names, names, units)
+        for name, part, units in zip(("M_L", "D_L", "K_L"), expressions[:3], matrix_units(robot, free), strict=True)
+    }
+    quantities["h_L"] = Quantity(expressions[3][free, :], names, None, {"rows": robot.force_units(free)})
+    joints = [joint.index for joint in robot.joints]
+    inputs = {word: getattr(linear, word)[joints, :] for word in ("q", "qd", "qdd")} | {"tau": linear.tau}
+    words = {
+        word: [entries[place] for place in joints]
+        for word, entries in robot.derivative_names(("q", "qd", "qdd")).items()
+    }
+    words["tau"] = ["tau" if len(joints) == 1 else f"tau.{joint.name}" for joint in robot.joints]
+    return Question(robot.parameters, inputs, words, quantities, PURPOSE)
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The linear model of a robot about any motion, traced once, and what follows from it at a point.
+
+    With ``equilibrium`` the modal coordinates are solved for first, and the torques are those that hold it there.
+    """
+
+    robot: Robot
+    choice: Choice
+    equilibrium: bool
+
+    @cached_property
+    def _linear(self) -> LinearModel:
+        demand_inertia(self.robot)
+        return LinearModel.about_any_motion(self.robot)
+
+    @cached_property
+    def _signals(self) -> Ports:
+        return ports(self._linear, self.choice.inputs, self.choice.outputs)
+
+    @cached_property
+    def _trace(self) -> Trace:
+        linear, signals = self._linear, self._signals
+        inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
+        parts = {
+            "M": linear.M_L,
+            "D": linear.D_L,
+            "K": linear.K_L,
+            "h": linear.h_L,
+            "g": linear.forces,
+            "E": signals.E,
+            "P": signals.P,
+        }
+        return Trace(self.robot.parameters, inputs, parts, PURPOSE)
+
+    @cached_property
+    def _rigid(self) -> Trace:
+        """Torques of the rigid arm."""
+        linear = self._linear
+        inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "force": linear.force}
+        return Trace(self.robot.parameters, inputs, {"tau": rigid_forces(self.robot, linear)}, PURPOSE)
+
+    def at(self, point: Point) -> Result:
+        """The linear model about a point, with its state space, modes and a verdict.
+
+        Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
+        """
+        robot, trace = self.robot, self._trace
+        q, tau = point.q, point.tau
+        if self.equilibrium:
+            q = _equilibrium(robot, trace, point)
+            holding = -trace(q, point.qd, point.qdd, np.zeros(len(robot.joints)), point.force)["h"]
+            tau = holding[[joint.index for joint in robot.joints]]
+        elif tau is None:
+            tau = self._rigid(q, point.qd, point.qdd, point.force)["tau"]
+        arguments = (q, point.qd, point.qdd, tau, point.force)
+        values = trace(*arguments)
+        at = {"q": q, "qd": point.qd, "qdd": point.qdd}
+        named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
+        named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
+        free = [place for place in range(robot.n) if place not in self.choice.locked]
+        demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
+        system = second_order(trace, arguments, values, free)
+        arrays, summary = _answers(
+            robot,
+            system,
+            values,
+            self._signals.input_names,
+            self._signals.output_names,
+            self.choice,
+            replace(point, q=q),
+        )
+        if beyond_small(robot, q[None], PURPOSE).any():
+            summary["beyond_small_deflections"] = True
+        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
+
+    def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
+        """The same at many points, as stacks; with them where they are (``q``) and the torques there (``tau``)."""
+        joints = [joint.index for joint in self.robot.joints]
+        labels = {
+            "q": (self.robot.coordinates, self.robot.units),
+            "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(joints)),
+        }
+
+        def ask(i: int) -> Result:
+            answer = self.at(points[i])
+            place = {
+                word: Named(np.array(list(answer.at[word].values())), names, {"rows": list(units)})
+                for word, (names, units) in labels.items()
+            }
+            return replace(answer, arrays={**place, **answer.arrays})
+
+        return at_rows(ask, len(points), progress)
+
+
+def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
+    """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
+    rigid = LinearModel.about_any_motion(build(robot.description, "0", robot.parameters))
+    joints = [joint.index for joint in robot.joints]
+    needed = -casadi.substitute(rigid.h_L, rigid.tau, SX.zeros(rigid.tau.shape))
+    old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
+    new = casadi.vertcat(*(part[joints, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
+    return casadi.substitute(needed, old, new)
+
+
+def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
+    """q with the joints as given and modal coordinates in balance with gravity, force and steady spin.
+
+    The path starts at the given point, where constraint forces hold the modal coordinates, and lets these fade.
+    """
+    modal = list(robot.flexible)
+    still = np.zeros(len(robot.joints))
+
+    def balance(q: Array, share: float) -> tuple[Array, Array]:
+        values = trace(q, point.qd, point.qdd, still, point.force)
+        K = values["K"].reshape(robot.n, robot.n)[np.ix_(modal, modal)]
+        return (1 - share) * held - values["h"][modal], K
+
+    held = trace(point.q, point.qd, point.qdd, still, point.force)["h"][modal]
+    path = Path(balance, modal, metric(robot, modal, PURPOSE))
+    try:
+        return path.follow(point.q, 0.0, 1.0)
+    except Lost as lost:
+        cures: list[str | Argument] = ["other values of the joints"]
+        for word, given, cure in (("qd", point.qd, "lower rates"), ("force", point.force, "a smaller force")):
+            cures += [f", {cure} (", Argument(word), ")"] if given.any() else []
+        raise ComputationError(
+            f"{', '.join(path_end.posture(robot, point.q[[joint.index for joint in robot.joints]]))}: ",
+            f"{path_end.told(robot, path, point.q, lost, 'load', PURPOSE)}; try ",
+            *cures,
+            *path_end.other_order(robot),
+        ) from None
+
+
+def _answers(
+    robot: Robot,
+    system: SecondOrder,
+    values: Mapping[str, Array],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    choice: Choice,
+    point: Point,
+) -> tuple[dict[str, Named], dict[str, Scalar]]:
+    """Arrays and summary from the numbers of the linear model."""
+    free = [place for place in range(robot.n) if place not in choice.locked]
+    h = values["h"][free]
+    E = values["E"].reshape(robot.n, len(inputs))[free, :]
+    P = values["P"].reshape(len(outputs), robot.n)[:, free]
+    names = [robot.coordinates[place] for place in free]
+    states = names + [f"{name}_dot" for name in names]
+    space, found = state_space(system.M, system.D, system.K, E, P), poles(system)
+    units = matrix_units(robot, free)
+    arrays = {
+        "M_L": Named(system.M, names, units[0], names),
+        "D_L": Named(system.D, names, units[1], names),
+        "K_L": Named(system.K, names, units[2], names),
+        "h_L": Named(h, names, {"rows": robot.force_units(free)}),
+        "A": Named(space.A, states, "SI", states),
+        "B": Named(space.B, states, "SI", list(inputs)),
+        "C": Named(space.C, list(outputs), "SI", states),
+        "D": Named(space.D, list(outputs), "SI", list(inputs)),
+        **named_modes(Modes(found, len(free)), names),
+    }
+    reached = margins(system.M, E, P, found)
+    arrays["margins"] = reached.array
+    balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
+    summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
+    summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
+    about = _about(robot, point, block(values["K"], range(robot.n)), balanced)
+    return arrays, summary | verdict(robot, system, found, about, choice.locked)
+
+
+def verdict(
+    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int]
+) -> dict[str, Scalar]:
+    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
+    growth = [pole.value.real for pole in found if not pole.free]
+    still = len(found) - len(growth)
+    summary: dict[str, Scalar] = {"free_coordinates": still}
+    judgement = judge(system, found)
+    if judgement is not None:
+        without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
+        summary["largest_growth_rate"] = max(growth)
+        summary["verdict"] = f"{judgement} ({model_in_words(robot, locked)}; {about}{without})"
+    return summary
+
+
+def _about(robot: Robot, point: Point, K: Array, balanced: bool) -> str:
+    """What a linear model is about, so that a statement is not taken for more than it is."""
+    modal = list(robot.flexible)
+    straight = not any(values[modal].any() for values in (point.q, point.qd, point.qdd))
+    moves = bool(point.qd.any() or point.qdd.any())
+    # A motion is steady where going on along it changes no force.
+    change = np.abs(K @ point.qd).max(initial=0.0)
+    steady = not point.qdd.any() and not point.qd[modal].any() and change <= BALANCED * np.abs(K).max(initial=0.0)
+    if balanced and (steady or not moves):
+        return "about a steady motion" if moves else "about an equilibrium"
+    what = "the rigid motion" if straight else "the given point"
+    frozen = ", coefficients frozen at this instant" if moves else ""
+    return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"
+
+
+def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
+    """The model that a statement holds for: order, modes, free and locked joints."""
+    held = [joint.name for joint in robot.joints if joint.index in locked]
+    free = [joint.name for joint in robot.joints if joint.index not in locked]
+    joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
+    return f"order {robot.order}, {len(robot.flexible)} modes, joints {' and '.join(joints) or 'none'}"
+
+
+def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
+    """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
+    own = [robot.units[place] for place in free]
+    rows = robot.force_units(free)
+    return [{"rows": rows, "columns": [f"{time}/({unit})" for unit in own]} for time in ("s2", "s", "1")]

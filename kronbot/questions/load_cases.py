@@ -1,0 +1,89 @@
+"""The load cases of a statics sweep: every combination of joint angles with every load on the endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.description import schema
+from kronbot.description.expressions.expression import Expression
+from kronbot.errors import UsageError
+from kronbot.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+
+# A row takes milliseconds and a kilobyte; more than this is a mistyped range.
+CASE_LIMIT = 200_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One load case: joint angles (joints,), endpoint wrench (6,), and torques by place of the joints set free.
+
+    The angles of joints with a torque are where the search for their equilibrium begins; ``start`` (n,) holds modal
+    coordinates to begin with, zero unless another solution than that of the growing load is wanted.
+    """
+
+    angles: Array
+    wrench: Array
+    torques: Mapping[int, float]
+    start: Array
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Angles by joint (rad or m), and forces (N) and moments (N m) on the endpoint, paired by index (base frame)."""
+
+    angles: Mapping[str, Sequence[float]]
+    forces: Sequence[Sequence[float]]
+    moments: Sequence[Sequence[float]]
+
+    @staticmethod
+    def of_file(robot: Robot) -> Sweep:
+        """The sweep of the robot file; nothing of it where the file has none."""
+        entry = robot.file.statics or schema.Statics()
+
+        def numbers(expressions: Iterable[Expression], place: str) -> Array:
+            return robot.parameters.evaluate_all(robot.parameters.vector(tuple(expressions)), place)
+
+        return Sweep(
+            {joint: numbers(values, f"statics.angles.{joint}").tolist() for joint, values in entry.angles.items()},
+            numbers(chain(*entry.forces), "statics.forces").reshape(-1, 3).tolist(),
+            numbers(chain(*entry.moments), "statics.moments").reshape(-1, 3).tolist(),
+        )
+
+    def cases(self, robot: Robot, q: Array, torques: Mapping[int, float]) -> list[Case]:
+        """Every angle with every load: first joint slowest, loads fastest.
+
+        q (N, n) are places of the joints that are not swept, rows the slowest. Raises UsageError where forces and
+        moments do not pair, or for too many cases.
+        """
+        loads = max(len(self.forces), len(self.moments), 1)
+        forces, moments = (self._repeated(rows, loads) for rows in (self.forces, self.moments))
+        joints = [joint.name for joint in robot.joints]
+        count = len(q) * loads * int(np.prod([len(values) for values in self.angles.values()], dtype=float))
+        if count > CASE_LIMIT:
+            raise UsageError(f"{count} cases are too many; {CASE_LIMIT} is the limit")
+        for name in self.angles:
+            if name not in joints:
+                raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
+        start = q.copy()
+        start[:, [joint.index for joint in robot.joints]] = 0.0
+        return [
+            Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun)
+            for row, begun in zip(q, start, strict=True)
+            for chosen in product(*(self.angles.get(joint.name, [row[joint.index]]) for joint in robot.joints))
+            for force, moment in zip(forces, moments, strict=True)
+        ]
+
+    @staticmethod
+    def _repeated(rows: Sequence[Sequence[float]], count: int) -> Sequence[Sequence[float]]:
+        if len(rows) == count:
+            return rows
+        if len(rows) > 1:
+            raise UsageError(f"{count} forces and moments do not pair with {len(rows)}: as many, or one of them")
+        return [rows[0] if rows else (0.0, 0.0, 0.0)] * count

@@ -1,0 +1,208 @@
+"""The question ``modes``: natural frequencies and shapes at a posture and spin rate, and how they converge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.compute.trace import Trace
+from kronbot.description.schema import Modes as ModeCounts
+from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.modal import Modes
+from kronbot.mechanics.linear.modal import arrays as named_modes
+from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.linear.rounding import block, second_order
+from kronbot.mechanics.linear.spectrum import poles
+from kronbot.mechanics.multibody.recursion import demand_inertia
+from kronbot.mechanics.multibody.size import demand_tractable
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions.at_rows import at_rows
+from kronbot.questions.linearize import model_in_words, verdict
+from kronbot.questions.result import Array as Named
+from kronbot.questions.result import Outcome, Result, Scalar
+
+Array = npt.NDArray[np.float64]
+PURPOSE = "modes"
+
+
+@dataclass(frozen=True)
+class Vibrations:
+    """The linear model of a robot about straight postures in steady spin, traced once, and its modes at any of them."""
+
+    robot: Robot
+
+    @cached_property
+    def trace(self) -> Trace:
+        """M, D, K as functions of q, qd, qdd (n,)."""
+        demand_inertia(self.robot)
+        linear = LinearModel.about_any_motion(self.robot)
+        parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
+        # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady
+        # spin.
+        parts = {name: casadi.substitute(part, linear.force, casadi.SX.zeros(3, 1)) for name, part in parts.items()}
+        return Trace(self.robot.parameters, {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts, PURPOSE)
+
+    def system(self, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
+        """The matrices of the coordinates that are free. Raises ComputationError where M is singular."""
+        arguments = (q, qd, np.zeros(self.robot.n))
+        values = self.trace(*arguments)
+        free = [place for place in range(self.robot.n) if place not in locked]
+        demand_regular(block(values["M"], free), [self.robot.coordinates[place] for place in free])
+        return second_order(self.trace, arguments, values, free)
+
+    def idle(self, q: Array) -> frozenset[int]:
+        """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""
+        left, rest = {joint.index for joint in self.robot.joints}, np.zeros(self.robot.n)
+        everything = range(self.robot.n)
+        for row in q:
+            values = self.trace(row, rest, rest)
+            M, K = (block(values[name], everything) for name in "MK")
+            left = {i for i in left if M[i, i] <= 0 and not K[i].any() and not K[:, i].any()}
+            if not left:
+                break
+        return frozenset(left)
+
+    def at(
+        self,
+        q: Array,
+        qd: Array,
+        moving: frozenset[int],
+        idle: frozenset[int],
+        tables: Mapping[str, Named] | None = None,
+    ) -> Result:
+        """Modes with joints locked and with joints free but for those that move, and those that move nothing.
+
+        ``tables`` are their convergence. Raises ComputationError where M is singular, where that is so with free joints
+        only with the locked ones as ``partial``.
+        """
+        robot = self.robot
+        joints = [joint.index for joint in robot.joints]
+        basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
+        spinning = [joint.name for joint in robot.joints if joint.index in moving]
+        rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
+        posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
+        arrays: dict[str, Named] = {}
+        summary: dict[str, Scalar] = {}
+        still = sorted(robot.coordinates[place] for place in idle - moving)
+        warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
+
+        def answer() -> Result:
+            return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned)
+
+        for case, locked in _cases(robot, moving | idle).items():
+            try:
+                system = self.system(q, qd, locked)
+            except ComputationError as error:
+                if arrays:
+                    summary["complete"] = False
+                    error.partial = answer()
+                raise
+            found = poles(system)
+            free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
+            arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
+            if tables is not None:
+                arrays[f"convergence_{case}"] = tables[case]
+            said = verdict(robot, system, found, f"about {basic}", locked)
+            if not str(said.get("verdict", "")).startswith("unstable"):
+                said.pop("largest_growth_rate", None)
+            stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
+            held = f"; {', '.join(spinning)} {stays}" if spinning and case == "free" else ""
+            said["model"] = f"{model_in_words(robot, locked)}{held}"
+            summary |= {f"{word}_{case}": value for word, value in said.items()}
+        return answer()
+
+
+def vibration(
+    robot: Robot, q: Array, qd: Array, largest: int | None, progress: Callable[[float], None] = lambda share: None
+) -> Result:
+    """Frequencies, damping ratios and shapes with joints locked and with joints free, about the rigid motion at q, qd.
+
+    Modal coordinates are at rest and straight; gravity and spin enter the stiffness. Joints that move stay locked in
+    both, and so do those that move no inertia of their own. With ``largest`` also tables of the first frequencies over
+    1 ... largest modes a direction. Raises ComputationError where M is singular, UsageError where a parameter is free
+    or modal coordinates are given.
+    """
+    moving = _moving(robot, q[None], qd[None])
+    model = Vibrations(robot)
+    idle = model.idle(q[None])
+    tables = None if largest is None else _convergence(robot, q, qd, moving | idle, largest, progress)
+    return model.at(q, qd, moving, idle, tables)
+
+
+def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], None]) -> Outcome:
+    """The same at rows (N, n), as stacks; joints that move in some row stay locked in all of them.
+
+    A row with fewer modes than others (pairs of poles that creep are two) ends with zeros, whose ``count`` is 0.
+    """
+    moving, model = _moving(robot, q, qd), Vibrations(robot)
+    idle = model.idle(q)
+    return at_rows(lambda i: model.at(q[i], qd[i], moving, idle), len(q), progress)
+
+
+def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
+    """Places of the joints that move in some row (N, n). Raises UsageError where modal coordinates are given."""
+    modal = list(robot.flexible)
+    if q[:, modal].any() or qd[:, modal].any():
+        raise UsageError("modes are those of straight beams: give joints only")
+    return frozenset(joint.index for joint in robot.joints if qd[:, joint.index].any())
+
+
+def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:
+    """Places of the joints that are held, by the name of the case."""
+    return {"locked": frozenset(joint.index for joint in robot.joints), "free": moving}
+
+
+def _convergence(
+    robot: Robot, q: Array, qd: Array, held: frozenset[int], largest: int, progress: Callable[[float], None]
+) -> dict[str, Named]:
+    """By case a table with rows of 1 ... largest modes in every direction that has any.
+
+    Joints at ``held`` stay locked in both. Columns are the frequencies that the first row has.
+    """
+    demand_tractable(_with_modes(robot, largest))  # before the work that leads there
+    places = [joint.index for joint in robot.joints]
+    rows: dict[str, list[Array]] = {case: [] for case in _cases(robot, held)}
+    for count in range(1, largest + 1):
+        other = Vibrations(_with_modes(robot, count))
+        joints = [joint.index for joint in other.robot.joints]
+        full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
+        full_q[joints], full_qd[joints] = q[places], qd[places]
+        still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
+        for case, locked in _cases(other.robot, still).items():
+            found = poles(other.system(full_q, full_qd, locked))
+            rows[case].append(Modes(found, other.robot.n - len(locked)).frequencies)
+        progress((count / largest) ** 3)
+    return {case: _table(each) for case, each in rows.items()}
+
+
+def _table(rows: Sequence[Array]) -> Named:
+    width = min(map(len, rows))
+    counts, numbers = ([str(k + 1) for k in range(size)] for size in (len(rows), width))
+    return Named(np.array([row[:width] for row in rows]), counts, "rad/s", numbers)
+
+
+def _with_modes(robot: Robot, count: int) -> Robot:
+    """The same robot with that many modes in every direction that has any."""
+    links = []
+    for link in robot.file.links:
+        if link.flexible is not None:
+            own = link.flexible.modes
+            counts = ModeCounts(*(count if n else 0 for n in (own.v, own.w, own.torsion)))
+            damping = link.flexible.damping
+            if isinstance(damping.ratio, tuple):
+                raise UsageError(Argument("convergence"), f": link {link.name!r} lists its damping ratios one by one")
+            link = replace(link, flexible=replace(link.flexible, modes=counts))
+        links.append(link)
+    file = replace(robot.file, links=tuple(links))
+    try:
+        return build(replace(robot.description, robot=file), robot.order)
+    except DescriptionError as error:  # a table with fewer shapes
+        raise UsageError(Argument("convergence"), f": {error}") from None

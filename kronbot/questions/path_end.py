@@ -1,0 +1,60 @@
+"""What is told where a path of equilibria ends: how far beams are bent there, and whether units may be wrong."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.trace import Trace
+from kronbot.errors import Argument
+from kronbot.mechanics.static.equilibrium import Lost, Path
+from kronbot.model.beam import TIP
+from kronbot.model.robot import Robot
+
+Array = npt.NDArray[np.float64]
+
+# Beams that a load turns by more than this (rad) by linear theory are not of this world.
+ABSURD = 10.0
+
+
+def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
+    """Where the path from the ``straight`` state q (n,) ends; ``what`` grows along it is named."""
+    bent = [f"the tip of {name} is {tip:.3g} m off, {100 * share:.3g} % of its length"
+            for name, (tip, share) in _tips(robot, lost.q, purpose).items()]  # fmt: skip
+    text = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
+    text += " and ".join(bent) or "all links are rigid"
+    turn = _linear_turn(path, straight)
+    if turn > ABSURD:
+        text += f"; by linear theory beams would turn by {turn:.3g} rad: are EI, lengths and masses in SI units?"
+    return text
+
+
+def other_order(robot: Robot) -> list[str | Argument]:
+    """The order whose deflections have no bound, as a cure, where it is not taken already."""
+    return [] if robot.order == "exact" else [" or ", Argument("order", "exact")]
+
+
+def posture(robot: Robot, angles: Array) -> list[str]:
+    """Joint values (joints,) in words."""
+    return [f"{joint.name} = {value:.4g}" for joint, value in zip(robot.joints, angles, strict=True)]
+
+
+def _linear_turn(path: Path, straight: Array) -> float:
+    """The size (rad) of the answer to the whole load of the stiffness before it."""
+    F, K = path.balance(straight, 1.0)[0], path.balance(straight, 0.0)[1]
+    return path.size(np.linalg.lstsq(K, F)[0]) if len(F) else 0.0
+
+
+def _tips(robot: Robot, q: Array, purpose: str) -> dict[str, tuple[float, float]]:
+    """How far the tip of every beam with modes is from where it is straight, m and as a share of its length."""
+    symbol, moved, lengths = SX.sym("q", robot.n), {}, {}
+    for link in robot.links:
+        if link.beam is not None and link.modes:
+            (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
+            moved[link.name] = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
+            lengths[link.name] = robot.parameters.evaluate(link.beam.length, purpose)
+    values = Trace(robot.parameters, {"q": symbol}, moved, purpose)(q) if moved else {}
+    sizes = {name: float(np.linalg.norm(each)) for name, each in values.items()}
+    return {name: (size, size / lengths[name]) for name, size in sizes.items()}

@@ -1,0 +1,277 @@
+"""Motion of a driven robot in time, with an account of its energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.motion.equations import Equations, equations
+from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
+from kronbot.mechanics.motion.integrators import integrator
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix
+from kronbot.mechanics.static.small import beyond_small
+from kronbot.model.robot import Robot
+from kronbot.questions.columns import units_of
+from kronbot.questions.initial_state import initial_state, step_of_gravity
+from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.limits import passings
+from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.run_summary import highlights
+from kronbot.system.interruption import Interruptions
+
+Array = npt.NDArray[np.float64]
+
+PURPOSE = "simulate"
+ROWS = 200
+ROW_LIMIT = 1_000_000
+# Numbers of the answer, 8 bytes each and several times that while they are written.
+NUMBER_LIMIT = 50_000_000
+# Errors of a run over the tolerances, which are those of a step.
+STRAY = 10.0
+SHORTEST_STEP = 1e-8
+# A double tells such an angle (rad) from the next one to 1e-4 and no better.
+LARGEST_ANGLE = 1e12
+# Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
+FASTEST = 1e8
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a simulation is asked for: duration and step of the output (s), algorithm, solver, tolerances.
+
+    ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
+    their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
+    """
+
+    duration: float
+    step: float
+    algorithm: str
+    solver: str
+    tolerances: Tolerances
+    q: Mapping[int, float]
+    qd: Mapping[int, float]
+    start: str = "straight"
+
+    def error(self, size: float) -> float:
+        """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
+        return STRAY * (self.tolerances.rtol * size + self.tolerances.atol)
+
+
+def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outcome:
+    """Integrate the motion and report it on the grid 0, step, 2 step, ..., duration.
+
+    ``progress`` is told the share that is done. What there is when the integrator gives up or the user interrupts is
+    reported, marked incomplete. Raises UsageError where the run goes beyond a table or a parameter has no value,
+    ComputationError where the mass matrix is singular.
+    """
+    return kept(lambda met: _simulate(robot, run, progress, met))
+
+
+def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
+    with met.heard():
+        system = equations(robot, run.algorithm)
+        if short := system.drives.beyond_tables(run.duration):
+            raise UsageError("; ".join(short))
+        parameters = robot.parameters
+        parameters.require(parameters.free_in(system.rate), PURPOSE)
+        report = _report(robot, system)
+        at = stops(run.duration, system.drives.corners(PURPOSE))
+        solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
+        rows, watched = grid(run.duration, run.step), sampled(at)
+        times = np.union1d(rows, watched)
+        start = initial_state(robot, system, run.start, run.q, run.qd)
+        _demand_possible(robot, system, start)
+        _demand_regular(robot, system, start)
+    states, reached, error = _follow(robot, system, solver, times, start, progress, met)
+    values = report.rows(times[: len(states)], states)
+    sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
+    count = len(states) if sound.all() else int(np.argmin(sound))
+    if count == 0:
+        raise ComputationError("the motion overflows at its very start: initial values or parameters are too large")
+    if count < len(states):
+        error = error or ComputationError(f"energies or torques overflow after t = {times[count - 1]:g} s")
+    done = times[:count]
+    series = _series(robot, system, done, {name: each[:count] for name, each in values.items()})
+    asked = np.isin(done, rows)
+    # A run that stops early is summed up over all there is.
+    seen = np.isin(done, watched) | (error is not None)
+    summary: dict[str, Scalar] = {
+        "complete": error is None,
+        "end": reached if error is None else float(done[asked][-1]),
+        "drive": str(system.drives),
+        "algorithm": run.algorithm,
+        "solver": run.solver,
+        "steps": solver.steps,
+        "evaluations": solver.evaluations,
+    }
+    if run.start == "equilibrium":
+        summary["start"] = run.start
+    watching = {name: each[seen] for name, each in series.items()}
+    summary |= highlights(robot, system.drives, watching, run.solver)
+    q = values["q"][:count]
+    if beyond := int(beyond_small(robot, q[asked], PURPOSE).sum()):
+        summary["rows_beyond_small_deflections"] = beyond
+    series = {name: each[asked] for name, each in series.items()}
+    names = robot.derivative_names(["q", "qd"])
+    begin = {
+        word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
+        for word, columns in names.items()
+    }
+    told = [
+        f"{each} by up to {each.amount}, first at t = {done[seen][each.first]:g} s"
+        for each in passings(robot, q[seen], run.error)
+    ]
+    if count > 1:  # of a run that did not begin nobody knows how far beams bend
+        told += step_of_gravity(robot, system, report, start, summary)
+    units = units_of(robot, series)
+    return Outcome(Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units), error)
+
+
+def _follow(
+    robot: Robot,
+    system: Equations,
+    solver: Integrator,
+    times: Array,
+    x: Array,
+    progress: Callable[[float], None],
+    met: Interruptions,
+) -> tuple[Array, float, KronbotError | None]:
+    """States at the times (the first is that of x), as far as the solver gets; the time it reached; what stopped it."""
+    reached, end = 0.0, float(times[-1])
+    angles = [system.free.index(joint.index) for joint in robot.joints if joint.revolute and joint.index in system.free]
+    solver.met = met
+
+    def blocks() -> Iterator[Array]:
+        nonlocal reached
+        yield x[None, :]
+        for block in solver.run(times[1:], x):
+            states = np.vstack([block.states, block.x])
+            sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
+            if not sound.all():
+                yield block.states[: int(np.argmin(sound))]
+                lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
+                raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
+            reached = block.t
+            yield block.states
+            progress(reached / end)
+
+    try:
+        found, error = gathered(met, blocks(), lambda found: f"interrupted at t = {reached:g} s of {end:g} s")
+    finally:
+        solver.close()
+    return np.concatenate(found), reached, error
+
+
+def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
+    """Duration and step (s): as given, else as the file's ``simulate`` says, a step by default so that 200 rows follow.
+
+    Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
+    """
+    settings = robot.file.simulate or schema.Simulate()
+    number = robot.parameters.number
+    if duration is None:
+        if settings.duration is None:
+            raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
+        duration = robot.parameters.evaluate(number(settings.duration), "simulate.duration")
+    if step is None:
+        given = settings.step
+        step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
+    demand_rows(duration, step, 2 * robot.n)
+    return duration, step
+
+
+def demand_rows(duration: float, step: float, size: int) -> None:
+    """Raise UsageError for steps (s) that are too short, and for too many rows of ``size`` numbers."""
+    if min(step, duration) < SHORTEST_STEP:
+        raise UsageError(
+            f"steps under {SHORTEST_STEP:g} s are too short for the integrators, not {min(step, duration):g}"
+        )
+    if duration / step > ROW_LIMIT:
+        raise UsageError(
+            f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
+        )
+    if size * duration / step > NUMBER_LIMIT:
+        raise UsageError(
+            f"{duration / step:.3g} rows of {size} numbers are too many; "
+            f"{NUMBER_LIMIT // size} rows are the limit: take a longer step"
+        )
+
+
+def grid(duration: float, step: float) -> Array:
+    """Times of the output (s): multiples of the step, and the duration itself."""
+    count = int(np.ceil(duration / step * (1 - 1e-12)))
+    decimal = Decimal(repr(step))  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
+    times: Array = np.array([float(k * decimal) for k in range(count + 1)])
+    times[-1] = duration
+    return times
+
+
+def sampled(stops: tuple[float, ...]) -> Array:
+    """Times (s) at which a run is watched for its summary, whatever its rows: even ones, stops, and halfway between."""
+    at = np.array(stops)
+    even = grid(stops[-1], stops[-1] / ROWS)
+    return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+
+
+def _demand_possible(robot: Robot, system: Equations, x: Array) -> None:
+    """Raise UsageError where a coordinate starts so far off or so fast that integrators would only wear out."""
+    count = len(system.free)
+    for what, values, most in (("starts at", x[:count], LARGEST_ANGLE), ("starts with the rate", x[count:-2], FASTEST)):
+        for place, value in zip(system.free, values.tolist(), strict=True):
+            if not abs(value) <= most:
+                raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
+
+
+def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
+    """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
+    matrix = generalized_inertia_matrix(system.state)[system.free, system.free]
+    trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"M": matrix}, PURPOSE)
+    count = len(system.free)
+    demand_regular(trace(0.0, x)["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
+
+
+def _report(robot: Robot, system: Equations) -> Trace:
+    """All that a row of output holds, from t and x."""
+    state = system.state
+    outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
+    for at in state.links:
+        if at.link.beam is not None:
+            end = at.link.beam.root + at.link.beam.length
+            outputs[f"tip {at.link.name}"] = at.tip.pose.r - casadi.vertcat(end, 0, 0)
+    outputs |= {
+        "endpoint": endpoint(state),
+        "kinetic": kinetic_energy(state),
+        "elastic": elastic_energy(state),
+        "gravity": gravity_energy(state),
+        "account": system.x[-2:],
+    }
+    return Trace(robot.parameters, {"t": system.t, "x": system.x}, outputs, PURPOSE)
+
+
+def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """The columns in the order of the contract (design section 7)."""
+    series = {"t": times}
+    series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
+    series |= {f"{name}_dot": rows["qd"][:, i] for i, name in enumerate(robot.coordinates)}
+    series |= {f"torque.{joint.name}": rows["tau"][:, joint.index] for joint in robot.joints}
+    for link in robot.links:
+        if link.beam is not None:
+            series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
+    series |= {f"endpoint.{axis}": rows["endpoint"][:, i] for i, axis in enumerate("xyz")}
+    stored = {name: rows[name][:, 0] for name in ("kinetic", "elastic", "gravity")}
+    work, dissipated = rows["account"].T
+    total = stored["kinetic"] + stored["elastic"] + stored["gravity"]
+    balance = total - total[0] - work + dissipated
+    energies = stored | {"work": work, "dissipated": dissipated, "balance": balance}
+    return series | {f"energy.{name}": values for name, values in energies.items()}
