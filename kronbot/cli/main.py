@@ -41,7 +41,7 @@ class Commands(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         command = self._known[name]
         if command is None:
-            command = self._known[name] = getattr(import_module(f"kronbot.cli.{name}"), name)
+            command = self._known[name] = getattr(import_module(f"kronbot.cli.commands.{name}"), name)
         return cast("click.Command", command)
 
     def __setitem__(self, name: str, command: click.Command) -> None:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.compute.arrays import Array, Units
 from kronbot.compute.trace import Trace
 from kronbot.model.parameters import Parameters
-from kronbot.questions.result import Array, Units
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from kronbot.description.yaml.source import read as read
 
 _HOMES = {
-    "compose": "composing",
-    "compose_leniently": "composing",
+    "compose": "yaml.composing",
+    "compose_leniently": "yaml.composing",
     "Description": "loading",
     "load": "loading",
     "shipped_robots": "shipped",
-    "Source": "source",
-    "read": "source",
+    "Source": "yaml.source",
+    "read": "yaml.source",
     "read_table": "table",
 }
 

@@ -13,13 +13,14 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Array, Scalar
 from kronbot.compute.question import Question
 from kronbot.errors import ComputationError, said
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_at, told_of_rows
-from kronbot.questions.result import Array, Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import own_errors
 
 Given = ParamSpec("Given")

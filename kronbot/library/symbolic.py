@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
 from kronbot.errors import Argument, UsageError
 from kronbot.library.answering import in_words
@@ -14,7 +15,7 @@ from kronbot.questions import dynamics as lagrange
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import linearize as linearization
 from kronbot.questions.formulas import Writing, formulas
-from kronbot.questions.result import Result, Scalar
+from kronbot.questions.result import Result
 
 
 @dataclass(frozen=True)

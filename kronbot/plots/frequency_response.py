@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kronbot.compute.arrays import Array
 from kronbot.description.wording import did_you_mean
 from kronbot.errors import UsageError
-from kronbot.questions.result import Array
 
 # Points of the grid; fewer where the model is large, since each costs the solution of a system of its size.
 POINTS, FEWEST, WORK = 600, 60, 3e9

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kronbot.compute.arrays import Array
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.spectrum import poles as poles_of
@@ -18,7 +19,7 @@ from kronbot.plots.frequency_response import Pair, pair_of, response
 from kronbot.plots.modes import HIGHEST, draw_shape, swinging, told
 from kronbot.plots.poles import draw_poles, visible
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
-from kronbot.questions.result import Array, Result
+from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

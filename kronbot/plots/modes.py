@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kronbot.compute.arrays import Array
 from kronbot.mechanics.multibody.outline import Outline, Twists
 from kronbot.model.robot import Robot
 from kronbot.plots import arms
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, picture, stroke
-from kronbot.questions.result import Array, Result
+from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kronbot.cli.output.files import check_place, save, shown
-from kronbot.errors import UsageError
+from kronbot.cli.output.files import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,21 +64,6 @@ LOOK: dict[str, Any] = {
 TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 # Rows of panels by name; a panel named in neighbouring cells covers them all.
 Mosaic = Sequence[Sequence[str]]
-
-
-def check_picture(name: str | None, overwrite: bool) -> None:
-    """Raise UsageError, before anything is computed, where ``--plot`` names what cannot be drawn or written."""
-    if name is None:
-        return
-    if Path(name).suffix not in SUFFIXES:
-        raise UsageError(
-            f"--plot {shown(name)}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}"
-        )
-    check_place("--plot", name, overwrite)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise UsageError("--plot needs matplotlib: pip install 'kronbot[plot]'") from None
 
 
 @contextmanager

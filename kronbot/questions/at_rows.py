@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from kronbot.compute.arrays import Array, Scalar
 from kronbot.errors import ComputationError
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.result import Array, Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
 # What a verdict may begin with that somebody should look at, and a flag of an answer that is counted.

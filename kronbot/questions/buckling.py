@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent
 from kronbot.questions.load_cases import Case
-from kronbot.questions.result import Scalar
 from kronbot.questions.statics import Equilibria
 
 Array = npt.NDArray[np.float64]

@@ -8,13 +8,14 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Array, Scalar
 from kronbot.errors import FreeParameters, KronbotError
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_motion
-from kronbot.questions.result import Array, Result, Scalar
+from kronbot.questions.result import Result
 
 PURPOSE = "check"
 

@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Case
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.statics import Inquiry
 from kronbot.questions.statics import statics as equilibria
 

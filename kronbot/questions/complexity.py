@@ -16,13 +16,14 @@ import numpy as np
 from casadi import SX
 
 from kronbot import description
+from kronbot.compute.arrays import Array, Scalar
 from kronbot.description.names import WORLD
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.result import Array, Result, Scalar
+from kronbot.questions.result import Result
 
 # Instructions by kind; all others are functions.
 KIND = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import casadi
 import numpy as np
 
+from kronbot.compute.arrays import Array
 from kronbot.compute.question import Question
 from kronbot.compute.symbolic.closed_form import (
     INSTEAD,
@@ -23,7 +24,7 @@ from kronbot.compute.symbolic.closed_form import (
 )
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
-from kronbot.questions.result import Array, demand_array
+from kronbot.questions.result import demand_array
 
 LETTERS = "xyzuvwabcdefhkmnp"
 

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import UsageError
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.model.robot import Robot
-from kronbot.questions.result import Scalar
 from kronbot.questions.statics import sag
 
 Array = npt.NDArray[np.float64]

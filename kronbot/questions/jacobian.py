@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX
 
+from kronbot.compute.arrays import Array, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
@@ -17,7 +18,6 @@ from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.model.robot import Robot
-from kronbot.questions.result import Array, Scalar
 
 AXES = ("x", "y", "z")
 

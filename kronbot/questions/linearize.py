@@ -11,6 +11,8 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace
 from kronbot.errors import Argument, ComputationError
@@ -30,8 +32,7 @@ from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.at_rows import at_rows
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 
 Array = npt.NDArray[np.float64]
 PURPOSE = "linearize"

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
@@ -20,8 +22,7 @@ from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
 from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, rigid_forces
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Result, Scalar
+from kronbot.questions.result import Result
 from kronbot.questions.simulate import SHORTEST_STEP, demand_rows, grid
 
 Array = npt.NDArray[np.float64]

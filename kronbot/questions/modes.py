@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
@@ -26,8 +28,7 @@ from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows
 from kronbot.questions.linearize import model_in_words, verdict
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 
 Array = npt.NDArray[np.float64]
 PURPOSE = "modes"

@@ -12,72 +12,13 @@ import numpy.typing as npt
 
 from kronbot import __version__
 from kronbot.compute import views
+from kronbot.compute.arrays import Array, Scalar, plain, read_only
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, KronbotError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-Scalar = float | int | str | bool
-Units = str | Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True, eq=False)
-class Array:
-    """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
-
-    ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product). ``axis`` names
-    the leading axis of a stack and its values. Entries are numbers, or formulas as text (a closed form).
-    """
-
-    values: npt.NDArray[Any]
-    rows: Sequence[str]
-    units: Units
-    columns: Sequence[str] | None = None
-    axis: tuple[str, Sequence[float]] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _read_only(self.values))
-
-    @property
-    def symbolic(self) -> bool:
-        """True where the entries are formulas."""
-        return self.values.dtype.kind in "UO"
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """The values, for NumPy."""
-        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
-
-    def to_xarray(self) -> xr.DataArray:
-        """A DataArray with named rows and columns and the units as an attribute. Raises UsageError without xarray."""
-        return views.data_array(self.dimensions("row", "column"), self.values, self.units)
-
-    def to_pandas(self) -> pd.Series | pd.DataFrame:
-        """A Series or DataFrame; a stack has axis and rows as index. Raises UsageError without pandas."""
-        return views.frame(self.dimensions("row", "column"), self.values)
-
-    def dimensions(self, row: str, column: str) -> dict[str, Sequence[Any]]:
-        """Names and labels of the axes of ``values``."""
-        labels: dict[str, Sequence[Any]] = {} if self.axis is None else {self.axis[0]: list(self.axis[1])}
-        labels[row] = list(self.rows)
-        if self.columns is not None:
-            labels[column] = list(self.columns)
-        return labels
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of design section 7."""
-        head: dict[str, object] = {"rows": list(self.rows)}
-        if self.columns is not None:
-            head["columns"] = list(self.columns)
-        if self.axis is not None:
-            head["axis"] = {"name": self.axis[0], "values": list(self.axis[1])}
-        if self.symbolic:
-            head["symbolic"] = True
-        head["units"] = self.units
-        if np.iscomplexobj(self.values):
-            return head | {"real": plain(self.values.real), "imag": plain(self.values.imag)}
-        return head | {"values": plain(self.values)}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -107,7 +48,7 @@ class Result:
         """Make it read-only. Raises ComputationError where a number is not finite."""
         frozen: dict[str, Mapping[str, Any]] = {
             "at": {name: MappingProxyType(dict(point)) for name, point in self.at.items()},
-            "series": {name: _read_only(column) for name, column in self.series.items()},
+            "series": {name: read_only(column) for name, column in self.series.items()},
         }
         for name in ("at", "arrays", "series", "summary", "source", "units"):
             object.__setattr__(self, name, MappingProxyType(frozen.get(name) or dict(getattr(self, name))))
@@ -182,15 +123,6 @@ class Result:
         return head | {key: value for key, value in content.items() if value}
 
 
-def _read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that cannot be made writeable, since what owns the memory is read-only."""
-    owner = values
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    owner.flags.writeable = values.flags.writeable = False
-    return values.view()
-
-
 def _again(held: dict[str, Any]) -> Result:
     return Result(**held)
 
@@ -223,12 +155,3 @@ class Outcome:
 
     result: Result
     error: KronbotError | None
-
-
-def plain(value: object) -> object:
-    """Numbers as Python numbers and nested lists; -0.0 becomes 0.0, so that equal answers have equal bytes."""
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.dtype.kind in "UO" else (value + 0.0).tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value + 0.0 if isinstance(value, float) else value

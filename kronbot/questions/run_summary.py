@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.model.robot import Robot
-from kronbot.questions.result import Scalar
 
 Array = npt.NDArray[np.float64]
 

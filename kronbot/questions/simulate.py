@@ -10,6 +10,7 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
@@ -26,7 +27,7 @@ from kronbot.questions.columns import units_of
 from kronbot.questions.initial_state import initial_state, step_of_gravity
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import passings
-from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.run_summary import highlights
 from kronbot.system.interruption import Interruptions
 

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
@@ -26,8 +28,7 @@ from kronbot.questions.columns import units_of
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import passings, told_at
 from kronbot.questions.load_cases import Case
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Outcome, Result, Scalar
+from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
 Array = npt.NDArray[np.float64]

@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError
@@ -16,8 +18,7 @@ from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.model.robot import Robot
 from kronbot.questions.dynamics import dynamics
 from kronbot.questions.jacobian import View, jacobian
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Result, Scalar
+from kronbot.questions.result import Result
 
 Array = npt.NDArray[np.float64]
 PURPOSE = "taylor"

@@ -97,7 +97,8 @@ def test_a_folder_that_is_not_used_is_said_so(kept, tmp_path):
 
 
 def test_imports_nothing_heavy():
-    code = "import sys; from kronbot.cli.commands.cache import cache; cache([], standalone_mode=False); print(*sys.modules)"
+    run = "from kronbot.cli.commands.cache import cache; cache([], standalone_mode=False)"
+    code = f"import sys; {run}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "kronbot.compute.native.cache" in loaded
     assert not {"numpy", "casadi", "sympy"} & set(loaded)

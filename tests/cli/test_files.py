@@ -214,7 +214,7 @@ def test_a_kill_leaves_nothing_for_good(tmp_path):
     """kill -9 while a file is written."""
     script = """
 import os, sys
-from kronbot.cli.output.files import save
+from kronbot.system.saving import save
 def pieces():
     yield b"half"
     os.kill(os.getpid(), 9)

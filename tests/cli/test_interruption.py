@@ -311,7 +311,7 @@ def test_rows_are_kept_when_nothing_else_helps(tmp_path):
 import os, sys, time
 import kronbot.cli.main
 from kronbot.__main__ import main
-from kronbot.cli.output.files import save
+from kronbot.system.saving import save
 
 def pieces():
     yield b"a\\nb\\n"

@@ -19,6 +19,7 @@ from scipy.linalg import eigh  # noqa: E402
 import kronbot  # noqa: E402
 from kronbot import description  # noqa: E402
 from kronbot.cli.main import run  # noqa: E402
+from kronbot.compute.arrays import Array  # noqa: E402
 from kronbot.compute.trace import Trace  # noqa: E402
 from kronbot.errors import ComputationError, UsageError  # noqa: E402
 from kronbot.mechanics.multibody import kinematics  # noqa: E402
@@ -26,17 +27,17 @@ from kronbot.mechanics.multibody.outline import Bodies, Outline  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
 from kronbot.plots import arms, curves, jacobian, linear_model, modes, statics, style  # noqa: E402
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
-from kronbot.plots import simulate as simulation
+from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
-from kronbot.questions import jacobian as jacobians
-from kronbot.questions import linearize as linearization
-from kronbot.questions import linearize_along as floquet
-from kronbot.questions import modes as vibration
+from kronbot.questions import jacobian as jacobians  # noqa: E402
+from kronbot.questions import linearize as linearization  # noqa: E402
+from kronbot.questions import linearize_along as floquet  # noqa: E402
+from kronbot.questions import modes as vibration  # noqa: E402
 from kronbot.questions import statics as static_question  # noqa: E402
 from kronbot.questions.comparison import at_orders, side_by_side  # noqa: E402
 from kronbot.questions.load_cases import Sweep  # noqa: E402
-from kronbot.questions.result import Array, Result  # noqa: E402
+from kronbot.questions.result import Result  # noqa: E402
 
 ROBOTS = sorted(set(description.shipped_robots()) - {"stacker"})  # which has no numbers
 BEAM = """

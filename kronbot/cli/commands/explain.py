@@ -10,7 +10,7 @@ import click
 from kronbot.cli.input.completion import topics
 from kronbot.errors import UsageError
 
-FOLDER = Path(__file__).parent / "explanations"
+FOLDER = Path(__file__).parents[1] / "explanations"
 KINDS = {"commands": "Commands", "topics": "Topics"}
 
 

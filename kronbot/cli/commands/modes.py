@@ -8,7 +8,7 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.options import Output, Subject
-from kronbot.plots.style import check_picture
+from kronbot.cli.output.pictures import check_picture
 
 if TYPE_CHECKING:
     from kronbot.questions.result import Result

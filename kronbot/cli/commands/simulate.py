@@ -8,7 +8,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Quantity, Subject
-from kronbot.plots.style import check_picture
+from kronbot.cli.output.pictures import check_picture
 
 if TYPE_CHECKING:
     from kronbot.questions.result import Result

@@ -10,8 +10,8 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.output.pictures import check_picture
 from kronbot.errors import ComputationError, UsageError
-from kronbot.plots.style import check_picture
 
 if TYPE_CHECKING:
     from kronbot.library.statics import Asked

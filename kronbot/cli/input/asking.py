@@ -39,7 +39,7 @@ class Formulas:
 
     def check_picture(self, plot: str | None, overwrite: bool) -> None:
         """Raise UsageError where ``--plot`` cannot be drawn or written, or formulas are asked for."""
-        from kronbot.plots.style import check_picture
+        from kronbot.cli.output.pictures import check_picture
 
         if plot is not None and self.style is not None:
             raise UsageError("--plot draws numbers: leave out --symbolic")

@@ -17,9 +17,10 @@ import numpy as np
 from kronbot.cli.output.files import save, tell
 from kronbot.cli.output.reservations import reservations
 from kronbot.cli.output.tables import summary, table
+from kronbot.compute.arrays import Array, plain
 from kronbot.errors import UsageError
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.result import Array, Outcome, Result, demand_array, joined, plain
+from kronbot.questions.result import Outcome, Result, demand_array, joined
 from kronbot.system.interruption import Interruptions, interruptions
 
 # What every Python function of a closed form begins with, needed once in a module.

@@ -16,8 +16,9 @@ import numpy as np
 
 from kronbot.cli.output.charts import chart
 from kronbot.cli.output.messages import colourful, escaped
+from kronbot.compute.arrays import Array, Scalar, plain
 from kronbot.questions.noise import without_rounding
-from kronbot.questions.result import Array, Result, Scalar, plain
+from kronbot.questions.result import Result
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11

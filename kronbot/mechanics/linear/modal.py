@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Array as Named
 from kronbot.mechanics.linear.regularity import weakest
 from kronbot.mechanics.linear.spectrum import Pole
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.result import Array as Named
 
 Array = npt.NDArray[np.float64]
 

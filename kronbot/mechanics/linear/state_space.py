@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
 from kronbot.mechanics.linear.spectrum import Pole
 from kronbot.model.robot import Robot, gauge_place
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Scalar
 
 Array = npt.NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.questions.result import Array as Named
-from kronbot.questions.result import Scalar
+from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import Scalar
 
 Array = npt.NDArray[np.float64]
 
