@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,9 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import Array, Units
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
+from kronbot.model.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,20 @@ class Question:
         """Every input symbol (1 x 1) by the name of its entry."""
         return {name: column[i] for word, column in self.inputs.items() for i, name in enumerate(self.names[word])}
 
+    def with_values(self, parameters: Parameters) -> Question:
+        """The same question about a robot that differs in values only."""
+        other = replace(self, parameters=parameters)
+        vars(other)["_traced"] = self._traced
+        return other
+
+    @cached_property
+    def _traced(self) -> Traced:
+        outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
+        return Traced(self.parameters, self.inputs, outputs, self.purpose)
+
     @cached_property
     def _trace(self) -> Trace:
-        outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
-        return Trace(self.parameters, self.inputs, outputs, self.purpose)
+        return Trace(self._traced, self.parameters)
 
     def _arrays(
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
@@ -67,3 +78,9 @@ class Question:
             numbers = values[name].reshape(*leading, *shape)
             arrays[name] = Array(numbers, quantity.rows, quantity.units, quantity.columns, axis)
         return arrays
+
+
+def asked(robot: Robot, what: Hashable, make: Callable[[], Question]) -> Question:
+    """What ``make`` gives, with the values of a robot: made and traced once for all robots of one structure."""
+    parameters, key = robot.parameters, ("question", robot.order, what)
+    return parameters.own(key, lambda: parameters.kept(key, make).with_values(parameters))

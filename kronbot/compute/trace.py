@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 
 import casadi
 import numpy as np
@@ -10,7 +12,10 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.batch import evaluate
+from kronbot.compute.buffered import Buffered
+from kronbot.compute.native import policy
 from kronbot.model.parameters import Parameters
+from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
@@ -18,44 +23,80 @@ Array = npt.NDArray[np.float64]
 SHARING_LIMIT = 300_000
 
 
-class Trace:
-    """Outputs as functions of inputs and of the parameters that they use.
+class Traced:
+    """Outputs as functions of inputs and of symbols for the parameters: what robots share that differ in values only.
 
     ``inputs`` and ``outputs`` map a word to a traced expression. ``purpose`` names the question in messages. Function
     names and argument names are fixed words, never user text.
-
-    Raises UsageError, with the cure, where an output depends on a parameter without a value.
     """
 
     def __init__(
         self, parameters: Parameters, inputs: Mapping[str, SX], outputs: Mapping[str, SX], purpose: str
     ) -> None:
         expressions = list(outputs.values())
-        parameters.require(parameters.free_in(casadi.veccat(*expressions)), purpose)
-        self.symbols = parameters.symbols()
-        self.bound = parameters.bound()
+        self.purpose = purpose
+        self.parameters = parameters.used_in(casadi.veccat(*expressions))
+        self.extent, symbols = parameters.extent, parameters.symbols()
         used = {symbol.element_hash() for symbol in casadi.symvar(casadi.veccat(*expressions))}
-        # Those of other questions come and go, and must not change what chance does to this one.
-        self._used = np.array([symbol.element_hash() in used for symbol in casadi.vertsplit(self.symbols)], dtype=bool)
+        # Symbols of other questions come and go, and must not change what chance does to this one.
+        self.used = np.array([symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)], dtype=bool)
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
         shared = casadi.cse(dense) if sum(map(casadi.n_nodes, dense)) <= SHARING_LIMIT else dense
-        self.function = casadi.Function("trace", [*inputs.values(), self.symbols], shared)
+        self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
+        self._memory = threading.local()
+
+    def with_values(self, parameters: Parameters) -> Trace:
+        """With the values of a robot. Raises UsageError, with the cure, where one that an output needs is free."""
+        return Trace(self, parameters)
+
+    @property
+    def buffered(self) -> Buffered:
+        """The function on memory of this thread."""
+        found = getattr(self._memory, "buffered", None)
+        if found is None:
+            found = self._memory.buffered = Buffered(self.function)
+        return found
+
+
+class Trace:
+    """What was traced, with the values of a robot's parameters.
+
+    Raises UsageError, with the cure, where an output depends on a parameter without a value.
+    """
+
+    def __init__(self, traced: Traced, parameters: Parameters) -> None:
+        free = {name for name in traced.parameters if parameters.values[name] is None}
+        parameters.require(free, traced.purpose)
+        self._traced = traced
+        self.bound = parameters.bound(traced.extent)
 
     def __call__(self, *arguments: npt.ArrayLike) -> dict[str, Array]:
         """Every output at one point, by name, in its own shape (columns as 1-D arrays)."""
-        rows = self.rows(*(np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments))
-        return {name: values[0] for name, values in rows.items()}
+        if policy.choice() == "on":  # native code is for rows
+            rows = self.rows(*(np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments))
+            return {name: values[0] for name, values in rows.items()}
+        buffered = self._traced.buffered
+        *places, constants = buffered.arguments
+        constants[:] = self.bound
+        for place, argument in zip(places, arguments, strict=True):
+            place[:] = np.ravel(argument)
+        buffered()
+        return {
+            name: values.copy() if columns == 1 else values.reshape(columns, rows).T.copy()
+            for name, values, (rows, columns) in zip(
+                self._traced.outputs, buffered.results, self._traced.shapes, strict=True
+            )
+        }
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
         """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
         count = len(arguments[0])
         points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
-        results = evaluate(self.function, points, self.bound, [rows * columns for rows, columns in self.shapes])
-        return {
-            name: _shaped(result, shape) for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
-        }
+        outputs, shapes = self._traced.outputs, self._traced.shapes
+        results = evaluate(self._traced.function, points, self.bound, [rows * columns for rows, columns in shapes])
+        return {name: _shaped(result, shape) for name, result, shape in zip(outputs, results, shapes, strict=True)}
 
     def moved(
         self, arguments: Sequence[npt.ArrayLike], shares: tuple[float, float], state: np.random.Generator
@@ -69,14 +110,29 @@ class Trace:
             column = np.asarray(numbers, dtype=float).ravel()
             return np.asarray(column * (1 + share * state.uniform(-1, 1, column.shape)))
 
+        other = copy(self)
         inputs = [near(argument, shares[0]) for argument in arguments]
-        bound = self.bound.copy()
-        bound[self._used] = near(bound[self._used], shares[1])
-        results = self.function.call([*inputs, bound])
-        return {
-            name: _shaped(np.asarray(result, dtype=float).reshape(1, -1), shape)[0]
-            for name, result, shape in zip(self.outputs, results, self.shapes, strict=True)
-        }
+        used = self._traced.used
+        other.bound = self.bound.copy()
+        other.bound[used] = near(self.bound[used], shares[1])
+        return other(*inputs)
+
+
+Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]
+
+
+def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions) -> Trace:
+    """What ``make`` gives, inputs and outputs by word, as a trace with the values of a robot.
+
+    It is made once for all robots of one structure; ``what`` says what else it depends on. Raises UsageError, with the
+    cure, where an output depends on a parameter without a value.
+    """
+    parameters, key = robot.parameters, ("trace", robot.order, purpose, what)
+
+    def bound() -> Trace:
+        return Trace(parameters.kept(key, lambda: Traced(parameters, *make(), purpose)), parameters)
+
+    return parameters.own(key, bound)
 
 
 def _shaped(rows: Array, shape: tuple[int, int]) -> Array:

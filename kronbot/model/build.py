@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import casadi
@@ -61,6 +62,14 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         ),
         motions={joint: motion(entry, parameters, description.source) for joint, entry in file.motion.items()},
     )
+
+
+def with_values(robot: Robot, description: Description) -> Robot:
+    """The model of the same file with other values of its parameters: of the same traces where these allow it."""
+    parameters = robot.parameters.with_values(description.robot.parameters, description.values)
+    if parameters is None:
+        return build(description, robot.order)
+    return replace(robot, description=description, parameters=parameters)
 
 
 def _link(
@@ -155,7 +164,7 @@ def _tabulated_shapes(
     counts = {"v": modes.v, "w": modes.w, "t": modes.torsion}
     if not any(counts.values()):
         return legendre(0), legendre(0), legendre(0)
-    table = read_shapes(folder, shape.file, parameters.evaluate(length, wanted), counts)
+    table = read_shapes(folder, shape.file, parameters.shape_by(length, wanted), counts)
     shapes = tabulated(table, counts)
     return shapes["v"], shapes["w"], shapes["t"]
 
@@ -175,7 +184,7 @@ def _loaded_shapes(
         mass = about_z = about_y = SX(0)
     beam_mass = parameters.number(flexible.mass)
     mu, iota_z, iota_y = (
-        parameters.evaluate(ratio, wanted)
+        parameters.shape_by(ratio, wanted)
         for ratio in (mass / beam_mass, *(J / (beam_mass * length**2) for J in (about_z, about_y)))
     )
     return clamped_mass(modes.v, mu, iota_z), clamped_mass(modes.w, mu, iota_y)

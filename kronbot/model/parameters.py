@@ -3,34 +3,131 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager
+from copy import copy
 from fractions import Fraction
+from threading import RLock
+from typing import TypeVar, cast
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
 from kronbot.description.expressions.expression import Expression, evaluate, exact, quarter_turns
 from kronbot.errors import Argument, FreeParameters
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
+# Traces and the like that a structure keeps at a time.
+MOST_KEPT = 256
+Kept = TypeVar("Kept")
+Definitions = Mapping[str, Expression | None]
+Values = Mapping[str, float | None]
+
+
+class _Structure:
+    """What robots have in common that differ in values only: symbols, and what was traced with them."""
+
+    def __init__(self, names: Definitions) -> None:
+        self.named = {name: SX.sym(name) for name in names}
+        self.literals: dict[str, tuple[SX, Expression]] = {}
+        self.modal: dict[str, tuple[SX, SX]] = {}
+        # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
+        self.angles: dict[Expression, int | None] = {}
+        self.shaping: dict[tuple[str, float], SX] = {}
+        self.kept: dict[Hashable, object] = {}
+        self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
+        self._locks: dict[int, AbstractContextManager[object]] = {}
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held while something is traced, which adds symbols. A forked process has its own: a thread that it does not
+        have may hold that of its parent."""
+        return self._locks.setdefault(os.getpid(), RLock())
+
+    def modal_data(self, base: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The values of the modal data for those of named parameters and literals."""
+        size = len(base), len(self.modal)
+        if self._modal_data is None or self._modal_data[0] != size:
+            symbols = casadi.vertcat(*self.named.values(), *(symbol for symbol, _ in self.literals.values()))
+            values = casadi.vertcat(*(value for _, value in self.modal.values()))
+            self._modal_data = size, casadi.Function("modal", [symbols], [values])
+        return np.asarray(self._modal_data[1](base), dtype=float).ravel()
 
 
 class Parameters:
-    """The interning table from exact expressions to symbols.
+    """The interning table from exact expressions to symbols, and values of the parameters.
 
     A literal 0 or 1, and the sine and cosine of an angle that is an exact multiple of pi/2, are structural constants;
     every other number becomes a symbol, so that ``pi/2`` never turns into 6e-17, free parameters give formulas and one
     trace serves all values. Equal literals share one symbol. *Named* parameters come from ``parameters:`` of the file;
-    *modal data* (X1(l), D1, m11, ...) are symbols bound to an expression of the others.
+    *modal data* (X1(l), D1, m11, ...) are symbols bound to an expression of the others. Symbols and traces are those of
+    a structure, which parameters share that differ in values only (:meth:`with_values`).
     """
 
-    def __init__(self, definitions: Mapping[str, Expression | None], values: Mapping[str, float | None]) -> None:
+    def __init__(self, definitions: Definitions, values: Values) -> None:
         self.definitions = dict(definitions)
         self.values = dict(values)
-        self.named = {name: SX.sym(name) for name in definitions}
-        self.literals: dict[str, tuple[SX, Expression]] = {}
-        self.modal: dict[str, tuple[SX, SX]] = {}
+        self._structure = _Structure(definitions)
+        self._own: dict[Hashable, object] = {}
+
+    def with_values(self, definitions: Definitions, values: Values) -> Parameters | None:
+        """The same symbols with other values; None where these give another structure.
+
+        That is where an angle becomes or ceases to be an exact multiple of pi/2, and where a number changes that the
+        traces were shaped by.
+        """
+        other = copy(self)
+        other.definitions, other.values, other._own = dict(definitions), dict(values), {}
+        shared = self._structure
+        if any(quarter_turns(angle, other._bound) != turns for angle, turns in shared.angles.items()):
+            return None
+        if shared.shaping and self.values != other.values:
+            column = casadi.vertcat(*shared.shaping.values())
+            if other.free_in(column) or other._numbers(column).tolist() != [value for _, value in shared.shaping]:
+                return None
+        return other
+
+    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What ``make`` returned when this was first asked for the key, by whatever robot of this structure.
+
+        It must not depend on values.
+        """
+        kept = self._structure.kept
+        if key not in kept:
+            with self._structure.lock:
+                if key not in kept:
+                    made = make()
+                    while len(kept) >= MOST_KEPT:
+                        del kept[next(iter(kept))]
+                    kept[key] = made
+                    return made
+        return cast("Kept", kept[key])
+
+    def own(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """The same for what depends on these values."""
+        if key not in self._own:
+            while len(self._own) >= MOST_KEPT:
+                self._own.pop(next(iter(self._own)), None)
+            return cast("Kept", self._own.setdefault(key, make()))
+        return cast("Kept", self._own[key])
+
+    @property
+    def named(self) -> dict[str, SX]:
+        """Symbols of the parameters of the file."""
+        return self._structure.named
+
+    @property
+    def literals(self) -> dict[str, tuple[SX, Expression]]:
+        """Symbols of numbers, with the numbers."""
+        return self._structure.literals
+
+    @property
+    def modal(self) -> dict[str, tuple[SX, SX]]:
+        """Symbols of modal data, with what they are in terms of the others."""
+        return self._structure.modal
 
     def number(self, expression: Expression) -> SX:
         """The expression as part of the trace (1 x 1): named parameters and literals are symbols, 0 and 1 constants."""
@@ -43,6 +140,8 @@ class Parameters:
     def cosine_and_sine(self, angle: Expression, coordinate: SX | None = None) -> tuple[SX, SX]:
         """Cosine and sine of an angle (rad), or of angle + coordinate; exact multiples of pi/2 are folded."""
         turns = quarter_turns(angle, self._bound)
+        if angle.names:
+            self._structure.angles[angle] = turns
         if turns is None:
             total = self.number(angle) if coordinate is None else self.number(angle) + coordinate
             return casadi.cos(total), casadi.sin(total)
@@ -63,6 +162,11 @@ class Parameters:
             self.modal[name] = (SX.sym(name), factor * length**power if power else SX(factor))
         return self.modal[name][0]
 
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many literals and modal data there are by now."""
+        return len(self.literals), len(self.modal)
+
     def symbols(self) -> SX:
         """Every symbol interned so far, one column: named parameters, literals, modal data."""
         return casadi.vertcat(
@@ -71,25 +175,47 @@ class Parameters:
             *(symbol for symbol, _ in self.modal.values()),
         )
 
-    def bound(self) -> np.ndarray:
-        """The floats of ``symbols()``; NaN where a named parameter has no value."""
+    def bound(self, extent: tuple[int, int] | None = None) -> npt.NDArray[np.float64]:
+        """The floats of ``symbols()``, or of what these were when they had that extent; NaN for free parameters."""
+        literals, modal = extent or self.extent
+        base, data = self.own(("bound", self.extent), self._bound_now)
+        return np.concatenate([base[: len(self.named) + literals], data[:modal]])
+
+    def _bound_now(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         named = [math.nan if self.values[name] is None else self.values[name] for name in self.named]
         literals = [evaluate(expression, {}) for _, expression in self.literals.values()]
         base = np.array([*named, *literals], dtype=float)
-        symbols = casadi.vertcat(*self.named.values(), *(symbol for symbol, _ in self.literals.values()))
-        modal = casadi.vertcat(*(value for _, value in self.modal.values()))
-        return np.concatenate([base, np.asarray(casadi.Function("modal", [symbols], [modal])(base)).ravel()])
+        return base, self._structure.modal_data(base)
+
+    def value(self, expression: Expression, wanted_for: str) -> float:
+        """A number of the file as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
+        self.require({name for name in expression.names if self.values[name] is None}, wanted_for)
+        return evaluate(expression, {name: cast("float", self.values[name]) for name in expression.names})
 
     def evaluate(self, expression: SX, wanted_for: str) -> float:
         """A traced number (1 x 1) as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
         return float(self.evaluate_all(expression, wanted_for)[0])
 
-    def evaluate_all(self, column: SX, wanted_for: str) -> np.ndarray:
+    def evaluate_all(self, column: SX, wanted_for: str) -> npt.NDArray[np.float64]:
         """The same for a column of them (k x 1), as (k,)."""
-        dense = casadi.densify(SX(column))
-        self.require(self.free_in(dense), wanted_for)
-        numbers = casadi.Function("numbers", [self.symbols()], [dense])
-        return np.asarray(numbers(self.bound())).ravel()
+        self.require(self.free_in(SX(column)), wanted_for)
+        return self._numbers(column)
+
+    def shape_by(self, expression: SX, wanted_for: str) -> float:
+        """The same for a number that decides what is traced: another value of it is another structure."""
+        value = self.evaluate(expression, wanted_for)
+        self._structure.shaping[wanted_for, value] = expression
+        return value
+
+    @property
+    def shaping(self) -> set[str]:
+        """Names of the parameters whose values have shaped what was traced."""
+        folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
+        return folded.union(*map(self.used_in, self._structure.shaping.values()))
+
+    def _numbers(self, column: SX) -> npt.NDArray[np.float64]:
+        numbers = casadi.Function("numbers", [self.symbols()], [casadi.densify(SX(column))])
+        return np.asarray(numbers(self.bound()), dtype=float).ravel()
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""
@@ -99,13 +225,17 @@ class Parameters:
             cure = [part for name in names for part in (" ", Argument("parameters", f"{name}=..."))]
             raise FreeParameters(f"{wanted_for} needs numbers, but {', '.join(names)} {verb}; give", *cure)
 
-    def free_in(self, expression: SX) -> set[str]:
-        """Names of the parameters without a value that a traced expression depends on."""
+    def used_in(self, expression: SX) -> set[str]:
+        """Names of the parameters that a traced expression depends on."""
         used = {symbol.element_hash() for symbol in casadi.symvar(expression)}
         for symbol, value in self.modal.values():
             if symbol.element_hash() in used:
                 used |= {inner.element_hash() for inner in casadi.symvar(value)}
-        return {n for n, symbol in self.named.items() if self.values[n] is None and symbol.element_hash() in used}
+        return {name for name, symbol in self.named.items() if symbol.element_hash() in used}
+
+    def free_in(self, expression: SX) -> set[str]:
+        """Names of those without a value."""
+        return {name for name in self.used_in(expression) if self.values[name] is None}
 
     @property
     def _bound(self) -> dict[str, Expression]:

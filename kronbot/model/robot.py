@@ -244,4 +244,4 @@ def gauge_place(robot: Robot, entry: schema.Gauge) -> tuple[Link, Beam, float]:
     if link.beam is None:
         raise UsageError(f"gauge {entry.name!r} sits on link {entry.link!r}, which is not flexible")
     place = robot.parameters.number(entry.x) / link.beam.length
-    return link, link.beam, min(robot.parameters.evaluate(place, f"gauge {entry.name!r}"), TIP)
+    return link, link.beam, min(robot.parameters.shape_by(place, f"gauge {entry.name!r}"), TIP)

@@ -133,9 +133,9 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
 
 def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray) -> None:
     """Mark the centres of mass of rigid bodies, the area of a dot by the mass."""
-    known = Bodies.of(robot)
-    sizes = LARGEST_BODY * np.sqrt(known.masses / known.masses.max(initial=0.0))
-    for place, each in zip(known.at(q).T, sizes, strict=True):
+    masses, centres = Bodies.of(robot).at(q)
+    sizes = LARGEST_BODY * np.sqrt(masses / masses.max(initial=0.0))
+    for place, each in zip(centres.T, sizes, strict=True):
         size = float(max(each, SMALLEST_BODY))
         axis.plot(*view.of(place[:, None]), "o", markersize=size, color=GREY, **EDGE, zorder=2.5)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.outline import Outline
@@ -88,12 +88,16 @@ def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
 
 def _placed(robot: Robot, seen: View, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the frame is (3,), and the rotation (3, 3) of the axes of its Jacobians, both in the base frame."""
-    symbols = SX.sym("q", robot.n)
-    moving, axes = (
-        relative_motion(robot, symbols, of, frame(robot, WORLD)).pose
-        for of in (seen.of, seen.of if seen.body else seen.to)
-    )
-    placed = Trace(robot.parameters, {"q": symbols}, {"r": moving.r, "R": axes.R}, PURPOSE)(q)
+
+    def poses() -> tuple[dict[str, SX], dict[str, SX]]:
+        symbols = SX.sym("q", robot.n)
+        moving, axes = (
+            relative_motion(robot, symbols, of, frame(robot, WORLD)).pose
+            for of in (seen.of, seen.of if seen.body else seen.to)
+        )
+        return {"q": symbols}, {"r": moving.r, "R": axes.R}
+
+    placed = traced(robot, seen, PURPOSE, poses)(q)
     return placed["r"], placed["R"]
 
 

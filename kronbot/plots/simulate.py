@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
@@ -123,15 +123,16 @@ def _energies(result: Result) -> list[Curve]:
 
 def commanded(robot: Robot, times: np.ndarray) -> dict[str, np.ndarray]:
     """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
-    driven = drives(robot)
-    t = SX.sym("t")
-    asked = driven.commanded(t) | {
-        robot.coordinates[place]: motion.value(t) for place, motion in driven.prescribed.items()
-    }
-    for name, drive in driven.by_joint.items():
-        if drive.pd is not None and drive.pd.target is not None:
-            asked[name] = robot.parameters.number(drive.pd.target)
-    if not asked:
-        return {}
-    rows = Trace(robot.parameters, {"t": t}, asked, PURPOSE).rows(times)
+
+    def expressions() -> tuple[dict[str, SX], dict[str, SX]]:
+        driven, t = drives(robot), SX.sym("t")
+        asked = {"t": t} | driven.commanded(t)
+        asked |= {robot.coordinates[place]: motion.value(t) for place, motion in driven.prescribed.items()}
+        for name, drive in driven.by_joint.items():
+            if drive.pd is not None and drive.pd.target is not None:
+                asked[name] = robot.parameters.number(drive.pd.target)
+        return {"t": t}, asked
+
+    rows = traced(robot, "commanded", PURPOSE, expressions).rows(times)
+    del rows["t"]  # since nothing at all has no trace
     return {name: values[:, 0] for name, values in rows.items()}

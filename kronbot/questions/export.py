@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi
@@ -11,7 +11,6 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.compute.code.routine import Binding, Package
 from kronbot.compute.question import Quantity, Question
-from kronbot.description.expressions.expression import Expression
 from kronbot.errors import UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
@@ -97,12 +96,12 @@ def package(robot: Robot, names: Sequence[str], choice: Choice) -> Package:
     """
     if not robot.n:
         raise UsageError("the robot has no coordinates, hence no functions of them")
-    watched = _Watched(robot.file.parameters, robot.description.values)
-    robot = build(robot.description, robot.order, watched)
+    parameters = Parameters(robot.file.parameters, robot.description.values)
+    robot = build(robot.description, robot.order, parameters)
     q, qd, qdd, tau = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd", "tau"))
     asked = _Asked(robot, q, qd, qdd, tau, choice.algorithm, jacobians.view(robot, choice.frame, choice.axes))
     questions = {name: FUNCTIONS[name].question(asked) for name in names}
-    binding = Binding.of(watched, watched.shaping)
+    binding = Binding.of(parameters, parameters.shaping)
     words = {"algorithm": choice.algorithm, "frame": choice.frame, "axes": choice.axes}
     return Package(
         robot=robot.name,
@@ -117,32 +116,6 @@ def package(robot: Robot, names: Sequence[str], choice: Choice) -> Package:
             for name, question in questions.items()
         ],
     )
-
-
-class _Watched(Parameters):
-    """Parameters that note in ``shaping`` whose values the trace itself depends on."""
-
-    shaping: set[str]
-
-    def __init__(self, definitions: Mapping[str, Expression | None], values: Mapping[str, float | None]) -> None:
-        super().__init__(definitions, values)
-        self.shaping = set()
-
-    def cosine_and_sine(self, angle: Expression, coordinate: SX | None = None) -> tuple[SX, SX]:
-        """As its parent's; an angle that was folded has shaped the trace."""
-        pair = super().cosine_and_sine(angle, coordinate)
-        if not self._names(casadi.vertcat(*pair)):
-            self.shaping |= angle.names
-        return pair
-
-    def evaluate(self, expression: SX, wanted_for: str) -> float:
-        """As its parent's; what a number was needed of has shaped the trace."""
-        self.shaping |= self._names(expression)
-        return super().evaluate(expression, wanted_for)
-
-    def _names(self, expression: SX) -> set[str]:
-        used = {symbol.element_hash() for symbol in casadi.symvar(expression)}
-        return {name for name, symbol in self.named.items() if symbol.element_hash() in used}
 
 
 def _forward_dynamics(asked: _Asked) -> Question:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.errors import UsageError
 from kronbot.mechanics.motion.equations import Equations
@@ -42,10 +42,16 @@ def initial_state(
     """
     q, qd = np.zeros(robot.n), np.zeros(robot.n)
     on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
-    t = SX.sym("t")
-    for place, motion in (on_motion | dict(system.drives.prescribed)).items():
-        first = Trace(robot.parameters, {"t": t}, dict(zip("qvw", motion.derivatives(t), strict=True)), PURPOSE)(0.0)
-        q[place], qd[place] = first["q"][0], first["v"][0]
+
+    def motions() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")
+        followed = on_motion | dict(system.drives.prescribed)
+        return {"t": t}, {"t": t} | {str(place): casadi.vertcat(*m.derivatives(t)) for place, m in followed.items()}
+
+    first = traced(robot, "first", PURPOSE, motions)(0.0)
+    del first["t"]  # since nothing at all has no trace
+    for joint, at in first.items():
+        q[int(joint)], qd[int(joint)] = at[:2]
     for place in (*given_q, *given_qd):
         if place not in system.free:
             raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
@@ -74,9 +80,13 @@ def step_of_gravity(
     places = _modal(robot, system)
     if robot.gravity.is_zero() or not places or x[places].any():
         return []
-    q_f, modal = system.x[places, :], list(robot.flexible)
-    parts = {"g": casadi.gradient(gravity_energy(system.state), q_f), "K": robot.stiffness[modal, modal]}
-    values = Trace(robot.parameters, {"t": system.t, "x": system.x}, parts, PURPOSE)(0.0, x)
+
+    def sagging_forces() -> tuple[dict[str, SX], dict[str, SX]]:
+        q_f, modal = system.x[places, :], list(robot.flexible)
+        parts = {"g": casadi.gradient(gravity_energy(system.state), q_f), "K": robot.stiffness[modal, modal]}
+        return {"t": system.t, "x": system.x}, parts
+
+    values = traced(robot, "sag", PURPOSE, sagging_forces)(0.0, x)
     sagging = x.copy()
     sagging[places] = -np.linalg.solve(values["K"].reshape(len(places), -1), values["g"])
     tips = report(0.0, sagging)

@@ -14,7 +14,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Quantity, Question
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.errors import Argument, ComputationError
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
@@ -105,6 +105,10 @@ class Linearization:
 
     @cached_property
     def _trace(self) -> Trace:
+        which = tuple(self.choice.inputs), tuple(self.choice.outputs)
+        return traced(self.robot, which, PURPOSE, self._matrices)
+
+    def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear, signals = self._linear, self._signals
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
         parts = {
@@ -116,14 +120,18 @@ class Linearization:
             "E": signals.E,
             "P": signals.P,
         }
-        return Trace(self.robot.parameters, inputs, parts, PURPOSE)
+        return inputs, parts
 
     @cached_property
     def _rigid(self) -> Trace:
         """Torques of the rigid arm."""
-        linear = self._linear
-        inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "force": linear.force}
-        return Trace(self.robot.parameters, inputs, {"tau": rigid_forces(self.robot, linear)}, PURPOSE)
+
+        def torques() -> tuple[Mapping[str, SX], Mapping[str, SX]]:
+            linear = self._linear
+            inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "force": linear.force}
+            return inputs, {"tau": rigid_forces(self.robot, linear)}
+
+        return traced(self.robot, "rigid", PURPOSE, torques)
 
     def at(self, point: Point) -> Result:
         """The linear model about a point, with its state space, modes and a verdict.

@@ -13,7 +13,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
@@ -49,7 +49,7 @@ def linearize_along(
     if not robot.motions:
         raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)
-    trace = _along(robot)
+    trace = traced(robot, "along", PURPOSE, lambda: _along(robot))
     if period is not None:
         _demand_tables(robot, period, "the period")
     found = _period(robot, trace) if period is None else period
@@ -87,10 +87,10 @@ def _own_duration(robot: Robot) -> float:
     settings = robot.file.simulate
     if settings is None or settings.duration is None:
         raise UsageError("how long? give ", Argument("duration"), ", or a ", Argument("period"))
-    return robot.parameters.evaluate(robot.parameters.number(settings.duration), PURPOSE)
+    return robot.parameters.value(settings.duration, PURPOSE)
 
 
-def _along(robot: Robot) -> Trace:
+def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     """M_L, D_L, K_L, h_L as functions of time."""
     linear = LinearModel.about_any_motion(robot)
     t = SX.sym("t")
@@ -106,7 +106,7 @@ def _along(robot: Robot) -> Trace:
     placed = casadi.substitute(
         parts, [casadi.vertcat(*symbols), linear.force], [casadi.densify(casadi.vertcat(*values)), SX.zeros(3, 1)]
     )
-    return Trace(robot.parameters, {"t": t}, dict(zip("MDKh", placed, strict=True)), PURPOSE)
+    return {"t": t}, dict(zip("MDKh", placed, strict=True))
 
 
 def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozenset[int]) -> dict[str, Named]:

@@ -48,7 +48,7 @@ class Sweep:
         entry = robot.file.statics or schema.Statics()
 
         def numbers(expressions: Iterable[Expression], place: str) -> Array:
-            return robot.parameters.evaluate_all(robot.parameters.vector(tuple(expressions)), place)
+            return np.array([robot.parameters.value(each, place) for each in expressions])
 
         return Sweep(
             {joint: numbers(values, f"statics.angles.{joint}").tolist() for joint, values in entry.angles.items()},

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import casadi
 import numpy as np
 import numpy.typing as npt
+from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
 from kronbot.mechanics.linear.deflation import SecondOrder
@@ -43,13 +44,16 @@ class Vibrations:
     @cached_property
     def trace(self) -> Trace:
         """M, D, K as functions of q, qd, qdd (n,)."""
+        return traced(self.robot, "matrices", PURPOSE, self._matrices)
+
+    def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)
         linear = LinearModel.about_any_motion(self.robot)
         parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
         # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady
         # spin.
-        parts = {name: casadi.substitute(part, linear.force, casadi.SX.zeros(3, 1)) for name, part in parts.items()}
-        return Trace(self.robot.parameters, {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts, PURPOSE)
+        parts = {name: casadi.substitute(part, linear.force, SX.zeros(3, 1)) for name, part in parts.items()}
+        return {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts
 
     def system(self, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
         """The matrices of the coordinates that are free. Raises ComputationError where M is singular."""

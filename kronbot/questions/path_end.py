@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.errors import Argument
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.model.beam import TIP
@@ -49,12 +49,17 @@ def _linear_turn(path: Path, straight: Array) -> float:
 
 def _tips(robot: Robot, q: Array, purpose: str) -> dict[str, tuple[float, float]]:
     """How far the tip of every beam with modes is from where it is straight, m and as a share of its length."""
-    symbol, moved, lengths = SX.sym("q", robot.n), {}, {}
-    for link in robot.links:
-        if link.beam is not None and link.modes:
-            (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
-            moved[link.name] = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
-            lengths[link.name] = robot.parameters.evaluate(link.beam.length, purpose)
-    values = Trace(robot.parameters, {"q": symbol}, moved, purpose)(q) if moved else {}
-    sizes = {name: float(np.linalg.norm(each)) for name, each in values.items()}
-    return {name: (size, size / lengths[name]) for name, size in sizes.items()}
+
+    def tips() -> tuple[dict[str, SX], dict[str, SX]]:
+        symbol, found = SX.sym("q", robot.n), {"none": SX(4, 1)}  # since nothing at all has no trace
+        for link in robot.links:
+            if link.beam is not None and link.modes:
+                (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
+                moved = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
+                found[link.name] = casadi.vertcat(moved, link.beam.length)
+        return {"q": symbol}, found
+
+    values = traced(robot, "tips", purpose, tips)(q)
+    del values["none"]
+    sizes = {name: (float(np.linalg.norm(each[:3])), float(each[3])) for name, each in values.items()}
+    return {name: (size, size / length) for name, (size, length) in sizes.items()}

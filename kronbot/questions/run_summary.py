@@ -9,7 +9,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.model.robot import Robot
 
@@ -36,9 +36,12 @@ def highlights(robot: Robot, drives: Drives, series: Mapping[str, Array], solver
         if link.modes:
             tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
             summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
-    t = SX.sym("t")
-    if commanded := drives.commanded(t):
-        wanted = Trace(robot.parameters, {"t": t}, commanded, "simulate").rows(series["t"])
-        for name, values in wanted.items():
+
+    def commanded() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")
+        return {"t": t}, {"t": t} | drives.commanded(t)
+
+    for name, values in traced(robot, "commanded", "simulate", commanded).rows(series["t"]).items():
+        if name != "t":
             summary[f"peak_deviation.{name}"] = float(np.abs(series[name] - values[:, 0]).max())
     return summary

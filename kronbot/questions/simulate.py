@@ -9,9 +9,10 @@ from decimal import Decimal
 import casadi
 import numpy as np
 import numpy.typing as npt
+from casadi import SX
 
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.mechanics.linear.regularity import demand_regular
@@ -86,7 +87,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
             raise UsageError("; ".join(short))
         parameters = robot.parameters
         parameters.require(parameters.free_in(system.rate), PURPOSE)
-        report = _report(robot, system)
+        report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
         at = stops(run.duration, system.drives.corners(PURPOSE))
         solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
         rows, watched = grid(run.duration, run.step), sampled(at)
@@ -180,14 +181,13 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
     Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
     """
     settings = robot.file.simulate or schema.Simulate()
-    number = robot.parameters.number
     if duration is None:
         if settings.duration is None:
             raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
-        duration = robot.parameters.evaluate(number(settings.duration), "simulate.duration")
+        duration = robot.parameters.value(settings.duration, "simulate.duration")
     if step is None:
         given = settings.step
-        step = duration / ROWS if given is None else robot.parameters.evaluate(number(given), "simulate.step")
+        step = duration / ROWS if given is None else robot.parameters.value(given, "simulate.step")
     demand_rows(duration, step, 2 * robot.n)
     return duration, step
 
@@ -236,13 +236,17 @@ def _demand_possible(robot: Robot, system: Equations, x: Array) -> None:
 
 def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
     """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
-    matrix = generalized_inertia_matrix(system.state)[system.free, system.free]
-    trace = Trace(robot.parameters, {"t": system.t, "x": system.x}, {"M": matrix}, PURPOSE)
+
+    def matrix() -> tuple[dict[str, SX], dict[str, SX]]:
+        M = generalized_inertia_matrix(system.state)[system.free, system.free]
+        return {"t": system.t, "x": system.x}, {"M": M}
+
+    trace = traced(robot, "inertia", PURPOSE, matrix)
     count = len(system.free)
     demand_regular(trace(0.0, x)["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
 
 
-def _report(robot: Robot, system: Equations) -> Trace:
+def _report(robot: Robot, system: Equations) -> tuple[dict[str, SX], dict[str, SX]]:
     """All that a row of output holds, from t and x."""
     state = system.state
     outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
@@ -257,7 +261,7 @@ def _report(robot: Robot, system: Equations) -> Trace:
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
     }
-    return Trace(robot.parameters, {"t": system.t, "x": system.x}, outputs, PURPOSE)
+    return {"t": system.t, "x": system.x}, outputs
 
 
 def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:

@@ -9,8 +9,8 @@ from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.question import Quantity, Question
-from kronbot.compute.trace import Trace
+from kronbot.compute.question import Quantity, Question, asked
+from kronbot.compute.trace import traced
 from kronbot.errors import ComputationError
 from kronbot.kronecker.calculus import derivative_columns
 from kronbot.kronecker.taylor import coefficients, directional
@@ -33,21 +33,26 @@ def taylor(robot: Robot, of: str, seen: View, terms: int, q: Array, delta: Array
     Coefficients that would be too large are left out where there is a delta (the expansion does not need them). Raises
     ComputationError where they are all that was asked for.
     """
-    symbol, quantity = _quantity(robot, of, seen)
+    what = (of, seen, terms)
+    symbol, quantity = robot.parameters.kept(("taylor", robot.order, of, seen), lambda: _quantity(robot, of, seen))
     arrays: dict[str, Named] = {}
     summary: dict[str, Scalar] = {"of": of, "terms": terms}
     try:
-        arrays |= _coefficients(robot, of, symbol, quantity, terms, q)
+        question = asked(robot, ("taylor", *what), lambda: _coefficients(robot, of, symbol, quantity, terms))
+        arrays |= question.at(q)
     except ComputationError as error:
         if delta is None:
             raise
         summary["left_out"] = str(error)
     if delta is not None:
-        change = SX.sym("delta", robot.n)
-        parts = directional(quantity.expression, symbol, change, terms)
-        outputs = {"exact": casadi.substitute(quantity.expression, symbol, symbol + change)}
-        outputs |= {f"term{k}": part for k, part in enumerate(parts)}
-        values = Trace(robot.parameters, {"q": symbol, "delta": change}, outputs, PURPOSE)(q, delta)
+
+        def expansion() -> tuple[dict[str, SX], dict[str, SX]]:
+            change = SX.sym("delta", robot.n)
+            parts = directional(quantity.expression, symbol, change, terms)
+            outputs = {"exact": casadi.substitute(quantity.expression, symbol, symbol + change)}
+            return {"q": symbol, "delta": change}, outputs | {f"term{k}": part for k, part in enumerate(parts)}
+
+        values = traced(robot, what, PURPOSE, expansion)(q, delta)
         shape = (len(quantity.rows),) if quantity.columns is None else (len(quantity.rows), len(quantity.columns))
         exact, sums = (
             values["exact"].reshape(shape),
@@ -73,7 +78,7 @@ def _quantity(robot: Robot, of: str, seen: View) -> tuple[SX, Quantity]:
     return question.inputs["q"], question.quantities[of]
 
 
-def _coefficients(robot: Robot, of: str, q: SX, quantity: Quantity, terms: int, at: Array) -> dict[str, Named]:
+def _coefficients(robot: Robot, of: str, q: SX, quantity: Quantity, terms: int) -> Question:
     parts = coefficients(quantity.expression, q, terms)
     # A vector has its Jacobian for first derivative: columns are the variables alone.
     columns = [""] if quantity.columns is None else list(quantity.columns)
@@ -83,4 +88,4 @@ def _coefficients(robot: Robot, of: str, q: SX, quantity: Quantity, terms: int, 
         names = None if k == 0 and quantity.columns is None else [column.lstrip("|") for column in columns]
         quantities[name] = Quantity(part, quantity.rows, names, "SI" if k else quantity.units)
         columns = derivative_columns(columns, robot.coordinates)
-    return Question(robot.parameters, {"q": q}, robot.derivative_names(["q"]), quantities, PURPOSE).at(at)
+    return Question(robot.parameters, {"q": q}, robot.derivative_names(["q"]), quantities, PURPOSE)

@@ -105,8 +105,8 @@ def test_bodies_are_dots_at_their_centres_of_mass(picture):
     """Where the Jacobian's frames com:LINK say they are; the area of a dot by the mass; none without a mass."""
     robot = kronbot.load("puma560")
     q = np.array([0.3, 0.5, 0.2, 0, 0.4, 0])
-    known = Bodies.of(robot)
-    found = sorted(zip(known.masses, known.at(q).T.tolist(), strict=True))
+    masses, centres = Bodies.of(robot).at(q)
+    found = sorted(zip(masses, centres.T.tolist(), strict=True))
     wanted = []
     symbols = casadi.SX.sym("q", robot.n)
     for link in robot.links:
@@ -124,7 +124,8 @@ def test_bodies_are_dots_at_their_centres_of_mass(picture):
     assert len(dots) == len(wanted)
     sizes = sorted(dot.get_markersize() for dot in dots)
     assert sizes[-1] == arms.LARGEST_BODY
-    assert Bodies.of(kronbot.load("stacker")).masses.size == 0
+    stacker = kronbot.load("stacker")
+    assert Bodies.of(stacker).at(np.zeros(stacker.n))[0].size == 0
 
 
 def jacobian_at(robot, q, frame="endpoint", axes="base"):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.pose import Pose
 from kronbot.model.robot import BASE, Robot
@@ -28,22 +28,7 @@ class Outline:
     @staticmethod
     def of(robot: Robot) -> Outline:
         """The outline of a robot."""
-        q = SX.sym("q", robot.n)
-        tips: dict[int, Pose] = {BASE: Pose.identity()}
-        lines: dict[int, SX] = {}
-        for i in robot.outward:
-            link = robot.links[i]
-            before, q_f = tips[link.parent], q[link.modal, :]
-            root = before @ link.root_pose(q, robot.parameters)
-            tips[i] = root @ link.tip(q_f).pose
-            points = [root.r, tips[i].r]
-            if link.beam is not None:
-                points[1:] = [root.r + root.R @ point for point in _points(link.beam, q_f)]
-            lines[i] = casadi.horzcat(before.r, *points)
-        hand = tips[robot.endpoint.link]
-        named = {link.name: lines[i] for i, link in enumerate(robot.links)}
-        named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
-        return Outline(Trace(robot.parameters, {"q": q}, named, "drawing"))
+        return Outline(traced(robot, "outline", "drawing", lambda: _lines(robot)))
 
     def at(self, q: Array) -> list[Array]:
         """The polylines at q."""
@@ -52,34 +37,36 @@ class Outline:
 
 @dataclass(frozen=True)
 class Bodies:
-    """Where the rigid bodies of a robot are: their masses (B,), kg, and their centres at any q (n,)."""
+    """Where the rigid bodies of a robot are, at any q (n,)."""
 
-    masses: Array
     trace: Trace
 
     @staticmethod
     def of(robot: Robot) -> Bodies:
         """The bodies of a robot that have a mass; without those whose mass or place has no value."""
-        q = SX.sym("q", robot.n)
-        places = [SX(3, 1)]  # of the base, since nothing at all has no trace
-        masses: list[float] = []
-        tips: dict[int, Pose] = {BASE: Pose.identity()}
-        for i in robot.outward:
-            link = robot.links[i]
-            root = tips[link.parent] @ link.root_pose(q, robot.parameters)
-            tips[i] = root @ link.tip(q[link.modal, :]).pose
-            hubs = [] if link.hub is None else [(root, link.hub)]
-            for frame, body in (*hubs, *((tips[i], body) for body in link.bodies)):
-                if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
-                    mass = robot.parameters.evaluate(body.mass, "drawing")
-                    if mass > 0:
-                        masses.append(mass)
-                        places.append(frame.r + frame.R @ body.com)
-        return Bodies(np.array(masses), Trace(robot.parameters, {"q": q}, {"r": casadi.horzcat(*places)}, "drawing"))
 
-    def at(self, q: Array) -> Array:
-        """Their centres of mass (3, B) in the base frame, m."""
-        return self.trace(q)["r"].reshape(3, -1)[:, 1:]
+        def centres() -> tuple[dict[str, SX], dict[str, SX]]:
+            q, tips = SX.sym("q", robot.n), {BASE: Pose.identity()}
+            places = [SX(4, 1)]  # of the base, since nothing at all has no trace
+            for i in robot.outward:
+                link = robot.links[i]
+                root = tips[link.parent] @ link.root_pose(q, robot.parameters)
+                tips[i] = root @ link.tip(q[link.modal, :]).pose
+                hubs = [] if link.hub is None else [(root, link.hub)]
+                for frame, body in (*hubs, *((tips[i], body) for body in link.bodies)):
+                    if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
+                        places.append(casadi.vertcat(body.mass, frame.r + frame.R @ body.com))
+            return {"q": q}, {"bodies": casadi.horzcat(*places)}
+
+        # Which bodies have values is a matter of the values.
+        free = frozenset(name for name, value in robot.parameters.values.items() if value is None)
+        return Bodies(traced(robot, ("bodies", free), "drawing", centres))
+
+    def at(self, q: Array) -> tuple[Array, Array]:
+        """Masses (B,), kg, of those that have one, and their centres of mass (3, B) in the base frame, m."""
+        masses, *centres = self.trace(q)["bodies"].reshape(4, -1)
+        heavy = masses > 0
+        return masses[heavy], np.array(centres)[:, heavy]
 
 
 @dataclass(frozen=True)
@@ -91,18 +78,40 @@ class Twists:
     @staticmethod
     def of(robot: Robot) -> Twists:
         """The twists of a robot."""
-        q = SX.sym("q", robot.n)
-        angles = {"none": SX(1, 1)}  # since nothing at all has no trace
-        for link in robot.links:
-            if link.beam is not None and link.beam.torsion.count:
-                own = q[link.modal, :][-link.beam.torsion.count :, :]
-                rows = [link.beam.row(link.beam.torsion, xi, 0) for xi in _places()]
-                angles[link.name] = casadi.vertcat(*rows) @ own
-        return Twists(Trace(robot.parameters, {"q": q}, angles, "drawing"))
+
+        def angles() -> tuple[dict[str, SX], dict[str, SX]]:
+            q, found = SX.sym("q", robot.n), {"none": SX(1, 1)}  # since nothing at all has no trace
+            for link in robot.links:
+                if link.beam is not None and link.beam.torsion.count:
+                    own = q[link.modal, :][-link.beam.torsion.count :, :]
+                    rows = [link.beam.row(link.beam.torsion, xi, 0) for xi in _places()]
+                    found[link.name] = casadi.vertcat(*rows) @ own
+            return {"q": q}, found
+
+        return Twists(traced(robot, "twists", "drawing", angles))
 
     def along(self, direction: Array) -> dict[str, Array]:
         """Angles (POINTS,) by link for a change of the coordinates (n,), in which they are linear."""
         return {name: angles for name, angles in self.trace(direction).items() if len(angles) == POINTS}
+
+
+def _lines(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
+    q = SX.sym("q", robot.n)
+    tips: dict[int, Pose] = {BASE: Pose.identity()}
+    lines: dict[int, SX] = {}
+    for i in robot.outward:
+        link = robot.links[i]
+        before, q_f = tips[link.parent], q[link.modal, :]
+        root = before @ link.root_pose(q, robot.parameters)
+        tips[i] = root @ link.tip(q_f).pose
+        points = [root.r, tips[i].r]
+        if link.beam is not None:
+            points[1:] = [root.r + root.R @ point for point in _points(link.beam, q_f)]
+        lines[i] = casadi.horzcat(before.r, *points)
+    hand = tips[robot.endpoint.link]
+    named = {link.name: lines[i] for i, link in enumerate(robot.links)}
+    named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
+    return {"q": q}, named
 
 
 def _places() -> list[float]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.mechanics.static.tangent import Index, Tangent, crossed
 from kronbot.model.robot import Robot
 
@@ -50,14 +50,17 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
     For a beam that is its length times the root mean square of its curvature and twist, whatever the shapes are;
     joints count as they are.
     """
-    G = SX.eye(robot.n)
-    for link in robot.links:
-        if link.beam is not None and link.modes:
-            parts = [link.beam.modal_matrix("k", d, d.strain) for d in link.beam.directions]
-            G[link.modal, link.modal] = link.beam.length * casadi.diagcat(*parts)
-    anywhere = {"q": SX.sym("q", robot.n)}
-    values = Trace(robot.parameters, anywhere, {"G": G[free, free]}, purpose)(np.zeros(robot.n))
-    return values["G"].reshape(len(free), len(free))
+
+    def whole() -> tuple[dict[str, SX], dict[str, SX]]:
+        G = SX.eye(robot.n)
+        for link in robot.links:
+            if link.beam is not None and link.modes:
+                parts = [link.beam.modal_matrix("k", d, d.strain) for d in link.beam.directions]
+                G[link.modal, link.modal] = link.beam.length * casadi.diagcat(*parts)
+        return {"q": SX.sym("q", robot.n)}, {"G": G}
+
+    values = traced(robot, "metric", purpose, whole)(np.zeros(robot.n))
+    return values["G"].reshape(robot.n, robot.n)[np.ix_(free, free)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import traced
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 
@@ -24,13 +24,18 @@ def beyond_small(robot: Robot, q: Array, purpose: str) -> npt.NDArray[np.bool_]:
 
     Orders 0 and exact hold everywhere. Raises UsageError where a parameter has no value.
     """
-    symbol, shares = SX.sym("q", robot.n), []
-    for link in robot.links:
-        if robot.order in ("1", "2") and link.beam is not None and link.modes:
-            (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
-            moved = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
-            shares += [casadi.norm_2(moved) / (SMALL * link.beam.length), casadi.norm_2(tip.theta) / TURN]
-    if not shares:
+
+    if robot.order not in ("1", "2") or not robot.flexible:
         return np.zeros(len(q), dtype=bool)
-    trace = Trace(robot.parameters, {"q": symbol}, {"shares": casadi.vertcat(*shares)}, purpose)
-    return np.asarray((trace.rows(q)["shares"] > 1).any(axis=1))
+
+    def tips() -> tuple[dict[str, SX], dict[str, SX]]:
+        symbol, shares = SX.sym("q", robot.n), []
+        for link in robot.links:
+            if link.beam is not None and link.modes:
+                (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
+                moved = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
+                shares += [casadi.norm_2(moved) / (SMALL * link.beam.length), casadi.norm_2(tip.theta) / TURN]
+        return {"q": symbol}, {"shares": casadi.vertcat(*shares)}
+
+    shares = traced(robot, "small", purpose, tips).rows(q)["shares"]
+    return np.asarray((shares.reshape(len(q), -1) > 1).any(axis=1))

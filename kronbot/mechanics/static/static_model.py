@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import casadi
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.energy import elastic_energy
@@ -79,19 +80,25 @@ class StaticModel:
 
     def balance(self) -> Trace:
         """F, K = dF/dq and the endpoint Jacobian J as numbers."""
-        outputs = {"F": self.forces, "K": casadi.jacobian(self.forces, self.q), "J": self.endpoint_jacobian}
-        return Trace(self.robot.parameters, self.inputs, outputs, PURPOSE)
+        return self._traced(
+            "balance",
+            lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q), "J": self.endpoint_jacobian},
+        )
 
     def report(self) -> Trace:
         """Everything that a row holds, at an equilibrium."""
-        outputs = self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
-        return Trace(self.robot.parameters, self.inputs, outputs, PURPOSE)
+        return self._traced(
+            "report", lambda: self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
+        )
 
     def linear_report(self) -> Trace:
         """The same as the linear statics sees it: positions as polynomials of the order's degree, forces of degree 1.
 
         ``quadratic`` holds the forces with the terms of second order, which Piedboeuf (41) leaves out.
         """
+        return self._traced("linear report", self._truncated)
+
+    def _truncated(self) -> dict[str, SX]:
         degree = {"0": 0, "1": 1}.get(self.robot.order, 2)
 
         def cut(expression: SX, degree: int) -> SX:
@@ -99,7 +106,11 @@ class StaticModel:
 
         outputs = {name: cut(part, degree) for name, part in self._positions().items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
-        return Trace(self.robot.parameters, self.inputs, outputs | self._strains(), PURPOSE)
+        return outputs | self._strains()
+
+    def _traced(self, what: str, outputs: Callable[[], dict[str, SX]]) -> Trace:
+        loads = self.statics.loads, self.statics.distributed, self.statics.gauges
+        return traced(self.robot, (what, *loads), PURPOSE, lambda: (self.inputs, outputs()))
 
     def _positions(self) -> dict[str, SX]:
         """Endpoint, its displacement from the rigid robot's, and for every beam its tip and rotations along it."""
