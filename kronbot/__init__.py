@@ -83,4 +83,4 @@ def _built(source: Source, order: str | int, parameters: Mapping[str, str | floa
     from kronbot.model.build import build
 
     settings = {} if parameters is None else arguments.expressions(parameters, "parameter")
-    return Robot.of(build(description.load(source, settings), arguments.order(order)))
+    return Robot(build(description.load(source, settings), arguments.order(order)))

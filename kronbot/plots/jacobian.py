@@ -15,7 +15,7 @@ from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
 from kronbot.plots import arms
 from kronbot.plots.arms import View as Plane
-from kronbot.plots.style import COLOURS, picture
+from kronbot.plots.style import COLOURS, Picture, drawn
 from kronbot.questions.jacobian import View
 from kronbot.questions.result import Result
 
@@ -52,8 +52,9 @@ class Ellipsoid:
         return f"{self.word}: {noun} {', '.join(f'{size:.3g}' for size in self.sizes)} {self.unit}"
 
 
-def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
-    """Write the picture of the Jacobians of a frame of ``robot``, as ``seen``, at one point.
+@drawn
+def draw(robot: Robot, result: Result, seen: View) -> Picture:
+    """The picture of the Jacobians of a frame of ``robot``, as ``seen``, at one point.
 
     Modal coordinates are at rest: their rates have another unit and no common measure with those of joints. A spatial
     robot is seen from two sides, and the ellipsoid of its angular velocities too.
@@ -75,15 +76,16 @@ def draw(name: str, robot: Robot, result: Result, seen: View) -> None:
     height = max(arms.height(planes, [shape], 1 / len(planes)), arms.LOWEST + SHARE * arms.HIGHEST)
     what = seen.of.name + ("" if not seen.to.way else f" relative to {seen.to.name}")
     title = f"jacobian {robot.name}, order {result.order}: {what}, joint rates of norm 1"
-    with picture(name, title, mosaic, [height] * len(found)) as axes:
-        for row, ellipsoid in enumerate(found):
-            for column, plane in enumerate(planes):
-                axis = axes[f"{row} {column}"]
-                arms.trace(axis, plane, shape, color="#777777")
-                arms.joints(axis, plane, robot, shape)
-                arms.bodies(axis, plane, robot, q)
-                _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
-                arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
+    axes = Picture(title, mosaic, [height] * len(found))
+    for row, ellipsoid in enumerate(found):
+        for column, plane in enumerate(planes):
+            axis = axes[f"{row} {column}"]
+            arms.trace(axis, plane, shape, color="#777777")
+            arms.joints(axis, plane, robot, shape)
+            arms.bodies(axis, plane, robot, q)
+            _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
+            arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
+    return axes
 
 
 def _placed(robot: Robot, seen: View, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

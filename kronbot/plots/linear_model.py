@@ -18,7 +18,7 @@ from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.frequency_response import Pair, pair_of, response
 from kronbot.plots.modes import HIGHEST, draw_shape, swinging, told
 from kronbot.plots.poles import draw_poles, visible
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, flow, number_ticks, picture, short
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -32,25 +32,25 @@ STRIP = 1.5
 MARGIN = 0.06
 
 
-def draw(name: str, robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> None:
-    """Write the picture of a linear model of ``robot`` about a point, or along a motion.
+@drawn
+def draw(robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> Picture:
+    """The picture of a linear model of ``robot`` about a point, or along a motion.
 
     ``pair`` are the output and the input of the frequency response; by default the first input with the first output
     that answers to it. Raises UsageError for names that the state space has not, and for formulas.
     """
     if any(array.symbolic for array in result.arrays.values()):
-        raise UsageError("--plot draws numbers: leave out --symbolic")
+        raise UsageError("pictures draw numbers, not formulas")
     if "poles" in result.arrays:
         if not result.arrays["poles"].values.size:
-            raise UsageError("--plot: all coordinates are locked, the linear model has no poles to draw")
-        _about_a_point(name, robot, result, pair)
-        return
+            raise UsageError("all coordinates are locked: the linear model has no poles to draw")
+        return _about_a_point(robot, result, pair)
     if pair is not None:
-        raise UsageError("--pair is for a model about a point: leave out --motion")
-    _along_a_motion(name, robot, result)
+        raise UsageError("a pair is for a model about a point, not for one along a motion")
+    return _along_a_motion(robot, result)
 
 
-def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, str] | None) -> None:
+def _about_a_point(robot: Robot, result: Result, wanted: tuple[str, str] | None) -> Picture:
     arrays = result.arrays
     poles = np.asarray(arrays["poles"].values, dtype=complex)
     pair = pair_of(arrays, poles, wanted)
@@ -70,12 +70,13 @@ def _about_a_point(name: str, robot: Robot, result: Result, wanted: tuple[str, s
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
     twists = Twists.of(robot)
-    with picture(name, title, [*mosaic, *rows], heights) as axes:
-        draw_poles(axes["poles"], poles)
-        if pair is not None:
-            _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
-        for key, shape in shapes.items():
-            draw_shape(axes[key], robot, lines, twists, seen, q, shape)
+    axes = Picture(title, [*mosaic, *rows], heights)
+    draw_poles(axes["poles"], poles)
+    if pair is not None:
+        _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
+    for key, shape in shapes.items():
+        draw_shape(axes[key], robot, lines, twists, seen, q, shape)
+    return axes
 
 
 def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:
@@ -115,7 +116,7 @@ def _unit(robot: Robot, pair: Pair) -> str:
     return f"{above}/({below})" if " " in below else f"{above}/{below}"
 
 
-def _along_a_motion(name: str, robot: Robot, result: Result) -> None:
+def _along_a_motion(robot: Robot, result: Result) -> Picture:
     K = result.arrays["K_L"]
     assert K.axis is not None
     time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
@@ -124,17 +125,18 @@ def _along_a_motion(name: str, robot: Robot, result: Result) -> None:
     multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
     keys = [*(["multipliers"] if multipliers else []), *panels, *(["frequencies"] if frozen else [])]
     if not keys:
-        raise ComputationError("--plot: K_L is zero all along the motion, there is nothing to draw")
+        raise ComputationError("K_L is zero all along the motion: there is nothing to draw")
     mosaic = flow(keys)
     heights = [HEIGHT + 0.9 if "multipliers" in row else HEIGHT for row in mosaic]
-    with picture(name, f"linear model along the motion of {robot.name}, order {result.order}", mosaic, heights) as axes:
-        for key, diagram in panels.items():
-            curves.draw(axes[key], time, diagram)
-        if frozen:
-            title = "frequencies, M_L and K_L frozen"
-            curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, frozen))
-        if multipliers:
-            _multipliers(axes["multipliers"], result)
+    axes = Picture(f"linear model along the motion of {robot.name}, order {result.order}", mosaic, heights)
+    for key, diagram in panels.items():
+        curves.draw(axes[key], time, diagram)
+    if frozen:
+        title = "frequencies, M_L and K_L frozen"
+        curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, frozen))
+    if multipliers:
+        _multipliers(axes["multipliers"], result)
+    return axes
 
 
 def _stiffness(robot: Robot, K: Array) -> list[Diagram]:

@@ -14,7 +14,7 @@ from kronbot.mechanics.multibody.outline import Outline, Twists
 from kronbot.model.robot import Robot
 from kronbot.plots import arms
 from kronbot.plots.arms import Lines, View
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, entitle, picture, stroke
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, stroke
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ class Shape:
     direction: np.ndarray
 
 
-def draw(name: str, robot: Robot, result: Result) -> None:
-    """Write the picture of the modes of ``robot``: a column with joints locked, one with joints free.
+@drawn
+def draw(robot: Robot, result: Result) -> Picture:
+    """The picture of the modes of ``robot``: a column with joints locked, one with joints free.
 
     Below them, where the answer tells it, how the frequencies converge.
     """
@@ -64,21 +65,22 @@ def draw(name: str, robot: Robot, result: Result) -> None:
         heights.append(HEIGHT)
     twists = Twists.of(robot)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
-    with picture(name, f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights) as axes:
-        for key, case in tables.items():
-            _draw_convergence(axes[key], case, result.arrays[key])
-        for key, axis in axes.items():
-            if key in tables:
-                continue
-            case, _, i = key.partition(" ")
-            if int(i) < len(found[case]):
-                shape = found[case][int(i)]
-                draw_shape(axis, robot, lines, twists, seen, q, replace(shape, title=f"{case}: {shape.title}"))
-            elif any(found.values()):
-                axis.set_axis_off()
-            else:
-                arms.trace(axis, seen[0], lines(q), color=COLOURS[0])
-                arms.finish(axis, seen[0], "no mode swings")
+    axes = Picture(f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights)
+    for key, case in tables.items():
+        _draw_convergence(axes[key], case, result.arrays[key])
+    for key, axis in axes.items():
+        if key in tables:
+            continue
+        case, _, i = key.partition(" ")
+        if int(i) < len(found[case]):
+            shape = found[case][int(i)]
+            draw_shape(axis, robot, lines, twists, seen, q, replace(shape, title=f"{case}: {shape.title}"))
+        elif any(found.values()):
+            axis.set_axis_off()
+        else:
+            arms.trace(axis, seen[0], lines(q), color=COLOURS[0])
+            arms.finish(axis, seen[0], "no mode swings")
+    return axes
 
 
 def swinging(robot: Robot, result: Result, suffix: str) -> list[Shape]:

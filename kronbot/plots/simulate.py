@@ -14,7 +14,7 @@ from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
-from kronbot.plots.style import HEIGHT, flow, picture
+from kronbot.plots.style import HEIGHT, Picture, drawn, flow
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 
@@ -27,8 +27,9 @@ BALANCE = "balance"
 UNMOVED = 1e-12
 
 
-def draw(name: str, robot: Robot, result: Result) -> None:
-    """Write the picture of a run of ``robot``, whole or stopped early."""
+@drawn
+def draw(robot: Robot, result: Result) -> Picture:
+    """The picture of a run of ``robot``, whole or stopped early."""
     series = result.series
     time = Curve("t", "s", series["t"])
     lines = Outline.of(robot).at
@@ -43,21 +44,22 @@ def draw(name: str, robot: Robot, result: Result) -> None:
     mosaic = flow([*(f"view {i}" for i in range(len(seen))), *panels, *([BALANCE] if imbalance.peak else [])])
     tall = max(arms.height(seen, shapes, 0.5), HEIGHT)
     heights = [tall if row[0].startswith("view") else HEIGHT for row in mosaic]
-    with picture(name, _title(robot, result), mosaic, heights) as axes:
-        for i, view in enumerate(seen):
-            axis = axes[f"view {i}"]
-            axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8)
-            for k, shape in enumerate(shapes):
-                arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
-            arms.joints(axis, view, robot, shapes[-1])
-            arms.bodies(axis, view, robot, states[-1])
-            times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
-            arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
-        for key, diagram in panels.items():
-            curves.draw(axes[key], time, diagram)
-        if imbalance.peak:
-            share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
-            curves.draw_logarithmic(axes[BALANCE], time, Diagram(share, [imbalance]))
+    axes = Picture(_title(robot, result), mosaic, heights)
+    for i, view in enumerate(seen):
+        axis = axes[f"view {i}"]
+        axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8)
+        for k, shape in enumerate(shapes):
+            arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
+        arms.joints(axis, view, robot, shapes[-1])
+        arms.bodies(axis, view, robot, states[-1])
+        times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
+        arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
+    for key, diagram in panels.items():
+        curves.draw(axes[key], time, diagram)
+    if imbalance.peak:
+        share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
+        curves.draw_logarithmic(axes[BALANCE], time, Diagram(share, [imbalance]))
+    return axes
 
 
 def _title(robot: Robot, result: Result) -> str:

@@ -13,7 +13,7 @@ from kronbot.description.wording import listing
 from kronbot.plots import arms, style
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.curves import ROUNDING, level
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, columns, head, picture, readable, short
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.noise import without_rounding
 
 if TYPE_CHECKING:
@@ -55,8 +55,9 @@ class Curve:
     cases: Sequence[int]
 
 
-def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -> None:
-    """Write the picture of a sweep (``results`` by order, the one asked for first) or of one case."""
+@drawn
+def draw(robot: Robot, results: Mapping[str, Result], lines: Lines) -> Picture:
+    """The picture of a sweep (``results`` by order, the one asked for first) or of one case."""
     order, main = next(iter(results.items()))
     swept = _swept(robot, main)
     panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
@@ -85,25 +86,26 @@ def draw(name: str, robot: Robot, results: Mapping[str, Result], lines: Lines) -
     if len(results) > 1:
         drawn += f" beside {listing([other for other in results if other != order])}"
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
-    with picture(name, title, mosaic, heights, foot) as axes:
-        for key, panel in panels.items():
-            assert over is not None
-            _draw_curves(axes[key], over, panel, curves)
-            if over[0] == CASE:
-                axes[key].locator_params(axis="x", integer=True)
-        if labels:
-            handles = axes["panel 0"].get_legend_handles_labels()[0]
-            figure = axes["panel 0"].get_figure(root=True)
-            assert figure is not None
-            figure.legend(
-                handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
-                columnspacing=1.2,
-            )  # fmt: skip
-        what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
-        for i, (key, view) in enumerate(views.items()):
-            _outlines(axes[key], robot, lines, view, states[chosen])
-            side = f"the same, seen along {view.along}"
-            arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
+    axes = Picture(title, mosaic, heights, foot)
+    for key, panel in panels.items():
+        assert over is not None
+        _draw_curves(axes[key], over, panel, curves)
+        if over[0] == CASE:
+            axes[key].locator_params(axis="x", integer=True)
+    if labels:
+        handles = axes["panel 0"].get_legend_handles_labels()[0]
+        figure = axes["panel 0"].get_figure(root=True)
+        assert figure is not None
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
+            columnspacing=1.2,
+        )  # fmt: skip
+    what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
+    for i, (key, view) in enumerate(views.items()):
+        _outlines(axes[key], robot, lines, view, states[chosen])
+        side = f"the same, seen along {view.along}"
+        arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
+    return axes
 
 
 def _swept(robot: Robot, result: Result) -> str | None:

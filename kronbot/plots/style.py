@@ -1,17 +1,15 @@
-"""How pictures look, and how they are written: the same bytes for the same answer."""
+"""How pictures look, and what their files hold: the same bytes for the same answer."""
 
 from __future__ import annotations
 
 import io
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from kronbot.cli.output.files import save
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,35 +62,65 @@ LOOK: dict[str, Any] = {
 TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 # Rows of panels by name; a panel named in neighbouring cells covers them all.
 Mosaic = Sequence[Sequence[str]]
+Given = ParamSpec("Given")
+
+
+class Picture(Mapping[str, "Axes"]):
+    """The panels of a mosaic, by name, in the common look; a user's own matplotlib settings are left out of it.
+
+    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend.
+    """
+
+    def __init__(self, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0) -> None:
+        from matplotlib.figure import Figure
+
+        with look():
+            self.figure = Figure(figsize=(WIDTH, sum(heights) + 0.4 + foot), layout="constrained")
+            rows = [list(row) for row in mosaic]
+            self._panels: dict[str, Axes] = self.figure.subplot_mosaic(rows, height_ratios=list(heights))
+            size = min(HEAD, 0.97 * 72 * WIDTH / width(title))
+            self.figure.suptitle(title, fontsize=size, x=0.01, ha="left", parse_math=False)
+
+    def __getitem__(self, name: str) -> Axes:
+        return self._panels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._panels)
+
+    def __len__(self) -> int:
+        return len(self._panels)
+
+    def content(self, suffix: str) -> bytes:
+        """What a file of that suffix holds, the same bytes for the same picture."""
+        with look():
+            _settle(self.figure)
+            written = io.BytesIO()
+            self.figure.savefig(written, format=suffix[1:], metadata=TIMELESS[suffix])
+        return written.getvalue()
 
 
 @contextmanager
-def picture(
-    name: str, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0
-) -> Iterator[Mapping[str, Axes]]:
-    """The panels of a mosaic, by name, in the common look; written to a file at the end.
-
-    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend. A user's own matplotlib
-    settings are left out of it.
-    """
+def look() -> Iterator[None]:
+    """Draw in the common look."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(LOOK)
         # Names may hold letters that no font at hand has: they become boxes, which needs no further words.
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = Figure(figsize=(WIDTH, sum(heights) + 0.4 + foot), layout="constrained")
-        axes: dict[str, Axes] = figure.subplot_mosaic([list(row) for row in mosaic], height_ratios=list(heights))
-        size = min(HEAD, 0.97 * 72 * WIDTH / width(title))
-        figure.suptitle(title, fontsize=size, x=0.01, ha="left", parse_math=False)
-        yield axes
-        _settle(figure)
-        content = io.BytesIO()
-        suffix = Path(name).suffix
-        figure.savefig(content, format=suffix[1:], metadata=TIMELESS[suffix])
-        save(name, content.getvalue())
+        yield
+
+
+def drawn(draw: Callable[Given, Picture]) -> Callable[Given, Picture]:
+    """A function that draws, in the common look."""
+
+    @wraps(draw)
+    def drawing(*given: Given.args, **named: Given.kwargs) -> Picture:
+        with look():
+            return draw(*given, **named)
+
+    return drawing
 
 
 def flow(names: Sequence[str]) -> list[list[str]]:

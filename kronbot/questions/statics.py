@@ -295,9 +295,7 @@ def _end(equilibria: Equilibria, case: Case, lost: Lost, what: str) -> str:
 def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
     """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0."""
     values = [
-        robot.parameters.value(entry[joint.name], "statics.calibration")
-        if joint.name in entry
-        else 0.0
+        robot.parameters.value(entry[joint.name], "statics.calibration") if joint.name in entry else 0.0
         for joint in robot.joints
     ]
     return np.array(values)

@@ -153,13 +153,12 @@ def sweep(robot, angles, forces, *orders):
 @pytest.fixture
 def picture(monkeypatch):
     """Draw with a function, but paint nothing: the figure."""
-    kept = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: kept.append(figure))
-    monkeypatch.setattr(style, "save", lambda name, content: None)
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *a, **k: None)
 
     def draw(function, *arguments):
-        function("x.png", *arguments)
-        return kept.pop()
+        made = function(*arguments)
+        made.content(".png")
+        return made.figure
 
     return draw
 
@@ -278,10 +277,9 @@ def test_equal_answers_have_equal_bytes(suffix, tmp_path):
     """Also where a user has a taste of his own; and an SVG holds its text as text."""
     heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     robot, contents = shipped("khang"), []
-    for name, width in (("a", 1.0), ("b", 9.0)):
+    for width in (1.0, 9.0):
         with mpl.rc_context({"lines.linewidth": width, "font.size": 20.0}):
-            simulation.draw(str(tmp_path / f"{name}.{suffix}"), robot, moved("khang"))
-        contents.append((tmp_path / f"{name}.{suffix}").read_bytes())
+            contents.append(simulation.draw(robot, moved("khang")).content(f".{suffix}"))
     assert contents[0] == contents[1] and contents[0].startswith(heads[suffix])
     if suffix == "svg":
         text = contents[0].decode()
@@ -370,7 +368,7 @@ def test_letters_that_no_font_has_are_no_warning(tmp_path):
     robot = beam("柱", "梁")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        modes.draw(str(tmp_path / "x.png"), robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
+        modes.draw(robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
 
 
 def test_curves_of_unlike_size_do_not_hide_each_other():
@@ -467,15 +465,15 @@ def test_the_pair_that_is_drawn(picture):
     assert starting(figure, "magnitude of endpoint.z").get_ylabel() == "[m/N]"
     for pair, words in ((("endpoint.w", "force.z"), "no output 'endpoint.w'"), (("endpoint.z", "f"), "no input 'f'")):
         with pytest.raises(UsageError, match=words):
-            linear_model.draw("x.png", robot, result, pair)
+            linear_model.draw(robot, result, pair)
     silent = linear(robot, inputs=())
     assert not any("magnitude" in title for title in panels(picture(linear_model.draw, robot, silent)))
     along = floquet.linearize_along(shipped("spin-up"), None, 2.0, None, None, lambda share: None)
     with pytest.raises(UsageError, match="leave out --motion"):
-        linear_model.draw("x.png", shipped("spin-up"), along, ("q1", "torque.q1"))
+        linear_model.draw(shipped("spin-up"), along, ("q1", "torque.q1"))
     robot = shipped("khang")
     with pytest.raises(UsageError, match="locked"):
-        linear_model.draw("x.png", shipped("puma560"), linear(shipped("puma560"), locked=range(6)))
+        linear_model.draw(shipped("puma560"), linear(shipped("puma560"), locked=range(6)))
 
 
 def test_stiffness_and_frequencies_along_a_motion(picture):
@@ -659,9 +657,9 @@ def test_pictures_refuse_formulas_and_rows():
     rows = replace(result, arrays={**result.arrays, "J_T": replace(J, values=J.values[None], axis=("case", [1.0]))})
     for wrong, words in ((formulas, "leave out --symbolic"), (rows, "one point")):
         with pytest.raises(UsageError, match=words):
-            jacobian.draw("x.png", robot, wrong, seen)
+            jacobian.draw(robot, wrong, seen)
     with pytest.raises(UsageError, match="leave out --symbolic"):
-        linear_model.draw("x.png", robot, formulas)
+        linear_model.draw(robot, formulas)
 
 
 def test_statics_in_two_views_and_at_all_orders(picture):
@@ -788,10 +786,12 @@ def test_ticks_keep_apart(start, end, picture):
     """Long numbers in a narrow panel."""
     t = np.linspace(start, end, 50)
 
-    def draw(name):
-        with style.picture(name, "title", [["a", "b", "c"]], [style.HEIGHT]) as axes:
-            for axis in axes.values():
-                curves.draw(axis, Curve("t", "s", t), curves.Diagram("x", [Curve("y", "1/m", 1e-5 * np.sin(t))]))
+    @style.drawn
+    def draw():
+        axes = style.Picture("title", [["a", "b", "c"]], [style.HEIGHT])
+        for axis in axes.values():
+            curves.draw(axis, Curve("t", "s", t), curves.Diagram("x", [Curve("y", "1/m", 1e-5 * np.sin(t))]))
+        return axes
 
     figure = picture(draw)
     demand_sound(figure)
@@ -801,12 +801,14 @@ def test_ticks_keep_apart(start, end, picture):
 def test_a_level_signal_shows_no_rounding(picture):
     t = np.linspace(0, 1, 50)
 
-    def draw(name):
-        with style.picture(name, "title", [["a", "b"]], [style.HEIGHT]) as axes:
-            level = Curve("torque", "N m", 40 + 1e-13 * np.sin(99 * t))
-            curves.draw(axes["a"], Curve("t", "s", t), curves.Diagram("level", [level]))
-            decade = Curve("energy", "J", np.full(50, 1e-3))
-            curves.draw_logarithmic(axes["b"], Curve("t", "s", t), curves.Diagram("decade", [decade]))
+    @style.drawn
+    def draw():
+        axes = style.Picture("title", [["a", "b"]], [style.HEIGHT])
+        level = Curve("torque", "N m", 40 + 1e-13 * np.sin(99 * t))
+        curves.draw(axes["a"], Curve("t", "s", t), curves.Diagram("level", [level]))
+        decade = Curve("energy", "J", np.full(50, 1e-3))
+        curves.draw_logarithmic(axes["b"], Curve("t", "s", t), curves.Diagram("decade", [decade]))
+        return axes
 
     figure = picture(draw)
     demand_sound(figure)
@@ -838,10 +840,12 @@ def test_labels_of_damping_keep_off_the_poles(picture):
         sizes, ratios = rng.uniform(50, 100, 25), rng.uniform(0.02, 0.3, 25)
         poles = sizes * (-ratios + 1j * np.sqrt(1 - ratios**2))
 
-        def draw(name, poles=poles):
-            with style.picture(name, "title", [["a", "b"]], [2 * style.HEIGHT]) as axes:
-                poles_in_plane.draw_poles(axes["a"], poles)
-                axes["b"].set_axis_off()
+        @style.drawn
+        def draw(poles=poles):
+            axes = style.Picture("title", [["a", "b"]], [2 * style.HEIGHT])
+            poles_in_plane.draw_poles(axes["a"], poles)
+            axes["b"].set_axis_off()
+            return axes
 
         figure = picture(draw)
         figure.draw_without_rendering()

@@ -258,7 +258,7 @@ def test_views_need_their_library(arm, monkeypatch):
 
 def test_joints_to_lock_in_words(arm):
     """As on the command line."""
-    every = [joint.name for joint in arm.joints]
+    every = list(arm.joints)
     for lock in ("all", ",".join(every), " , ".join(every), every):
         assert arm.linearize(lock=lock)["M_L"].shape == (arm.n - len(every),) * 2
     for lock, count in (("", 0), (",", 0), (f"{every[0]},", 1)):

@@ -316,7 +316,7 @@ def test_order_1_loses_the_foreshortening():
 def test_the_world_and_a_link_called_base():
     """``base`` is the link where there is one, ``world`` never moves; both are the same frame in other robots."""
     text = kronbot.load("canadarm").description.source.text
-    named = Robot.of(model(text.replace("name: upper", "name: base"), "2"))
+    named = Robot(model(text.replace("name: upper", "name: base"), "2"))
     q = [0.3, 0.01, 0.02, 0.4, 0, 0, 0.5, 0, 0]
     upper = kronbot.load("canadarm").jacobian(q, frame="upper")["J_T"]
     assert (named.jacobian(q, frame="base")["J_T"] == upper).all()

@@ -30,7 +30,7 @@ DRIVE = """simulate:
 
 
 def arm(more=""):
-    return Robot.of(model(ARM.replace("MORE", more)))
+    return Robot(model(ARM.replace("MORE", more)))
 
 
 def test_a_run_tells_each_joint_once_with_time_and_amount():

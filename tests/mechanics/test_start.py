@@ -33,7 +33,7 @@ HELD = "{type: polynomial, from: 0.2, to: 0.2, duration: 1, degree: 5}"
 
 
 def arm(drive="{motion: HELD}", order="2"):
-    return Robot.of(model(ARM.replace("DRIVE", drive).replace("HELD", HELD), order))
+    return Robot(model(ARM.replace("DRIVE", drive).replace("HELD", HELD), order))
 
 
 def first_accelerations(robot, series):
@@ -120,7 +120,7 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
     assert not arm(order="0").simulate().warnings
     light = ARM.replace("[0.5, -9.81, 1]", "[0, -0.01, 0]").replace("HELD", HELD)
     shaken = light.replace("DRIVE", "{motion: {type: sinusoid, amplitude: 0.5, frequency: 10}}")
-    assert not Robot.of(model(shaken)).simulate().warnings
+    assert not Robot(model(shaken)).simulate().warnings
     assert command_line(["simulate", "khang", "--duration", "0.1", "--format", "csv"]) == 0
     assert "warning: gravity alone bends arm by " in capsys.readouterr().err
     assert command_line(["simulate", "khang", "--duration", "0.1", "--quiet"]) == 0
@@ -130,7 +130,7 @@ def test_who_starts_straight_under_gravity_is_told(capsys):
 def test_the_sag_that_is_told_is_that_of_small_deflections():
     """-K^-1 g_f against the equilibrium itself, where the beam hardly bends."""
     stiff = ARM.replace("z: 11.2", "z: 11.2e3").replace("y: 20", "y: 20e3")
-    robot = Robot.of(model(stiff.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)))
+    robot = Robot(model(stiff.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)))
     row = robot.statics(q=[0.2, 0.2])
     sag = np.linalg.norm([row[f"tip.upper.{axis}"][0] for axis in "xyz"])
     assert f"gravity alone bends upper by {sag:.3g} m" in robot.simulate(duration=0.05).warnings[0]

@@ -54,9 +54,10 @@ def jacobian(
         return
 
     from kronbot.cli.input.points import demand_point_to_draw
+    from kronbot.cli.output.pictures import write
     from kronbot.plots.jacobian import draw
     from kronbot.questions import jacobian as jacobians
 
     demand_point_to_draw(plot, at)
-    seen = jacobians.view(robot, frame, axes)
-    out.render_all_there_is(lambda: next(answers), lambda result: draw(plot, robot, result, seen))
+    seen = jacobians.view(robot.model, frame, axes)
+    out.render_all_there_is(lambda: next(answers), lambda result: write(plot, draw(robot.model, result, seen)))

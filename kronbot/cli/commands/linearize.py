@@ -10,6 +10,7 @@ from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import Formulas
 from kronbot.cli.input.options import Output, Quantity, Subject
+from kronbot.cli.output.pictures import write
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def linearize(
     from kronbot.plots.linear_model import draw
     from kronbot.questions.linearize import INPUTS, OUTPUTS
 
-    held = options.names_of(lock, tuple(joint.name for joint in robot.joints), "--lock")
+    held = options.names_of(lock, robot.joints, "--lock")
     if along:
         moving = robot.with_motion(motion) if motion else robot
         if motion:
@@ -140,18 +141,18 @@ def linearize(
 
         def picture_along(result: Result) -> None:
             if plot is not None:
-                draw(plot, moving, result, names)
+                write(plot, draw(moving.model, result, names))
 
         out.render_all_there_is(followed, picture_along)
         return
     demand_point_to_draw(plot, at)
 
     def numeric() -> Result:
-        given = all_rows(robot, at)
+        given = all_rows(robot.model, at)
         with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
             return robot.linearize(
                 **given,
-                tau=of_joints(robot, tau, "--tau"),
+                tau=of_joints(robot.model, tau, "--tau"),
                 force=vector(force, "--force"),
                 equilibrium=equilibrium,
                 lock=held,
@@ -162,7 +163,7 @@ def linearize(
 
     def picture(result: Result) -> None:
         if plot is not None:
-            draw(plot, robot, result, names)
+            write(plot, draw(robot.model, result, names))
 
     answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held), out.array)
     out.render_all_there_is(lambda: next(answers), picture)

@@ -8,7 +8,7 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.options import Output, Subject
-from kronbot.cli.output.pictures import check_picture
+from kronbot.cli.output.pictures import check_picture, write
 
 if TYPE_CHECKING:
     from kronbot.questions.result import Result
@@ -55,10 +55,10 @@ def modes(
 
     def answer() -> Result:
         with progress_bar(f"modes of {robot.name}", out.quiet) as progress:
-            return robot.modes(**all_rows(robot, at), convergence=convergence, progress=progress)
+            return robot.modes(**all_rows(robot.model, at), convergence=convergence, progress=progress)
 
     def picture(result: Result) -> None:
         if plot is not None:
-            draw(plot, robot, result)
+            write(plot, draw(robot.model, result))
 
     out.render_all_there_is(answer, picture)

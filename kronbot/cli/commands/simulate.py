@@ -8,7 +8,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Quantity, Subject
-from kronbot.cli.output.pictures import check_picture
+from kronbot.cli.output.pictures import check_picture, write
 
 if TYPE_CHECKING:
     from kronbot.questions.result import Result
@@ -81,7 +81,7 @@ def simulate(
     from kronbot.cli.input.points import values
     from kronbot.cli.output.progress import progress_bar
 
-    at = {"q": values(robot, q, "--q"), "qd": values(robot, qd, "--qd")}
+    at = {"q": values(robot.model, q, "--q"), "qd": values(robot.model, qd, "--qd")}
 
     def ask() -> Result:
         with progress_bar(f"simulating {robot.name}", out.quiet) as progress:
@@ -101,6 +101,6 @@ def simulate(
         if plot is not None:
             from kronbot.plots.simulate import draw
 
-            draw(plot, robot, result)
+            write(plot, draw(robot.model, result))
 
     out.render_all_there_is(ask, picture)

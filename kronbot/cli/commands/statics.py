@@ -10,7 +10,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
-from kronbot.cli.output.pictures import check_picture
+from kronbot.cli.output.pictures import check_picture, write
 from kronbot.errors import ComputationError, UsageError
 
 if TYPE_CHECKING:
@@ -118,15 +118,15 @@ def statics(
     if every and buckling:
         raise UsageError("--buckling goes with one order")
     asked = ask(
-        robot,
-        all_rows(robot, {"q": q})["q"],
-        sweeps.angles_by_joint(robot, angles),
+        robot.model,
+        all_rows(robot.model, {"q": q})["q"],
+        sweeps.angles_by_joint(robot.model, angles),
         sweeps.vectors(forces, "--forces"),
         sweeps.vectors(moments, "--moments"),
         sweeps.loads(loads, "--load", "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz", (3, 6)),
         sweeps.loads(distributed, "--distributed", "LINK=fx,fy,fz", (3,)),
-        of_joints(robot, tau, "--tau"),
-        of_joints(robot, calibration, "--calibration"),
+        of_joints(robot.model, tau, "--tau"),
+        of_joints(robot.model, calibration, "--calibration"),
         solver,
     )
 
@@ -163,4 +163,4 @@ def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]
     missing = [each for each in compared if each not in known]
     found = {**known, **asked.at_orders(missing, lambda share: None)}
     there = [each for each in compared if each in found and not isinstance(found[each].error, ComputationError)]
-    draw(plot, robot, {each: complete(found[each]) for each in there}, Outline.of(robot).at)
+    write(plot, draw(robot, {each: complete(found[each]) for each in there}, Outline.of(robot).at))

@@ -56,5 +56,5 @@ def taylor(
 
     from kronbot.cli.input.points import values
 
-    at, change = values(robot, q, "--q"), values(robot, delta, "--delta")
+    at, change = values(robot.model, q, "--q"), values(robot.model, delta, "--delta")
     out.render(robot.taylor(of, terms, at, change, frame=frame, axes=axes))

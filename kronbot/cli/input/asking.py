@@ -93,7 +93,7 @@ def answer(
     from kronbot.cli.input.points import blocks
 
     if wanted.style is None:
-        for given in blocks(robot, texts):
+        for given in blocks(robot.model, texts):
             try:
                 yield numeric(**given)
             except FreeParameters as error:

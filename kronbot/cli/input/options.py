@@ -66,7 +66,7 @@ class Subject:
         from kronbot.library.robot import Robot
         from kronbot.model.build import build
 
-        return Robot.of(build(described, self.order))
+        return Robot(build(described, self.order))
 
 
 def keep_tables_apart(source: Source) -> None:

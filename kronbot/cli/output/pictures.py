@@ -1,12 +1,12 @@
-"""Where pictures may be written."""
+"""Where pictures are written."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from kronbot.cli.output.files import check_place, shown
+from kronbot.cli.output.files import check_place, save, shown
 from kronbot.errors import UsageError
-from kronbot.plots.style import SUFFIXES
+from kronbot.plots.style import SUFFIXES, Picture
 
 
 def check_picture(name: str | None, overwrite: bool) -> None:
@@ -22,3 +22,8 @@ def check_picture(name: str | None, overwrite: bool) -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise UsageError("--plot needs matplotlib: pip install 'kronbot[plot]'") from None
+
+
+def write(name: str, picture: Picture) -> None:
+    """Write a picture whose place has been checked."""
+    save(name, picture.content(Path(name).suffix))
