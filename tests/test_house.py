@@ -19,18 +19,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # A floor may import itself and the floors after it.
 DOWN = "cli library plots questions mechanics compute kronecker model description system errors"
 FLOORS = DOWN.split()
-    "cli",
-    "library",
-    "plots",
-    "questions",
-    "mechanics",
-    "compute",
-    "kronecker",
-    "model",
-    "description",
-    "system",
-    "errors",
-]
 HOMES = {
     "sympy": {f"compute/symbolic/{name}.py" for name in ("closed_form", "instructions", "printers")},
     "pydantic": set(),
