@@ -45,7 +45,8 @@ def traced(robot, **outputs):
 def run(
     robot, *, duration=None, step=None, rtol=1e-8, solver="cvodes", algorithm="recursive", q=(), qd=(), start="straight"
 ):
-    """Simulate; q and qd are initial values by name."""
+    """Simulate a model, or the model of a robot; q and qd are initial values by name."""
+    robot = getattr(robot, "model", robot)
     duration, step = horizon(robot, duration, step)
     places = {name: place for place, name in enumerate(robot.coordinates)}
     starts = [{places[name]: value for name, value in dict(values).items()} for values in (q, qd)]

@@ -51,7 +51,7 @@ FORKED = """
 import os, sys, threading
 from kronbot.model.robot import Robot
 import kronbot
-robot, other = kronbot.load("canadarm"), kronbot.load("stacker-numeric")
+robot, other = kronbot.load("canadarm").model, kronbot.load("stacker-numeric").model
 began, go = threading.Event(), threading.Event()
 class Parts(tuple):
     def __iter__(self):

@@ -24,7 +24,7 @@ import kronbot
 from kronbot.compute import sharing
 from kronbot.compute.native.policy import native
 sharing.THREAD = float("inf")
-robot = kronbot.load("puma560")
+robot = kronbot.load("puma560").model
 rows = np.random.default_rng(0).uniform(-2, 2, (int(sys.argv[1]), 6))
 with native("on"):
     robot.hessian(rows[:10])
@@ -43,7 +43,7 @@ def main():
     plain = [subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) for _ in range(cores)]
     for each in plain:
         each.stdout.readline()
-    robot = kronbot.load("puma560")
+    robot = kronbot.load("puma560").model
     rows = np.random.default_rng(0).uniform(-2, 2, (STATES, 6))
     shares, speedups = [], []
     worth = sharing.THREAD

@@ -113,7 +113,7 @@ def apart(found, other):
 
 def motions(slow):
     """The paper's simulation by solver and tolerance."""
-    robot, entries = kronbot.load("canadarm", order="1"), []
+    robot, entries = kronbot.load("canadarm", order="1").model, []
     for solver, tolerances in TOLERANCES.items():
         for rtol in (*tolerances, *(SLOW.get(solver, ()) if slow else ())):
             found = {}
@@ -207,7 +207,7 @@ FIXED = {
 
 def precision(slow):
     """The paper's simulation by fixed steps."""
-    robot = kronbot.load("canadarm", order="1")
+    robot = kronbot.load("canadarm", order="1").model
     entries = [entry for step in STEPS for entry in by_steps(robot, step, {"part": "precision"})]
     table("Canadarm of the paper, 10 s, Runge-Kutta of order 4", FIXED, entries)
     return entries

@@ -103,7 +103,7 @@ def point(robot, **values):
 
 def test_bodies_are_dots_at_their_centres_of_mass(picture):
     """Where the Jacobian's frames com:LINK say they are; the area of a dot by the mass; none without a mass."""
-    robot = kronbot.load("puma560")
+    robot = kronbot.load("puma560").model
     q = np.array([0.3, 0.5, 0.2, 0, 0.4, 0])
     masses, centres = Bodies.of(robot).at(q)
     found = sorted(zip(masses, centres.T.tolist(), strict=True))
@@ -124,7 +124,7 @@ def test_bodies_are_dots_at_their_centres_of_mass(picture):
     assert len(dots) == len(wanted)
     sizes = sorted(dot.get_markersize() for dot in dots)
     assert sizes[-1] == arms.LARGEST_BODY
-    stacker = kronbot.load("stacker")
+    stacker = kronbot.load("stacker").model
     assert Bodies.of(stacker).at(np.zeros(stacker.n))[0].size == 0
 
 

@@ -117,7 +117,7 @@ def evaluated(source, name, *values, **parameters):
 
 def test_stacker_kinematics():
     """Tuan (102)-(105) as corrected, entry by entry."""
-    robot = kronbot.load("stacker")
+    robot = kronbot.load("stacker").model
     q2, q3, a3 = real("q2 q3 a3")
     S2, C2, S3, C3 = sin(q2), cos(q2), sin(q3), cos(q3)
     H_T, H_R = sympy.zeros(3, 9), sympy.zeros(3, 9)
@@ -147,7 +147,7 @@ def test_stacker_kinematics():
 
 
 def test_stacker_kinematics_as_text():
-    assert form(kronbot.load("stacker"), "J_T").text() == [
+    assert form(kronbot.load("stacker").model, "J_T").text() == [
         ["0", "-a3*sin(q2)*cos(q3)", "-a3*sin(q3)*cos(q2)"],
         ["0", "0", "-a3*cos(q3)"],
         ["1", "a3*cos(q2)*cos(q3)", "-a3*sin(q2)*sin(q3)"],
@@ -157,7 +157,7 @@ def test_stacker_kinematics_as_text():
 def test_stacker_mass_matrix():
     """Tuan (106) as corrected, in the paper's own form."""
     m1, m2, m3, l3, I2y, I3x, I3y, I3z, q2, q3 = real("m1 m2 m3 l3 I2y I3x I3y I3z q2 q3")
-    result = form(kronbot.load("stacker"), "M")
+    result = form(kronbot.load("stacker").model, "M")
     M12, M13 = m3 * l3 * cos(q2) * cos(q3), -m3 * l3 * sin(q2) * sin(q3)
     M22 = I2y + (m3 * l3**2 + I3y) * cos(q3) ** 2 + I3x * sin(q3) ** 2
     assert result.matrix == sympy.Matrix(
@@ -168,7 +168,7 @@ def test_stacker_mass_matrix():
 
 def test_modal_data_have_the_names_of_khang():
     """(68): M of the arm in X1 (for X1(l)), m11 and D1; what they are is in the legend."""
-    result = form(kronbot.load("khang", order="1"), "M")
+    result = form(kronbot.load("khang", order="1").model, "M")
     J1, mE, mu, a, X1, m11, D1, w = real("J1 mE mu l X1 m11 D1 arm.v1")
     b = mE * X1**2 + mu * m11
     expected = sympy.Matrix([[J1 + mE * a**2 + mu * a**3 / 3 + b * w**2, mE * a * X1 + mu * D1], [0, b]])
@@ -183,7 +183,7 @@ def test_modal_data_have_the_names_of_khang():
 
 
 def test_angles_of_parallel_joints_are_added():
-    result = form(kronbot.load("canadarm", order="0"), "J_T")
+    result = form(kronbot.load("canadarm", order="0").model, "J_T")
     assert result.text()[0] == [
         "-6*sin(q1) - 7*sin(q1 + q2) - 2*sin(q1 + q2 + q3)",
         "-7*sin(q1 + q2) - 2*sin(q1 + q2 + q3)",
@@ -226,7 +226,7 @@ def test_a_twist_of_60_degrees_is_half_a_root_of_three():
 def test_what_only_rounding_made_a_number_is_refused():
     """Where it is to be a formula; numbers of it are as large as rounding makes them."""
     text = Path(kronbot.description.shipped_robots()["puma560"]).read_text()
-    robot = kronbot.loads(re.sub("mass: [^,]*", 'mass: "1/(sqrt(2)**2 - 2)"', text, count=1))
+    robot = kronbot.loads(re.sub("mass: [^,]*", 'mass: "1/(sqrt(2)**2 - 2)"', text, count=1)).model
     assert robot.dynamics().arrays
     with pytest.raises(ComputationError, match=re.escape("'1/(sqrt(2)**2 - 2)' has no finite value")):
         robot.symbolic().dynamics()
@@ -240,7 +240,7 @@ def test_powers_that_would_fill_the_memory_become_floats():
 
 def test_floats_of_shapes_print_as_they_are():
     """Order 2 holds numbers of the mode shapes: shortest digits that give the same float."""
-    text = str(form(kronbot.load("khang", order="2"), "J_T").text())
+    text = str(form(kronbot.load("khang", order="2").model, "J_T").text())
     assert re.findall(r"\d\.\d+", text)
     assert all(repr(float(number)) == number for number in re.findall(r"\d+\.\d+(?:e-?\d+)?", text))
 
@@ -267,7 +267,7 @@ def test_a_parameter_may_be_called_like_a_rate():
     ],
 )
 def test_numbers_put_in_give_the_trace(name, order, matrices):
-    robot = kronbot.load(name, order=order)
+    robot = kronbot.load(name, order=order).model
     q, _, expressions = question(robot)
     trace = Trace(robot.parameters, {"q": q}, {word: expressions[word] for word in matrices}, "test")
     values = np.random.default_rng(3).uniform(-1, 1, robot.n)
@@ -280,18 +280,18 @@ def test_numbers_put_in_give_the_trace(name, order, matrices):
 
 
 def test_parameters_of_a_python_function_are_keywords():
-    robot = kronbot.load("khang", order="1")
+    robot = kronbot.load("khang", order="1").model
     source = form(robot, "J_T").python("J_T")
     assert "def J_T(qa, arm_v1, *, l=0.9):" in source
     straight = evaluated(source, "J_T", 0.0, 0.0, l=2.0)
     assert straight == pytest.approx(np.array([[0, 0], [2, 1], [0, 0]]))
     with pytest.raises(TypeError):
-        evaluated(form(kronbot.load("stacker"), "J_T").python("J_T"), "J_T", 0, 0, 0)
+        evaluated(form(kronbot.load("stacker").model, "J_T").python("J_T"), "J_T", 0, 0, 0)
 
 
 def test_simplification_never_lengthens():
     for name, order in (("puma560", "0"), ("canadarm", "1"), ("piedboeuf", "2")):
-        robot = kronbot.load(name, order=order)
+        robot = kronbot.load(name, order=order).model
         _, inputs, matrices = question(robot)
         plain = closed_form(matrices["J_T"], inputs, robot.parameters)
         assert plain.simplified(TIME).operations <= plain.operations
@@ -340,7 +340,7 @@ def test_seven_joints(lengths):
 
 
 def test_no_time_leaves_the_entries_as_they_are():
-    robot = kronbot.load("puma560")
+    robot = kronbot.load("puma560").model
     _, inputs, matrices = question(robot)
     plain = closed_form(matrices["J_R"], inputs, robot.parameters)
     unfinished = plain.simplified(0)
@@ -350,13 +350,13 @@ def test_no_time_leaves_the_entries_as_they_are():
 
 
 def test_long_tapes_are_refused():
-    robot = kronbot.load("spatial", order="2")
+    robot = kronbot.load("spatial", order="2").model
     with pytest.raises(ComputationError, match=r"instructions, 20000 are the limit; ask for numbers \(q\)"):
         form(robot, "H_T")
 
 
 def test_long_formulas_are_refused_unless_common_parts_are_shared():
-    robot = kronbot.load("spatial", order="1")
+    robot = kronbot.load("spatial", order="1").model
     _, inputs, matrices = question(robot)
     plain = closed_form(matrices["J_T"], inputs, robot.parameters)
     for writing in (plain.text, plain.latex, plain.legend, lambda: plain.python("f")):
@@ -384,7 +384,7 @@ def test_operations_are_counted_as_sympy_counts_them():
 
 
 def test_no_time_is_spent_after_the_time_is_up(monkeypatch):
-    robot, clock = kronbot.load("puma560"), iter([0.0])
+    robot, clock = kronbot.load("puma560").model, iter([0.0])
     monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
     with pytest.raises(ComputationError, match=r"not begun within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20).dynamics()
@@ -530,7 +530,7 @@ def test_the_text_does_not_depend_on_the_hash_seed():
         import test_closed_form as t
         for name, order in (("puma560", "0"), ("canadarm", "1"), ("khang", "2")):
             for matrix in ("J_T", "M"):
-                result = t.form(t.kronbot.load(name, order=order), matrix)
+                result = t.form(t.kronbot.load(name, order=order).model, matrix)
                 for one in (result, result.short().shared()):
                     print(one.text(), one.legend(), one.latex(), one.python("f"))
     """)
@@ -580,7 +580,7 @@ def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
     begun = []
     form = formulas_module.closed_form
     monkeypatch.setattr(formulas_module, "closed_form", lambda *given: begun.append(given) or form(*given))
-    khang = kronbot.load("khang", order="1")
+    khang = kronbot.load("khang", order="1").model
     answer = khang.symbolic("text", short=True, array="K").dynamics()
     assert list(answer.arrays) == ["K"]
     assert len(begun) == 1
@@ -599,7 +599,7 @@ def test_only_what_holds_is_advised():
 
 
 def test_time_bounds_common_parts_too(monkeypatch):
-    robot, clock = kronbot.load("puma560"), iter([0.0])
+    robot, clock = kronbot.load("puma560").model, iter([0.0])
     monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
     with pytest.raises(ComputationError, match=r"M was not begun within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20, shared=True).dynamics()

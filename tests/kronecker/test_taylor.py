@@ -93,7 +93,7 @@ def random_function(rng):
 
 def mass_matrix(name):
     def function(rng):
-        robot = kronbot.load(name)
+        robot = kronbot.load(name).model
         q = SX.sym("q", robot.n)
         M = generalized_inertia_matrix(propagate(robot, q, SX(robot.n, 1)))
         return Matrix(rng, M, q, (robot.parameters.symbols(), robot.parameters.bound()))

@@ -39,7 +39,7 @@ def motion_at(robot, q, of, to="base", body=False):
 
 def test_stacker_has_the_reference_numbers():
     """Frame and centre of mass of body 3, in the base and in the body, to 1e-12 of the largest entry."""
-    robot, q = kronbot.load("stacker-numeric"), STACKER["q"]
+    robot, q = kronbot.load("stacker-numeric").model, STACKER["q"]
     base, body, centre = (motion_at(robot, q, *a) for a in (("boom",), ("boom", "base", True), ("com:boom",)))
     pairs = [
         (base["R"], "R03"), (base["r"][:, 0], "d03"), (base["J_T"], "J_T3"), (base["H_T"], "H_T3"),
@@ -289,7 +289,7 @@ def test_local_jacobians_are_the_first_order_polynomials():
 
 def test_piedboeuf_endpoint_jacobian():
     """(38) as corrected: first-order polynomial of order 2's endpoint Jacobian in the hub frame."""
-    robot = kronbot.load("piedboeuf")
+    robot = kronbot.load("piedboeuf").model
     q = casadi.SX.sym("q", robot.n)
     J_T = relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "arm:root")).J_T
     J = truncated(robot, q, J_T, 1)
@@ -306,7 +306,7 @@ def test_piedboeuf_endpoint_jacobian():
 
 def test_order_1_loses_the_foreshortening():
     """The same Jacobian at order 1: the lever terms stay, the integral of phi' phi'^T is gone (errata, last entry)."""
-    first, second = (motion_at(kronbot.load("piedboeuf", order=o), [0, 0.1, 0, 0, 0, 0], "arm") for o in "12")
+    first, second = (motion_at(kronbot.load("piedboeuf", order=o).model, [0, 0.1, 0, 0, 0, 0], "arm") for o in "12")
     missing = second["J_T"] - first["J_T"]
     i = np.arange(1, 6)
     assert missing[0, 1:] == pytest.approx(-0.1 * 2 * (i + 1) * 0.7845 ** (i + 2) / (i + 2), abs=1e-14)
@@ -329,7 +329,7 @@ def test_the_world_and_a_link_called_base():
 
 def test_wrong_frames_name_the_choices():
     """A frame that is not there, and the centre of mass of nothing."""
-    robot = kronbot.load("canadarm")
+    robot = kronbot.load("canadarm").model
     for name in ("uper", "upper:tip", "com:", "com:q1", "base:root", "endpoint:root", ""):
         with pytest.raises(UsageError, match="upper"):
             frame(robot, name)

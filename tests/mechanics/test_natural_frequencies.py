@@ -19,7 +19,7 @@ WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]
 @pytest.mark.parametrize("order", ["1", "2"])
 def test_canadarm_at_rest(order):
     """Joints locked and free to 1e-9 of the independent program; rigid motions are exact zeros."""
-    locked, free, _ = natural_frequencies(kronbot.load("canadarm", order=order))
+    locked, free, _ = natural_frequencies(kronbot.load("canadarm", order=order).model)
     wanted = REFERENCE["natural_frequencies_rad_s"]["m2"]
     assert locked == pytest.approx(wanted["joints_locked"], rel=1e-9)
     assert free[:3].tolist() == [0, 0, 0]
@@ -117,7 +117,7 @@ links:
 @pytest.mark.parametrize("name", ["canadarm", "piedboeuf"])
 def test_mass_by_columns(name):
     """Forces of unit accelerations are the inertia matrix of the composite bodies, gravity or not, to rounding."""
-    robot = kronbot.load(name, order="1")
+    robot = kronbot.load(name, order="1").model
     M = traced(robot, M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)))
     rest = np.zeros(robot.n)
     wanted = M(rest, rest, rest)["M"]

@@ -27,7 +27,7 @@ TIPS = ("tip.upper.y", "tip.forearm.y", "tip.wrist.y")
 @pytest.mark.parametrize("algorithm", ["recursive", "composite"])
 def test_canadarm_follows_the_independent_run(order, reference, algorithm):
     """Angles and tip deflections each second within 1e-6 (the issue's figure; the reference has 12 digits)."""
-    answer = run(kronbot.load("canadarm", order=order), step=1.0, rtol=1e-10, algorithm=algorithm)
+    answer = run(kronbot.load("canadarm", order=order).model, step=1.0, rtol=1e-10, algorithm=algorithm)
     series, wanted = answer.result.series, REFERENCE[reference]
     assert np.abs(series["t"] - REFERENCE["t"]).max() == 0
     assert np.abs(columns(series, *JOINTS) - wanted["theta"]).max() < 1e-6
@@ -41,7 +41,7 @@ def test_canadarm_follows_the_independent_run(order, reference, algorithm):
 
 def test_craig_bampton_shapes_come_close_to_a_fine_beam():
     """Two coordinates a link: peaks within 1 % of 16 finite elements, link 3 within 2.5 %, angles within 1.5 %."""
-    summary = run(kronbot.load("canadarm-craig-bampton"), step=0.05).result.summary
+    summary = run(kronbot.load("canadarm-craig-bampton").model, step=0.05).result.summary
     fine = REFERENCE["exudyn_fine_beam"]
     for link, peak, share in zip(("upper", "forearm", "wrist"), fine["peak_tip"], (0.01, 0.01, 0.025), strict=True):
         assert summary[f"peak_deflection.{link}"] == pytest.approx(peak, rel=share)
@@ -52,7 +52,7 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
 @pytest.mark.parametrize("solver", ["rodas", "dop853", "radau"])
 def test_other_integrators_agree_with_cvodes(solver):
     """Half a second of the arm: all integrators converge to the same motion."""
-    robot = kronbot.load("canadarm", order="1")
+    robot = kronbot.load("canadarm", order="1").model
     series = [run(robot, duration=0.5, step=0.1, rtol=1e-9, solver=name).result.series for name in ("cvodes", solver)]
     assert np.abs(columns(series[0], *robot.coordinates) - columns(series[1], *robot.coordinates)).max() < 1e-7
 
@@ -79,8 +79,8 @@ def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order):
 
 def test_spin_up_runs_away_at_order_1_and_stiffens_at_order_2():
     """4 rad/s within 15 s: order 1 loses its stiffness, order 2 bends back and ends near zero."""
-    first = run(kronbot.load("spin-up", order="1"), duration=15.0, step=0.05)
-    second = run(kronbot.load("spin-up", order="2"), step=0.05)
+    first = run(kronbot.load("spin-up", order="1").model, duration=15.0, step=0.05)
+    second = run(kronbot.load("spin-up", order="2").model, step=0.05)
     gone = first.result.series["tip.beam.y"]
     assert first.error is not None or np.abs(gone).max() > 8.0  # more than the beam is long
     tip, t = second.result.series["tip.beam.y"], second.result.series["t"]
@@ -119,7 +119,7 @@ simulate:
 
 def test_pd_control_holds_a_rigid_arm_at_its_target():
     """Gravity compensation is exact for a rigid arm: no sag is left."""
-    robot = kronbot.load("khang", order="0")
+    robot = kronbot.load("khang", order="0").model
     series = run(robot, duration=20.0).result.series
     assert series["qa"][-1] == pytest.approx(np.pi / 4, abs=1e-6)
 
@@ -137,7 +137,7 @@ def test_what_there_is_when_a_run_stops_is_kept(error, kind, monkeypatch):
                 raise error
             yield block
 
-    robot = kronbot.load("canadarm", order="1")
+    robot = kronbot.load("canadarm", order="1").model
     whole = run(robot, duration=1.0, step=0.01).result.series
     monkeypatch.setattr(Cvodes, "follow", stopping)
     answer = run(robot, duration=1.0, step=0.01)
@@ -167,7 +167,7 @@ def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch
 
     monkeypatch.setattr(kind, "follow", interrupted)
     monkeypatch.setattr(rosenbrock, "PAUSE", 0.0)
-    answer = run(kronbot.load("khang"), duration=1.0, step=0.001, solver=solver)
+    answer = run(kronbot.load("khang").model, duration=1.0, step=0.001, solver=solver)
     assert isinstance(answer.error, Interrupted)
     assert answer.result.summary["complete"] is False
     assert 0.05 <= answer.result.series["t"][-1] < 0.2
@@ -183,23 +183,23 @@ def test_the_grid_ends_where_the_run_ends():
 def test_bad_questions_are_refused():
     """No duration anywhere, too many rows, a free parameter, an initial value of a prescribed joint."""
     with pytest.raises(UsageError, match="give duration"):
-        run(kronbot.load("stacker"))
+        run(kronbot.load("stacker").model)
     with pytest.raises(UsageError, match="rows"):
-        run(kronbot.load("canadarm"), step=1e-6)
+        run(kronbot.load("canadarm").model, step=1e-6)
     with pytest.raises(UsageError, match="m1.*parameters"):
-        run(kronbot.load("stacker"), duration=1.0)
+        run(kronbot.load("stacker").model, duration=1.0)
     with pytest.raises(UsageError, match="waist"):
-        run(kronbot.load("torso"), duration=0.1, q={"waist": 0.3})
+        run(kronbot.load("torso").model, duration=0.1, q={"waist": 0.3})
 
 
 def test_the_family_of_an_integrator_is_chosen_by_its_cost(monkeypatch):
     """Adams for an undamped arm, BDF for one with overdamped modes; the answers agree."""
     text = shipped_robots()["canadarm"].read_text()
-    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 2}"), order="1")
+    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 2}"), order="1").model
     made = []
     create = Cvodes.__init__
     monkeypatch.setattr(Cvodes, "__init__", lambda self, *held: made.append(self) or create(self, *held))
-    for robot, family in ((kronbot.load("canadarm", order="1"), "adams"), (stiff, "bdf")):
+    for robot, family in ((kronbot.load("canadarm", order="1").model, "adams"), (stiff, "bdf")):
         run(robot, duration=2.0, step=0.05)
         assert list(made[-1].costs) == [family]
 
