@@ -66,7 +66,7 @@ class Question:
 
     @cached_property
     def _trace(self) -> Trace:
-        return Trace(self._traced, self.parameters)
+        return Trace.of(self._traced, self.parameters)
 
     def _arrays(
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None

@@ -47,10 +47,6 @@ class Traced:
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self._memory = threading.local()
 
-    def with_values(self, parameters: Parameters) -> Trace:
-        """With the values of a robot. Raises UsageError, with the cure, where one that an output needs is free."""
-        return Trace(self, parameters)
-
     @property
     def buffered(self) -> Buffered:
         """The function on memory of this thread."""
@@ -66,11 +62,33 @@ class Trace:
     Raises UsageError, with the cure, where an output depends on a parameter without a value.
     """
 
-    def __init__(self, traced: Traced, parameters: Parameters) -> None:
+    def __init__(
+        self, parameters: Parameters, inputs: Mapping[str, SX], outputs: Mapping[str, SX], purpose: str
+    ) -> None:
+        self._bind(Traced(parameters, inputs, outputs, purpose), parameters)
+
+    @staticmethod
+    def of(traced: Traced, parameters: Parameters) -> Trace:
+        """What was traced already, with the values of a robot."""
+        trace = Trace.__new__(Trace)
+        trace._bind(traced, parameters)
+        return trace
+
+    def _bind(self, traced: Traced, parameters: Parameters) -> None:
         free = {name for name in traced.parameters if parameters.values[name] is None}
         parameters.require(free, traced.purpose)
         self._traced = traced
         self.bound = parameters.bound(traced.extent)
+
+    @property
+    def function(self) -> casadi.Function:
+        """Of the inputs and the parameters."""
+        return self._traced.function
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Words of the outputs."""
+        return self._traced.outputs
 
     def __call__(self, *arguments: npt.ArrayLike) -> dict[str, Array]:
         """Every output at one point, by name, in its own shape (columns as 1-D arrays)."""
@@ -130,7 +148,7 @@ def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions) -> Tra
     parameters, key = robot.parameters, ("trace", robot.order, purpose, what)
 
     def bound() -> Trace:
-        return Trace(parameters.kept(key, lambda: Traced(parameters, *make(), purpose)), parameters)
+        return Trace.of(parameters.kept(key, lambda: Traced(parameters, *make(), purpose)), parameters)
 
     return parameters.own(key, bound)
 

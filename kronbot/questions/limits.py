@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.trace import Traced
+from kronbot.compute.trace import Trace
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
 
@@ -85,8 +85,7 @@ def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, 
         stops = {min(end, *stops)} | ({end} if not motion.times else set())
     times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
-    traced = Traced(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose)
-    values = traced.with_values(robot.parameters).rows(times)["q"].reshape(-1)
+    values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)
     found = passing(robot, place, values)
     return [] if found is None else [f"{found} by up to {found.amount}, first at t = {times[found.first]:.4g} s"]
 

@@ -209,7 +209,7 @@ class Motion:
     def __init__(self, robot, run, choice):
         self.robot, self.wanted, self.choice = robot, run, choice
         self.system = equations(robot, run.algorithm)
-        self.report = simulation._report(robot, self.system)
+        self.report = Trace(robot.parameters, *simulation._report(robot, self.system), PURPOSE)
         self.times = simulation.grid(run.duration, run.step)
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         ode = self.system.ode(robot.parameters, stops(run.duration, self.system.drives.corners(PURPOSE)))

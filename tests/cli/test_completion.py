@@ -162,7 +162,7 @@ def test_completion_imports_nothing_heavy():
         done = completed(line)
         assert done.stdout.strip(), line
         assert done.stderr == "[]\n", line
-    loaded = "from kronbot.cli import completion, main; import sys, click; "
+    loaded = "from kronbot.cli import main; from kronbot.cli.input import completion; import sys, click; "
     loaded += "context = click.Context(main.kronbot); context.params = {'robot': 'spatial', 'order': '2'}; "
     loaded += "assert len(completion.coordinates(context, None, '')) == 13; "
     loaded += "sys.exit(', '.join({'numpy', 'casadi', 'sympy'} & set(sys.modules)))"

@@ -27,7 +27,7 @@ compiler = pytest.mark.skipif(compiled(FULL, casadi.Function("f", [], [])) is No
 
 @pytest.fixture(scope="module")
 def robot():
-    return kronbot.load("puma560").model
+    return kronbot.load("puma560")
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_nothing_in_nothing_out(robot):
 @pytest.mark.parametrize("name", ["puma560", "canadarm"])
 def test_native_answers_are_the_same(name):
     """To the last bit, in batches and in simulations."""
-    arm = kronbot.load(name, order="1").model
+    arm = kronbot.load(name, order="1")
     points = np.random.default_rng(2).uniform(-1, 1, (1000, arm.n))
     answers = {}
     for choice in ("off", "on"):
@@ -200,7 +200,7 @@ def test_tables_are_the_same(tmp_path, drive):
 @compiler
 def test_long_runs_compile_beside_their_work(monkeypatch):
     """Started after the first stretch, used as soon as it is there, in the cache afterwards; never waited for."""
-    arm = kronbot.load("khang", order="1").model
+    arm = kronbot.load("khang", order="1")
     with using("off"):
         expected = arm.simulate(0.4, 0.01).to_dict()
     monkeypatch.setattr(native, "BESIDE", 0.0)  # anything pays

@@ -226,7 +226,7 @@ def test_a_twist_of_60_degrees_is_half_a_root_of_three():
 def test_what_only_rounding_made_a_number_is_refused():
     """Where it is to be a formula; numbers of it are as large as rounding makes them."""
     text = Path(kronbot.description.shipped_robots()["puma560"]).read_text()
-    robot = kronbot.loads(re.sub("mass: [^,]*", 'mass: "1/(sqrt(2)**2 - 2)"', text, count=1)).model
+    robot = kronbot.loads(re.sub("mass: [^,]*", 'mass: "1/(sqrt(2)**2 - 2)"', text, count=1))
     assert robot.dynamics().arrays
     with pytest.raises(ComputationError, match=re.escape("'1/(sqrt(2)**2 - 2)' has no finite value")):
         robot.symbolic().dynamics()
@@ -384,7 +384,7 @@ def test_operations_are_counted_as_sympy_counts_them():
 
 
 def test_no_time_is_spent_after_the_time_is_up(monkeypatch):
-    robot, clock = kronbot.load("puma560").model, iter([0.0])
+    robot, clock = kronbot.load("puma560"), iter([0.0])
     monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
     with pytest.raises(ComputationError, match=r"not begun within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20).dynamics()
@@ -599,7 +599,7 @@ def test_only_what_holds_is_advised():
 
 
 def test_time_bounds_common_parts_too(monkeypatch):
-    robot, clock = kronbot.load("puma560").model, iter([0.0])
+    robot, clock = kronbot.load("puma560"), iter([0.0])
     monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
     with pytest.raises(ComputationError, match=r"M was not begun within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20, shared=True).dynamics()
