@@ -186,11 +186,11 @@ CALLS = {
     "loads": {"text": TEXT, "order": "1", "parameters": {"EI": 2}},
     "robots": {},
     "convert": {"urdf": "arm.urdf", "tip": "b"},
-    "Robot.of": {"model": None},
     "Robot.at_order": {"order": "1"},
+    "Robot.with_parameters": {"values": 2},
     "Robot.with_motion": {"motion": "q1: {type: sinusoid, amplitude: 0.1, frequency: 3}"},
     "Robot.check": {},
-    "Robot.symbolic": {"style": "text", "short": False, "shared": False, "seconds": 1.0},
+    "Robot.symbolic": {"style": "text", "short": False, "shared": False, "seconds": 1.0, "array": None},
     "Robot.jacobian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "frame": "fore", "axes": "body"},
     "Robot.hessian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "frame": "fore", "axes": "body"},
     "Robot.dynamics": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2]},
@@ -230,6 +230,7 @@ CALLS = {
 RIGHT = {
     "header": {"text", "hostile text"},
     "prefix": {"hostile text"},
+    "array": {"text", "hostile text", "surrogate", "NUL", "long text"},  # the question that it is asked for knows them
     "progress": {"type", "function"},
     **dict.fromkeys(("short", "shared", "equilibrium", "buckling"), {"True", "numpy bool"}),
 }
@@ -266,8 +267,7 @@ class Caller:
 
     def arguments(self, name):
         """Those of the call that is right."""
-        values = {"convert": {"urdf": self.urdf}, "Robot.of": {"model": self.robot}}
-        return CALLS[name] | values.get(name, {})
+        return CALLS[name] | ({"urdf": self.urdf} if name == "convert" else {})
 
     def call(self, name, arguments):
         """The answer."""
@@ -275,6 +275,8 @@ class Caller:
         held = {"": kronbot, "Robot": self.robot, "Symbolic": self.symbolic, "Export": self.export}[owner]
         named = dict(arguments)
         several = [named.pop("functions")] if "functions" in named else []
+        if method == "with_parameters":
+            named = {"EI": named["values"]}
         return getattr(held, method)(*several, **named)
 
 
@@ -303,4 +305,4 @@ def by_chance(chance, depth=2):
 def is_answer(value):
     """Whether it is something that the library answers with."""
     plain = isinstance(value, str | list | tuple | dict)
-    return plain or isinstance(value, Real) or dataclasses.is_dataclass(value) or hasattr(value, "arrays")
+    return plain or isinstance(value, Real | library.Robot) or dataclasses.is_dataclass(value)

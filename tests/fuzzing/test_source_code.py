@@ -19,9 +19,9 @@ ALLOWED = {
     ("cli/main.py", "importlib"): "imports the command of a name in a fixed list",
     ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
     ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
-    ("compute/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
-    ("compute/kernel.py", "ctypes"): "calls what native.py has compiled and found in its private cache",
-    ("description/elements.py", "xml.parsers"): "expat, the parser alone, without entities or external files",
+    ("system/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
+    ("compute/native/kernel.py", "ctypes"): "calls what native.py has compiled and found in its private cache",
+    ("description/urdf/elements.py", "xml.parsers"): "expat, the parser alone, without entities or external files",
 }
 
 
