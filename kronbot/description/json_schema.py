@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterable
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import is_dataclass
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from kronbot.description import limits
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.schema import RobotFile
+from kronbot.description.validation import keys_of
 
 Schema = dict[str, Any]
 
@@ -85,19 +85,14 @@ def robot_file_schema() -> Schema:
 
 def _mapping(described: type, definitions: dict[str, Schema]) -> Schema:
     """A mapping whose keys are the fields of a dataclass."""
-    hints = get_type_hints(described, include_extras=True)
     properties, required = {}, []
-    for entry in fields(described):
-        metadata = getattr(hints[entry.name], "__metadata__", ())
-        key = _said("alias", metadata) or entry.name
-        # A key that may be left out has the default None; written down, it has a value.
-        content = _value(_without_none(hints[entry.name]), definitions)
-        tells_kind = "const" in content
-        if tells_kind or (entry.default is MISSING and entry.default_factory is MISSING):
-            required.append(key)
-        elif (default := _plain(entry.default)) is not None:
+    for name, key in keys_of(described).items():
+        content = _value(key.hint, definitions)
+        if key.required or "const" in content:  # which tells the kind
+            required.append(name)
+        elif (default := _plain(key.default)) is not None:
             content = {**content, "default": default}
-        properties[key] = {**content, "description": _said("description", metadata)}
+        properties[name] = {**content, "description": key.description}
     about = " ".join(str(described.__doc__).replace("``", "").split())
     body = {"type": "object", "properties": properties, "additionalProperties": False}
     body |= {"required": required} if required else {}
@@ -129,16 +124,6 @@ def _value(hint: Any, definitions: dict[str, Schema]) -> Schema:
     return {"$ref": f"#/$defs/{hint.__name__}"}
 
 
-def _without_none(hint: Any) -> Any:
-    """The type of a key that may be left out."""
-    if get_origin(hint) is Annotated:
-        return _without_none(get_args(hint)[0])
-    if get_origin(hint) in (Union, types.UnionType):
-        kinds = [kind for kind in get_args(hint) if kind is not types.NoneType]
-        return kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007
-    return hint
-
-
 def _plain(default: object) -> object:
     """A default as a file would say it; None where the keys below say it, or where there is none."""
     if isinstance(default, Expression):
@@ -146,11 +131,6 @@ def _plain(default: object) -> object:
     if isinstance(default, tuple):
         return [_plain(item) for item in default] or None
     return default if isinstance(default, str | int) else None
-
-
-def _said(word: str, metadata: Iterable[object]) -> str:
-    """An attribute of one of the annotations of a field, empty where none has it."""
-    return next((str(said) for entry in metadata if (said := getattr(entry, word, None))), "")
 
 
 def _merged(node: Schema, rules: Schema) -> Schema:

@@ -10,7 +10,6 @@ from kronbot.description import limits
 from kronbot.description.checks.quantities import check_quantities
 from kronbot.description.checks.report import Report, View
 from kronbot.description.checks.rules import check_rules
-from kronbot.description.checks.slips import mend_slips
 from kronbot.description.expressions.expression import (
     CONSTANTS,
     CycleError,
@@ -20,13 +19,13 @@ from kronbot.description.expressions.expression import (
     parse,
     resolve_each,
 )
-from kronbot.description.schema import VALIDATOR, RobotFile
+from kronbot.description.schema import RobotFile
+from kronbot.description.validation import Validator
 from kronbot.description.wording import did_you_mean, listing, quote, quoting, unknown_name, with_lines
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
-from kronbot.description.yaml.nodes import Node, Scalar, find, plain
+from kronbot.description.yaml.nodes import Node, Scalar, find
 from kronbot.description.yaml.source import Source
-from kronbot.description.yaml.translation import report_empty, report_faults
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -76,13 +75,9 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
         place = Scalar("motion", motion.line, motion.column)
         root = MappingNode({**root.entries, "motion": (place, motion)}, root.line, root.column)
     report = Report(source.name, root, mistakes)
-    values = _values(root, report, overrides)
-    robot, faults = VALIDATOR(plain(root), values)
-    while mend_slips(faults, report):
-        values = _values(report.root, report, overrides)
-        _, faults = VALIDATOR(plain(report.root), values)
-    report_faults(faults, report)
-    report_empty(report.root, report)
+    validator = Validator(report, lambda mended: _values(mended, report, overrides))
+    robot: RobotFile | None = validator.read(RobotFile)
+    values = dict(validator.values)
     view = View(report, values, (), report.root)
     check_rules(view, source.folder)
     check_quantities(view)

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from kronbot.description import scalars
 from kronbot.description.expressions.expression import Expression, parse
-from kronbot.description.validation import Check, Choice, Field, Tag, Validator
+from kronbot.description.validation import Check, Choice, Field, Tag
 
 T = TypeVar("T")
 
@@ -331,6 +331,3 @@ class RobotFile:
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
     statics: Annotated[Statics | None, Field(description="sweep of the statics command")] = None
     simulate: Annotated[Simulate | None, Field(description="settings of the simulate command")] = None
-
-
-VALIDATOR: Final = Validator(RobotFile)

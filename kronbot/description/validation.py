@@ -1,19 +1,28 @@
-"""Validators of frozen dataclasses, read off their types.
+"""From the node tree of a robot file to frozen dataclasses, read off their types; every mistake at its place.
 
-The work is done by the core of pydantic, which needs a description of the types. Reading it off them here takes a
-hundredth of a second; pydantic itself, which does it for any type there is, takes a tenth to import and do it.
+A misspelt key or word that can mean only one thing is told and mended on the way: what stands there is judged as it was
+meant, so that every mistake is found at once and none is told twice.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
+from kronbot.description.checks.report import Report, called, empty
+from kronbot.description.expressions.expression import CONSTANTS
+from kronbot.description.scalars import Fault, kind
+from kronbot.description.wording import listing, meant, quote
+from kronbot.description.yaml.nodes import Mapping as MappingNode
+from kronbot.description.yaml.nodes import Node, Path, Scalar, child, find, plain, renamed, replaced
+from kronbot.description.yaml.nodes import Sequence as SequenceNode
 
-T = TypeVar("T")
+# Parameters among which the nearest to an unknown name is looked for: of thousands it would take seconds.
+_SEARCHED = 500
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Check:
-    """A value is what ``function(value, parameters)`` makes of it; where it is wrong that raises ValueError."""
+    """A value is what ``function(value, parameters)`` makes of it; where it is wrong that raises Fault."""
 
     function: Callable[[Any, Mapping[str, float | None]], object]
 
@@ -45,83 +54,186 @@ class Choice:
     by: str | Callable[[Any], str]
 
 
-class Validator(Generic[T]):
-    """Makes instances of a dataclass out of plain mappings, lists and scalars."""
+@dataclass(frozen=True)
+class Key:
+    """A key of a mapping: the field of the dataclass it is for, the type of its value, and what is said of it."""
 
-    def __init__(self, made: type[T]) -> None:
-        self._core = SchemaValidator(_of_dataclass(made, {}))
+    field: str
+    hint: Any
+    required: bool
+    default: object
+    description: str
 
-    def __call__(
-        self, data: object, parameters: Mapping[str, float | None]
-    ) -> tuple[T | None, tuple[Mapping[str, Any], ...]]:
-        """The instance, or None and every fault of shape and type: where (``loc``), of which ``type``, and its ``ctx``.
 
-        ``parameters`` is handed to every Check.
-        """
+@cache
+def keys_of(described: type) -> dict[str, Key]:
+    """The keys of the mapping that a dataclass stands for, in its order."""
+    hints, keys = get_type_hints(described, include_extras=True), {}
+    for entry in fields(described):
+        hint = hints[entry.name]
+        said = next((said for said in getattr(hint, "__metadata__", ()) if isinstance(said, Field)), Field(""))
+        required = entry.default is MISSING and entry.default_factory is MISSING
+        keys[said.alias or entry.name] = Key(entry.name, _without_none(hint), required, entry.default, said.description)
+    return keys
+
+
+def _without_none(hint: Any) -> Any:
+    """The type of a key that may be left out: written down it has a value."""
+    if get_origin(hint) is Annotated:
+        inner, *said = get_args(hint)
+        return Annotated[(_without_none(inner), *said)]
+    return next(iter(_members(hint))) if _may_be_empty(hint) else hint
+
+
+def _may_be_empty(hint: Any) -> bool:
+    return get_origin(hint) in (Union, types.UnionType) and types.NoneType in get_args(hint)
+
+
+def _members(union: Any) -> list[Any]:
+    return [member for member in get_args(union) if member is not types.NoneType]
+
+
+class Validator:
+    """Makes instances of dataclasses out of nodes; what is wrong goes to the ``report``, and None in its place.
+
+    ``parameters(root)`` are the values of the parameters for every Check; asked for once, when the keys of the whole
+    file are mended.
+    """
+
+    def __init__(self, report: Report, parameters: Callable[[Node], Mapping[str, float | None]]) -> None:
+        self._report = report
+        self._parameters = parameters
+        self._values: Mapping[str, float | None] | None = None
+
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Values of the parameters."""
+        if self._values is None:
+            self._values = self._parameters(self._report.root)
+        return self._values
+
+    def read(self, hint: Any, path: Path = ()) -> Any:
+        """What a type makes of the value at ``path``, which is there."""
+        node = find(self._report.root, path)
+        assert node is not None, "the path ends in the tree"
+        return self._read(hint, path, node)
+
+    def _read(self, hint: Any, path: Path, node: Node) -> Any:
+        if isinstance(node, Scalar) and node.value is None:
+            if not _may_be_empty(hint):
+                self._report.value(path, empty(path))
+            return None
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            for said in hint.__metadata__:
+                if isinstance(said, Check):
+                    return self._checked(said, path, node)
+                if isinstance(said, Choice):
+                    return self._chosen(said, get_args(arguments[0]), path, node)
+            return self._read(arguments[0], path, node)
+        if origin in (Union, types.UnionType):
+            (only,) = _members(hint)
+            return self._read(only, path, node)
+        if origin is Literal:
+            word = self._word(arguments, path, node)
+            return word if word in arguments else None
+        if origin is dict:
+            if isinstance(node, MappingNode):
+                return {key: self._read(arguments[1], (*path, key), value) for key, (_, value) in node.entries.items()}
+            self._no_mapping((), path, node)
+            return None
+        if origin is tuple:
+            return self._list(arguments, path, node)
+        assert is_dataclass(hint), f"no validator for {hint!r}"
+        return self._dataclass(cast("type", hint), path, node)
+
+    def _checked(self, check: Check, path: Path, node: Node) -> object:
         try:
-            return self._core.validate_python(data, context=parameters), ()
-        except ValidationError as error:
-            faults = error.errors(include_url=False, include_input=False)
-            return None, cast("tuple[Mapping[str, Any], ...]", tuple(faults))
+            return check.function(plain(node), self.values)
+        except Fault as fault:
+            hint = self._report.guess(fault.unknown, self._names()) if fault.unknown else ""
+            self._report.value(path, f"{fault}{hint}")
+            return None
 
+    def _names(self) -> tuple[str, ...]:
+        return (*CONSTANTS, *islice(self.values, _SEARCHED))
 
-def _of_dataclass(made: type, known: dict[type, CoreSchema]) -> CoreSchema:
-    if made not in known:
-        hints = get_type_hints(made, include_extras=True)
-        entries = []
-        for entry in fields(made):
-            schema = _of(hints[entry.name], known)
-            if entry.default is not MISSING:
-                schema = core_schema.with_default_schema(schema, default=entry.default)
-            elif entry.default_factory is not MISSING:
-                schema = core_schema.with_default_schema(schema, default_factory=entry.default_factory)
-            field = next((said for said in hints[entry.name].__metadata__ if isinstance(said, Field)), Field(""))
-            entries.append(core_schema.dataclass_field(entry.name, schema, validation_alias=field.alias or None))
-        known[made] = core_schema.dataclass_schema(
-            made,
-            core_schema.dataclass_args_schema(made.__name__, entries),
-            [entry.name for entry in fields(made)],
-            config=core_schema.CoreConfig(extra_fields_behavior="forbid"),
-        )
-    return known[made]
+    def _chosen(self, choice: Choice, members: tuple[Any, ...], path: Path, node: Node) -> Any:
+        """The member of a union that is meant, made."""
+        if not isinstance(choice.by, str):
+            tag = Tag(choice.by(plain(node)))
+            return self._read(next(member for member in members if tag in member.__metadata__), path, node)
+        if not isinstance(node, MappingNode):
+            self._no_mapping([key for member in members for key in keys_of(member)], path, node)
+            return None
+        by_tag = {tag: m for m in members for tag in get_args(keys_of(m)[choice.by].hint.__origin__)}
+        place, written = (*path, choice.by), child(node, choice.by)
+        if written is None:
+            self._report.value(place, f"missing key {quote(choice.by)} in {called(path)}")
+            return None
+        member = by_tag.get(str(self._word(tuple(by_tag), place, written)))
+        return None if member is None else self.read(member, path)
 
+    def _word(self, allowed: Sequence[str], path: Path, node: Node) -> object:
+        """The value, which must be one of some words; mended where one alone can be meant."""
+        value = plain(node)
+        if value in allowed:
+            return value
+        if value is None:
+            self._report.value(path, empty(path))
+            return None
+        near = self._report.near(value, allowed) if isinstance(value, str) else []
+        hint = meant(str(value), near[0]) if near else ""
+        self._report.value(path, f"{called(path)} must be one of {', '.join(allowed)}; not {kind(value)}{hint}")
+        if len(near) != 1:
+            return None
+        self._report.mend(replaced(self._report.root, path, Scalar(near[0], node.line, node.column)), path)
+        return near[0]
 
-def _of(hint: Any, known: dict[type, CoreSchema]) -> CoreSchema:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        for said in hint.__metadata__:
-            if isinstance(said, Check):
-                return _checked(said)
-            if isinstance(said, Choice):
-                return _union(said, get_args(arguments[0]), known)
-        return _of(arguments[0], known)
-    if origin in (Union, types.UnionType):
-        one, none = arguments
-        assert none is types.NoneType, "a union needs a Choice"
-        return core_schema.nullable_schema(_of(one, known))
-    if origin is Literal:
-        return core_schema.literal_schema(list(arguments))
-    if origin is dict:
-        return core_schema.dict_schema(core_schema.str_schema(), _of(arguments[1], known))
-    if origin is tuple and arguments[-1] is Ellipsis:
-        return core_schema.tuple_schema([_of(arguments[0], known)], variadic_item_index=0)
-    if origin is tuple:
-        return core_schema.tuple_schema([_of(each, known) for each in arguments])
-    assert is_dataclass(hint), f"no validator for {hint!r}"
-    return _of_dataclass(cast("type", hint), known)
+    def _no_mapping(self, keys: Iterable[str], path: Path, node: Node) -> None:
+        """Another thing stands in the place of a mapping with these keys; of the whole file they are too many."""
+        known = f" with keys {listing(dict.fromkeys(keys))}" if keys and path else ""
+        self._report.value(path, f"a mapping{known} is wanted here, not {kind(plain(node))}")
 
+    def _list(self, arguments: tuple[Any, ...], path: Path, node: Node) -> tuple[Any, ...]:
+        size = 0 if Ellipsis in arguments else len(arguments)
+        if not isinstance(node, SequenceNode):
+            values = f" of {size} values" if size else ""
+            self._report.value(path, f"a list{values} is wanted here, not {kind(plain(node))}")
+            return ()
+        inner = get_args(arguments[0]) if get_origin(arguments[0]) is tuple else ()
+        if inner and node.items and not any(isinstance(item, SequenceNode) for item in node.items):
+            self._report.value(path, f"a list of lists of {len(inner)} values is wanted here: [[...], ...]")
+            return ()
+        if size and len(node.items) != size:
+            self._report.value(path, f"{size} values are wanted here, not {len(node.items)}")
+        return tuple(self._read(arguments[0], (*path, i), item) for i, item in enumerate(node.items[: size or None]))
 
-def _checked(check: Check) -> CoreSchema:
-    return core_schema.with_info_plain_validator_function(lambda value, info: check.function(value, info.context))
+    def _dataclass(self, made: type, path: Path, node: Node) -> object:
+        keys = keys_of(made)
+        if not isinstance(node, MappingNode):
+            self._no_mapping(keys, path, node)
+            return None
+        entries = self._mended(keys, path, node).entries
+        given = [name for name in keys if name in entries]
+        content = {keys[name].field: self._read(keys[name].hint, (*path, name), entries[name][1]) for name in given}
+        missing = [name for name, key in keys.items() if key.required and name not in entries]
+        if not missing:
+            return made(**content)
+        names = ", ".join(map(quote, missing))
+        inside = f" in {called(path)}" if path else ""
+        self._report.value((*path, missing[0]), f"missing key{'s' if len(missing) > 1 else ''} {names}{inside}")
+        return None
 
-
-def _union(choice: Choice, members: tuple[Any, ...], known: dict[type, CoreSchema]) -> CoreSchema:
-    choices = {tag: _of(member, known) for member in members for tag in _tags(choice, member)}
-    return core_schema.tagged_union_schema(choices, choice.by)
-
-
-def _tags(choice: Choice, member: Any) -> tuple[str, ...]:
-    """The tag of a member, or what the key that chooses it may hold."""
-    if isinstance(choice.by, str):
-        return cast("tuple[str, ...]", get_args(get_args(get_type_hints(member, include_extras=True)[choice.by])[0]))
-    return tuple(said.name for said in member.__metadata__ if isinstance(said, Tag))
+    def _mended(self, keys: Mapping[str, Key], path: Path, node: MappingNode) -> MappingNode:
+        """The mapping with its unknown keys told, and those put right that can mean only one."""
+        free = [key for key in keys if key not in node.entries]
+        for word in [word for word in node.entries if word not in keys]:
+            near = self._report.near(word, free)
+            hint = meant(word, near[0]) if near else f"; known here: {listing(keys)}"
+            self._report.key((*path, word), f"unknown key {quote(word)}{hint}")
+            # Of two slips for one key the second one stays.
+            if len(near) == 1 and near[0] not in node.entries:
+                self._report.mend(renamed(self._report.root, (*path, word), near[0]))
+                node = cast("MappingNode", find(self._report.root, path))
+        return node

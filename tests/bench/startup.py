@@ -5,11 +5,11 @@ import sys
 
 from bench.timing import interleaved
 
-BASELINE = "python -c 'import casadi, pydantic, yaml'"
+BASELINE = "python -c 'import casadi, yaml'"
 COMMANDS = {
     "python -c 'import click'": ["-c", "import click"],
     "kronbot --help": ["-m", "kronbot", "--help"],
-    BASELINE: ["-c", "import casadi, pydantic, yaml"],
+    BASELINE: ["-c", "import casadi, yaml"],
     "kronbot jacobian canadarm": ["-m", "kronbot", "jacobian", "canadarm"],
     "kronbot check canadarm": ["-m", "kronbot", "check", "canadarm"],
     "kronbot jacobian puma560": ["-m", "kronbot", "jacobian", "puma560"],

@@ -9,7 +9,7 @@ from kronbot.description import limits
 from kronbot.description.expressions.expression import Number
 from kronbot.description.yaml import composing
 from kronbot.description.yaml.composing import compose, compose_leniently
-from kronbot.description.yaml.nodes import Scalar, find, place_of_key, place_of_value, plain
+from kronbot.description.yaml.nodes import Mapping, Scalar, Sequence, find, place_of_key, place_of_value
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError
 
@@ -22,6 +22,12 @@ def value_of(text):
     node = find(compose(source(f"a: {text}\n")), ("a",))
     assert isinstance(node, Scalar)
     return node.value
+
+
+def plain(node):
+    if isinstance(node, Mapping):
+        return {key: plain(value) for key, (_, value) in node.entries.items()}
+    return [plain(item) for item in node.items] if isinstance(node, Sequence) else node.value
 
 
 def lines(text):

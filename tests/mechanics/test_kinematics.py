@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from local_jacobians import local_jacobians
 from oracles import Beam, Lagrangian, rod
 from random_robots import SPATIAL_ARM, coordinates, robots
 from robots_in_tests import model
@@ -18,7 +19,6 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.calculus import khang_derivative
 from kronbot.library.robot import Robot
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion, truncated
-from kronbot.model.local_jacobians import local_jacobians
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())
 

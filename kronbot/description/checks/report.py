@@ -70,9 +70,11 @@ class Report:
         node = find(self.root, path)
         return path in self._paths or (isinstance(node, Scalar) and node.value is REFUSED)
 
-    def forget(self, path: Path) -> None:
-        """What is reported at ``path`` is mended: what else is wrong with it is another mistake."""
-        self._paths.discard(path)
+    def mend(self, root: Node, path: Path | None = None) -> None:
+        """Go on with another tree; what else is wrong at ``path`` is another mistake than what was reported there."""
+        self.root = root
+        if path is not None:
+            self._paths.discard(path)
 
     @property
     def full(self) -> bool:

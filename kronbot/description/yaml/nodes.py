@@ -114,15 +114,13 @@ def place_of_key(root: Node, path: Path) -> Place:
     return place_of_value(root, path)
 
 
-def plain(node: Node | None) -> object:
-    """Dicts, lists and values, for a validator; numbers stay ``Number``, no node is None."""
+def plain(node: Node) -> object:
+    """The value of a scalar, an empty dict or list for a mapping or a list: of these only the kind is asked for."""
     match node:
-        case None:
-            return None
-        case Mapping(entries=entries):
-            return {key: plain(value) for key, (_, value) in entries.items()}
-        case Sequence(items=items):
-            return [plain(item) for item in items]
+        case Mapping():
+            return {}
+        case Sequence():
+            return []
         case Scalar(value=value):
             return value
 
