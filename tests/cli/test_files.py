@@ -214,7 +214,7 @@ def test_a_kill_leaves_nothing_for_good(tmp_path):
     """kill -9 while a file is written."""
     script = """
 import os, sys
-from kronbot.system.saving import save
+from kronbot.cli.output.files import save
 def pieces():
     yield b"half"
     os.kill(os.getpid(), 9)
@@ -574,7 +574,7 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     assert run([*rows, "-o", "other.csv"]) == 0
     assert (tmp_path / "rows.csv").read_text() == "q1\n0.1\n0.2\n"
     os.link("rows.csv", "r.png")
-    assert run(["jacobian", "r.yaml", "--q", "@rows.csv", "--plot", "r.png", "--overwrite"]) == 2
+    assert run(["statics", "still.yaml", "--q", "@rows.csv", "--plot", "r.png", "--overwrite"]) == 2
     assert "--plot r.png: that is the file of rows itself" in capsys.readouterr().err
 
 

@@ -295,7 +295,7 @@ def test_removed_while_in_use(kept):
 CHILD = """
 import sys
 import casadi, numpy as np
-from kronbot.compute import compiling
+from kronbot.compute.native import compiling
 x = e = casadi.SX.sym("x", 30)
 for k in range(20):
     e = casadi.sin(e) * casadi.cos(x) + e / (k + 1)
@@ -514,7 +514,7 @@ def test_few_open_files(most, kept):
 FEW_FILES = """
 import resource
 import casadi
-from kronbot.compute import compiling
+from kronbot.compute.native import compiling
 x = casadi.SX.sym("x")
 function = casadi.Function("trace", [x], [casadi.sin(x)])
 import fcntl, logging, platform
@@ -528,7 +528,7 @@ assert code is None or code.function(1) == function(1)
 
 KILLED = """
 import casadi
-from kronbot.compute import compiling
+from kronbot.compute.native import compiling
 x = casadi.SX.sym("x")
 compiling.compiled(compiling.FULL, casadi.Function("trace", [x], [casadi.sin(x)]))
 """
@@ -540,6 +540,7 @@ def test_killed_without_a_word(kept, tmp_path, monkeypatch):
     monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
     parent = subprocess.Popen([sys.executable, "-c", KILLED])
     while not pids.exists():
+        assert parent.poll() is None
         time.sleep(0.02)
     parent.kill()
     parent.wait()
