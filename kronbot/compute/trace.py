@@ -36,7 +36,8 @@ class Traced:
         expressions = list(outputs.values())
         self.purpose = purpose
         self.parameters = parameters.used_in(casadi.veccat(*expressions))
-        self.extent, symbols = parameters.extent, parameters.symbols()
+        self.extent = parameters.extent
+        symbols = parameters.symbols(self.extent)
         used = {symbol.element_hash() for symbol in casadi.symvar(casadi.veccat(*expressions))}
         # Symbols of other questions come and go, and must not change what chance does to this one.
         self.used = np.array([symbol.element_hash() in used for symbol in casadi.vertsplit(symbols)], dtype=bool)

@@ -15,7 +15,7 @@ from kronbot import description
 from kronbot.description import limits
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, in_words, nothing, numbers, of_rows, watcher, with_limits
+from kronbot.library.answering import complete, in_words, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
 from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point, points
 from kronbot.library.values import view as seen_as
@@ -218,7 +218,7 @@ class Robot:
 
         seen, rates = seen_as(self.model, frame, axes), qd is not None or qdd is not None
         put = question.asked(self.model, ("hessian", seen, rates), lambda: jacobian.hessian(self.model, seen, rates))
-        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @in_words
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
@@ -238,7 +238,7 @@ class Robot:
 
         rates = qd is not None or qdd is not None
         put = question.asked(self.model, ("dynamics", rates), lambda: dynamics.dynamics(self.model, rates))
-        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd}, nothing)
+        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @in_words
     def taylor(
@@ -309,7 +309,7 @@ class Robot:
         load = np.array(arguments.numbers(force, self.description.values, "force", (3,)))
         rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
         places = [linearize.Point(at, rate, change, torques, load) for at, rate, change in rows]
-        watch = watcher(self, progress)
+        watch = watcher(progress)
         asked = linearize.Linearization(self.model, choice, balanced)
         if batch:
             return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
@@ -340,7 +340,7 @@ class Robot:
             self._time(duration, "duration"),
             self._time(step, "step"),
             self._time(period, "period"),
-            watcher(self, progress),
+            watcher(progress),
         )
 
     @in_words
@@ -362,7 +362,7 @@ class Robot:
         from kronbot.questions.modes import vibration, vibrations
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
-        watch = watcher(self, progress)
+        watch = watcher(progress)
         given, batch = points(self.model, {"q": q, "qd": qd})
         postures, rates = given["q"], given["qd"]
         if not batch:
@@ -416,7 +416,7 @@ class Robot:
             arguments.choice(solver, static_questions.SOLVERS, "solver"),
         )
         answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
-        return complete(answered(watcher(self, progress)))
+        return complete(answered(watcher(progress)))
 
     @in_words
     def simulate(
@@ -464,7 +464,7 @@ class Robot:
             if start is None
             else arguments.choice(start, initial_state.STARTS, "start"),
         )
-        return complete(simulate.simulate(self.model, run, watcher(self, progress)))
+        return complete(simulate.simulate(self.model, run, watcher(progress)))
 
     @in_words
     def export(
@@ -507,7 +507,7 @@ class Robot:
             None if modes is None else arguments.counts(modes, "modes", 1, limits.MODES),
         )
         chains = None if links is None and modes is None else complexity.Chains.of(*sizes)
-        watch = watcher(self, progress)
+        watch = watcher(progress)
         return complexity.complexity(
             self.model, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
         )

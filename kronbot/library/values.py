@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,10 @@ def by_place(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
     Raises UsageError that lists the names where one is unknown, or where the number of values fits neither the
     coordinates nor the joints, and for rows.
     """
-    columns = _columns(robot, given, word)
-    if any(column.ndim for column in columns.values()):
+    parts = _parts(robot, given, word)
+    if any(part.rows is not None for part in parts):
         raise UsageError(f"{word}: one point is wanted here, not rows of them")
-    return {place: float(column) for place, column in columns.items()}
+    return {place: value for part in parts for place, value in zip(part.places, part.values.tolist(), strict=True)}
 
 
 def point(robot: Robot, given: Values | None, word: str) -> Array:
@@ -61,44 +61,54 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
 
     Raises UsageError like :func:`by_place`, and where inputs have rows of different number.
     """
-    columns = {word: _columns(robot, values, word) for word, values in given.items()}
+    parts = {word: _parts(robot, values, word) for word, values in given.items()}
     counts = {
-        word: {len(column) for column in of.values() if column.ndim}
-        for word, of in columns.items()
-        if any(column.ndim for column in of.values())
+        word: found for word, of in parts.items() if (found := {part.rows for part in of if part.rows is not None})
     }
     if len(set().union(*counts.values())) > 1:
         told = ", ".join(f"{word} has {' and '.join(map(str, sorted(count)))}" for word, count in counts.items())
         raise UsageError(f"rows must be equally many: {told}")
     count = max((max(each) for each in counts.values()), default=1)
     rows = {}
-    for word, of in columns.items():
+    for word, of in parts.items():
         rows[word] = np.zeros((count, robot.n))
-        for place, column in of.items():
-            rows[word][:, place] = column
+        for part in of:
+            rows[word][:, part.places] = part.values
     return rows, bool(counts)
 
 
-def _columns(robot: Robot, given: Values | None, word: str) -> dict[int, Array]:
-    """A number or a column (N,) by place."""
+class _Part(NamedTuple):
+    """Values (k,) of some coordinates at one point, or (N, k) at ``rows`` of them."""
+
+    places: Sequence[int]
+    values: Array
+    rows: int | None
+
+    @classmethod
+    def of(cls, places: Sequence[int], values: Array) -> _Part:
+        return cls(places, values, len(values) if values.ndim == 2 else None)
+
+
+def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     if given is None:
-        return {}
+        return []
     if isinstance(given, str):
         raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
     if isinstance(given, Mapping):
         named = arguments.pairs(given, word)
-        return {_place(robot, name, word): _column(robot, value, word) for name, value in named.items()}
+        return [
+            _Part.of([_place(robot, name, word)], _column(robot, value, word)[..., None])
+            for name, value in named.items()
+        ]
     if not arguments.is_list(given):
         raise UsageError(f"{word}: give values by name or as a list, not {arguments.shown(given)}")
     if type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
         _places(robot, len(given), word)  # before any of a million values is read
-    table = arguments.array(given, robot.description.values, word)
-    # Rows (N, k) have a column for every value, one point (k,) a number.
-    columns = list(np.atleast_1d(table).T)
-    places = _places(robot, len(columns), word)
+    table = np.atleast_1d(arguments.array(given, robot.description.values, word))
+    places = _places(robot, table.shape[-1], word)
     if table.ndim == 2 and not len(table):
         raise UsageError(f"{word}: there are no rows")
-    return dict(zip(places, columns, strict=True))
+    return [_Part.of(places, table)]
 
 
 def _places(robot: Robot, count: int, word: str) -> Sequence[int]:
@@ -109,7 +119,7 @@ def _places(robot: Robot, count: int, word: str) -> Sequence[int]:
             f"{word} got {count} values; the robot has {robot.n} coordinates "
             f"({listing(robot.coordinates)}), {len(joints)} of them joints"
         )
-    return range(robot.n) if count == robot.n else joints
+    return list(range(robot.n)) if count == robot.n else joints
 
 
 def _column(robot: Robot, value: object, word: str) -> Array:

@@ -33,6 +33,7 @@ class _Structure:
     def __init__(self, names: Definitions) -> None:
         self.named = {name: SX.sym(name) for name in names}
         self.literals: dict[str, tuple[SX, Expression]] = {}
+        self.numbers: list[float] = []  # of the literals
         self.modal: dict[str, tuple[SX, SX]] = {}
         # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
         self.angles: dict[Expression, int | None] = {}
@@ -43,18 +44,23 @@ class _Structure:
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """Held while something is traced, which adds symbols. A forked process has its own: a thread that it does not
-        have may hold that of its parent."""
+        """Held while something is traced and while symbols are added. A forked process has its own: a thread that it
+        does not have may hold that of its parent."""
         return self._locks.setdefault(os.getpid(), RLock())
 
-    def modal_data(self, base: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The values of the modal data for those of named parameters and literals."""
-        size = len(base), len(self.modal)
-        if self._modal_data is None or self._modal_data[0] != size:
-            symbols = casadi.vertcat(*self.named.values(), *(symbol for symbol, _ in self.literals.values()))
-            values = casadi.vertcat(*(value for _, value in self.modal.values()))
-            self._modal_data = size, casadi.Function("modal", [symbols], [values])
-        return np.asarray(self._modal_data[1](base), dtype=float).ravel()
+    def symbols(self, literals: int, modal: int) -> list[SX]:
+        """Those of named parameters and of so many literals and modal data."""
+        first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
+        return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
+
+    def modal_data(self, base: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
+        """The values of so many modal data for those of named parameters and literals."""
+        size, known = (len(base), count), self._modal_data
+        if known is None or known[0] != size:
+            symbols = casadi.vertcat(*self.symbols(len(base) - len(self.named), 0))
+            values = casadi.vertcat(*(value for _, value in list(self.modal.values())[:count]))
+            self._modal_data = known = size, casadi.Function("modal", [symbols], [values])
+        return np.asarray(known[1](base), dtype=float).ravel()
 
 
 class Parameters:
@@ -96,23 +102,27 @@ class Parameters:
         It must not depend on values.
         """
         kept = self._structure.kept
-        if key not in kept:
+        found = kept.get(key)
+        if found is None:
             with self._structure.lock:
-                if key not in kept:
-                    made = make()
+                found = kept.get(key)
+                if found is None:
+                    found = make()
                     while len(kept) >= MOST_KEPT:
                         del kept[next(iter(kept))]
-                    kept[key] = made
-                    return made
-        return cast("Kept", kept[key])
+                    kept[key] = found
+        return cast("Kept", found)
 
     def own(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The same for what depends on these values."""
-        if key not in self._own:
-            while len(self._own) >= MOST_KEPT:
-                self._own.pop(next(iter(self._own)), None)
-            return cast("Kept", self._own.setdefault(key, make()))
-        return cast("Kept", self._own[key])
+        found = self._own.get(key)
+        if found is None:
+            made = make()
+            with self._structure.lock:
+                while len(self._own) >= MOST_KEPT:
+                    del self._own[next(iter(self._own))]
+                found = self._own.setdefault(key, made)
+        return cast("Kept", found)
 
     @property
     def named(self) -> dict[str, SX]:
@@ -141,7 +151,8 @@ class Parameters:
         """Cosine and sine of an angle (rad), or of angle + coordinate; exact multiples of pi/2 are folded."""
         turns = quarter_turns(angle, self._bound)
         if angle.names:
-            self._structure.angles[angle] = turns
+            with self._structure.lock:
+                self._structure.angles[angle] = turns
         if turns is None:
             total = self.number(angle) if coordinate is None else self.number(angle) + coordinate
             return casadi.cos(total), casadi.sin(total)
@@ -158,34 +169,32 @@ class Parameters:
         """
         if factor == 0:
             return SX(0)
-        if name not in self.modal:
-            self.modal[name] = (SX.sym(name), factor * length**power if power else SX(factor))
-        return self.modal[name][0]
+        with self._structure.lock:
+            if name not in self.modal:
+                self.modal[name] = (SX.sym(name), factor * length**power if power else SX(factor))
+            return self.modal[name][0]
 
     @property
     def extent(self) -> tuple[int, int]:
         """How many literals and modal data there are by now."""
-        return len(self.literals), len(self.modal)
+        modal = len(self.modal)  # first: modal data depend on literals before them, which another thread may add
+        return len(self.literals), modal
 
-    def symbols(self) -> SX:
-        """Every symbol interned so far, one column: named parameters, literals, modal data."""
-        return casadi.vertcat(
-            *self.named.values(),
-            *(symbol for symbol, _ in self.literals.values()),
-            *(symbol for symbol, _ in self.modal.values()),
-        )
+    def symbols(self, extent: tuple[int, int] | None = None) -> SX:
+        """Every symbol interned so far, or up to an extent, one column: named parameters, literals, modal data."""
+        return casadi.vertcat(*self._structure.symbols(*(extent or self.extent)))
 
     def bound(self, extent: tuple[int, int] | None = None) -> npt.NDArray[np.float64]:
-        """The floats of ``symbols()``, or of what these were when they had that extent; NaN for free parameters."""
-        literals, modal = extent or self.extent
-        base, data = self.own(("bound", self.extent), self._bound_now)
+        """The floats of ``symbols()``; NaN for free parameters."""
+        now = self.extent
+        base, data = self.own(("bound", now), lambda: self._bound_now(*now))
+        literals, modal = extent or now
         return np.concatenate([base[: len(self.named) + literals], data[:modal]])
 
-    def _bound_now(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _bound_now(self, literals: int, modal: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         named = [math.nan if self.values[name] is None else self.values[name] for name in self.named]
-        literals = [evaluate(expression, {}) for _, expression in self.literals.values()]
-        base = np.array([*named, *literals], dtype=float)
-        return base, self._structure.modal_data(base)
+        base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
+        return base, self._structure.modal_data(base, modal)
 
     def value(self, expression: Expression, wanted_for: str) -> float:
         """A number of the file as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
@@ -204,7 +213,8 @@ class Parameters:
     def shape_by(self, expression: SX, wanted_for: str) -> float:
         """The same for a number that decides what is traced: another value of it is another structure."""
         value = self.evaluate(expression, wanted_for)
-        self._structure.shaping[wanted_for, value] = expression
+        with self._structure.lock:
+            self._structure.shaping[wanted_for, value] = expression
         return value
 
     @property
@@ -214,8 +224,9 @@ class Parameters:
         return folded.union(*map(self.used_in, self._structure.shaping.values()))
 
     def _numbers(self, column: SX) -> npt.NDArray[np.float64]:
-        numbers = casadi.Function("numbers", [self.symbols()], [casadi.densify(SX(column))])
-        return np.asarray(numbers(self.bound()), dtype=float).ravel()
+        extent = self.extent
+        numbers = casadi.Function("numbers", [self.symbols(extent)], [casadi.densify(SX(column))])
+        return np.asarray(numbers(self.bound(extent)), dtype=float).ravel()
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""
@@ -228,7 +239,7 @@ class Parameters:
     def used_in(self, expression: SX) -> set[str]:
         """Names of the parameters that a traced expression depends on."""
         used = {symbol.element_hash() for symbol in casadi.symvar(expression)}
-        for symbol, value in self.modal.values():
+        for symbol, value in list(self.modal.values()):
             if symbol.element_hash() in used:
                 used |= {inner.element_hash() for inner in casadi.symvar(value)}
         return {name for name, symbol in self.named.items() if symbol.element_hash() in used}
@@ -246,6 +257,8 @@ class Parameters:
         if value is not None and value.pi == 0 and value.rational in (0, 1):
             return SX(int(value.rational))
         key = expression.text if value is None else f"{Fraction(value.rational)}+{Fraction(value.pi)}pi"
-        if key not in self.literals:
-            self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
-        return self.literals[key][0]
+        with self._structure.lock:
+            if key not in self.literals:
+                self._structure.numbers.append(evaluate(expression, {}))
+                self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
+            return self.literals[key][0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot import __version__
+from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Array, Scalar, plain, read_only
 from kronbot.description.wording import did_you_mean, listing, quote
@@ -19,6 +21,35 @@ from kronbot.errors import ComputationError, KronbotError, UsageError
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+
+_MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
+
+
+class Deferred(Mapping[str, Scalar]):
+    """A summary that few look at: computed when it is first asked for. Raises ComputationError like a Result."""
+
+    def __init__(self, compute: Callable[[], Mapping[str, Scalar]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _held(self) -> Mapping[str, Scalar]:
+        with np.errstate(all="ignore"):
+            held = self._compute()
+        _demand_finite(held)
+        return held
+
+    def __getitem__(self, name: str) -> Scalar:
+        return self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return repr(dict(self._held))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,18 +77,16 @@ class Result:
 
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
-        frozen: dict[str, Mapping[str, Any]] = {
-            "at": {name: MappingProxyType(dict(point)) for name, point in self.at.items()},
-            "series": {name: read_only(column) for name, column in self.series.items()},
-        }
-        for name in ("at", "arrays", "series", "summary", "source", "units"):
-            object.__setattr__(self, name, MappingProxyType(frozen.get(name) or dict(getattr(self, name))))
-        numbers = {name: array.values for name, array in self.arrays.items()} | dict(self.series)
-        numbers |= {name: np.asarray(value) for name, value in self.summary.items()}
-        for name, values in numbers.items():
-            if values.dtype.kind in "fc" and not np.isfinite(values).all():
-                why = "numbers of the robot or of the question are too large, too small or too far apart"
-                raise ComputationError(f"{name} is not finite: {why}")
+        held: dict[str, Mapping[str, Any]] = {name: getattr(self, name) for name in _MAPPINGS}
+        held["at"] = {name: MappingProxyType(dict(point)) for name, point in self.at.items()}
+        held["series"] = {name: read_only(column) for name, column in self.series.items()}
+        for name, mapping in held.items():
+            frozen = mapping if isinstance(mapping, Deferred) else MappingProxyType(dict(mapping))
+            object.__setattr__(self, name, frozen)
+        _demand_finite({name: array.values for name, array in self.arrays.items()})
+        _demand_finite(self.series)
+        if not isinstance(self.summary, Deferred):
+            _demand_finite(self.summary)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which takes no read-only mappings."""
@@ -121,6 +150,17 @@ class Result:
         }
         head = {"kronbot": __version__, "command": self.command, "robot": self.robot, "order": self.order}
         return head | {key: value for key, value in content.items() if value}
+
+
+def _demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
+    for name, value in numbers.items():
+        if isinstance(value, np.ndarray):
+            finite = value.dtype.kind not in "fc" or np.isfinite(value).all()
+        else:
+            finite = not isinstance(value, float | np.floating) or math.isfinite(value)
+        if not finite:
+            why = "numbers of the robot or of the question are too large, too small or too far apart"
+            raise ComputationError(f"{name} is not finite: {why}")
 
 
 def _again(held: dict[str, Any]) -> Result:

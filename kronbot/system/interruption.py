@@ -14,6 +14,10 @@ import select
 import signal
 import sys
 import time
+
+# What is below the module signal, which makes an enumeration of every answer: forty at each question.
+from _signal import getsignal as handler_of  # type: ignore[import-not-found]
+from _signal import signal as set_handler
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -25,6 +29,7 @@ REPEATS: dict[int, float] = {signal.SIGINT: 0.1, signal.SIGTERM: 1.0}
 if sys.platform != "win32":
     REPEATS[signal.SIGHUP] = 1.0
 SIGNALS = tuple(REPEATS)
+_ALL = tuple(map(int, signal.Signals))
 # What a shell adds to the number of the signal that ended a process.
 ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
@@ -176,20 +181,19 @@ def own_errors() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    found = {number: signal.getsignal(number) for number in signal.Signals}
     heard = {
         number: _Heard(handler)
-        for number, handler in found.items()
-        if callable(handler) and handler != _met.note and not isinstance(handler, signal.Handlers | _Heard)
+        for number in _ALL
+        if callable(handler := handler_of(number)) and handler != _met.note and not isinstance(handler, _Heard)
     }
-    for number, handler in heard.items():
-        signal.signal(number, handler)
+    for number, note in heard.items():
+        set_handler(number, note)
     try:
         yield
     finally:
-        for number, handler in heard.items():
-            if signal.getsignal(number) is handler:  # it may have set another one
-                signal.signal(number, found[number])
+        for number, note in heard.items():
+            if handler_of(number) is note:  # it may have set another one
+                set_handler(number, note.handler)
         if heard and _met.raised:
             error = _met.raised[0]
             _met.raised.clear()

@@ -77,10 +77,10 @@ class Evaluation:
         self.chunk = mapped.size2_in(0)
         self.buffer, self.evaluate = mapped.buffer()
         self.states = [np.ascontiguousarray(rows) for rows in states]
-        self.answers = [np.empty((len(states[0]), rows * columns)) for rows, columns in trace.shapes]
+        self.answers = [np.empty((len(states[0]), rows * columns)) for rows, columns in trace._traced.shapes]
         self.taken = [np.zeros((self.chunk, rows.shape[1])) for rows in states]
         self.given = [np.zeros((self.chunk, rows.shape[1])) for rows in self.answers]
-        self.bound, self.shapes = np.tile(trace.bound, (self.chunk, 1)), trace.shapes
+        self.bound, self.shapes = np.tile(trace.bound, (self.chunk, 1)), trace._traced.shapes
         self.buffer.set_arg(len(states), memoryview(self.bound))
         self.point(self.taken, self.given)
 
@@ -176,7 +176,7 @@ class Library:
                 os.sched_setaffinity(0, cores)
 
         def result():
-            pairs = zip(answers.values(), trace.shapes, strict=True)
+            pairs = zip(answers.values(), trace._traced.shapes, strict=True)
             return arranged(task, [values[: len(states[0])].reshape(-1, *shape) for values, shape in pairs])
 
         return run, result

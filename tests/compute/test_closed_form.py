@@ -68,7 +68,7 @@ def form(robot, name, seconds=TIME):
 def formula(expression, **symbols):
     """Closed form of a 1 x 1 expression of x and y without a robot."""
     inputs = {name: SX.sym(name) for name in ("x", "y")}
-    return closed_form(expression(**inputs), inputs, kronbot.load("stacker").parameters)
+    return closed_form(expression(**inputs), inputs, kronbot.load("stacker").model.parameters)
 
 
 def real(names):
@@ -580,7 +580,7 @@ def test_one_array_alone_is_written_with_its_own_symbols(monkeypatch):
     begun = []
     form = formulas_module.closed_form
     monkeypatch.setattr(formulas_module, "closed_form", lambda *given: begun.append(given) or form(*given))
-    khang = kronbot.load("khang", order="1").model
+    khang = kronbot.load("khang", order="1")
     answer = khang.symbolic("text", short=True, array="K").dynamics()
     assert list(answer.arrays) == ["K"]
     assert len(begun) == 1

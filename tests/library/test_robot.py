@@ -14,6 +14,7 @@ import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import ComputationError, FreeParameters, UsageError
 from kronbot.library import robot as robot_module
+from kronbot.questions import jacobian
 
 ARM = """
 kronbot: 1
@@ -326,9 +327,25 @@ def test_arrays_of_numpy_are_taken_and_stay_writeable(arm):
         arm.dynamics(rows, qd=rows),
         arm.taylor(q=q, delta=q),
         arm.linearize(q, force=forces[0]),
-        arm.statics(angles={arm.joints[0].name: angles}, forces=forces),
+        arm.statics(angles={arm.joints[0]: angles}, forces=forces),
         arm.simulate(np.float32(0.1), np.float64(0.05), q=q),
     ):
         assert len(list(answer)) > 0
     assert all(array.flags.writeable for array in (q, rows, forces, angles))
     assert kronbot.load("canadarm", parameters={"EI": np.int64(200_000)}).description.values["EI"] == 200_000
+
+
+def test_a_summary_that_few_look_at_is_computed_when_it_is_looked_at(arm, monkeypatch):
+    """Then and when it travels, the same numbers; what is not finite is refused there."""
+    asked, dexterity = [], jacobian.dexterity
+    monkeypatch.setattr(jacobian, "dexterity", lambda arrays: asked.append(1) or dexterity(arrays))
+    answer = arm.jacobian([0.1, 0.2])
+    assert not asked
+    assert answer.summary["singular_value.T.1"] == pytest.approx(np.linalg.norm(answer["J_T"], 2))
+    assert dict(pickle.loads(pickle.dumps(answer)).summary) == answer.summary
+    assert len(asked) == 1
+    with pytest.raises(TypeError):
+        answer.summary["x"] = 1
+    monkeypatch.setattr(jacobian, "dexterity", lambda arrays: {"condition": float("inf")})
+    with pytest.raises(ComputationError, match="^condition is not finite"):
+        arm.jacobian([0.1, 0.2]).to_dict()
