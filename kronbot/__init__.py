@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from kronbot.version import __version__
+
 # Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from kronbot.description.urdf.translation import Translation
     from kronbot.library.robot import Robot
 
-__version__ = "0.3.0"
 __all__ = ["__version__", "convert", "load", "loads", "robots"]
 
 

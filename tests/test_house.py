@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ PACKAGE = Path(kronbot.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # A floor may import itself and the floors after it.
-DOWN = "cli library plots questions mechanics compute kronecker model description system errors"
+DOWN = "cli library plots questions mechanics compute kronecker model description system errors cached version"
 FLOORS = DOWN.split()
 HOMES = {
     "sympy": {f"compute/symbolic/{name}.py" for name in ("closed_form", "instructions", "printers")},
@@ -27,6 +28,14 @@ HOMES = {
 }
 
 
+def named(path):
+    """The module's name in Python, a folder's without __init__."""
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {named(path) for path in MODULES}
+
+
 def imports(path):
     """Dotted names of modules that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
@@ -34,8 +43,8 @@ def imports(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            inner = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in NAMES else node.module for name in inner)
 
 
 def place(path):
@@ -55,6 +64,29 @@ def test_imports_go_down():
             if known and FLOORS.index(parts[1]) < FLOORS.index(floor):
                 upward.append(f"{place(path)} imports {name}")
     assert upward == []
+
+
+def circle(graph):
+    """Modules that need each other, in a row that ends where it begins; none where there is no such row."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_module_needs_itself():
+    """Not by way of others either, whether it imports at once, inside a function or for the type checker only."""
+    needed = {named(path): set(imports(path)) - {named(path)} for path in MODULES}
+    assert circle(needed) == []
+    assert circle({**needed, "kronbot.version": {"kronbot.cli.main"}})
+
+
+def test_folders_say_what_they_hold():
+    """In a line or more at the top of ``__init__.py``."""
+    for folder in {path.parent for path in MODULES}:
+        said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+        assert said is not None and len(said.split()) > 2, folder
 
 
 def test_libraries_stay_in_their_homes():

@@ -14,12 +14,12 @@ from typing import cast
 
 import click
 
-from kronbot import __version__
 from kronbot.cli.input import completion
 from kronbot.cli.output.files import LOST
 from kronbot.cli.output.messages import escaped, show_error, worded
 from kronbot.errors import Interrupted, KronbotError, not_loaded, said
 from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
+from kronbot.version import __version__
 
 # Characters of a message that people can be asked to read.
 LONGEST = 600

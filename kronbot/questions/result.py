@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kronbot import __version__
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Array, Scalar, plain, read_only
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd

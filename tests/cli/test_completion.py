@@ -9,6 +9,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
+from kronbot.cli.commands import explain
 from kronbot.cli.input import completion
 from kronbot.cli.main import kronbot
 from kronbot.description import names, shipped_robots
@@ -28,7 +29,7 @@ from kronbot.model.build import build
 @click.option("--load", multiple=True, shell_complete=completion.frame_load)
 @click.option("--distributed", multiple=True, shell_complete=completion.beam_load)
 @click.option("--set", "settings", multiple=True, shell_complete=completion.parameter)
-@click.option("--topic", shell_complete=completion.topics)
+@click.option("--topic", shell_complete=explain.topics)
 def command(**values):
     """Every kind of word."""
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from kronbot import __version__
+from kronbot.version import __version__
 
 
 @click.command(short_help="Compiled functions: where they are kept, how many there are, and how to remove them.")

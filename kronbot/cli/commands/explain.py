@@ -6,12 +6,17 @@ import re
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
-from kronbot.cli.input.completion import topics
 from kronbot.errors import UsageError
 
 FOLDER = Path(__file__).parents[1] / "explanations"
 KINDS = {"commands": "Commands", "topics": "Topics"}
+
+
+def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Completion of what there are texts about, with their titles."""
+    return [CompletionItem(name, help=title) for name, title in titles().items() if name.startswith(incomplete)]
 
 
 @click.command(short_help="The model behind an answer: assumptions, equations, papers, limits.")

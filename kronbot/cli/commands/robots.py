@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from kronbot import __version__
 from kronbot.cli.input.completion import shipped
 from kronbot.errors import UsageError
+from kronbot.version import __version__
 
 Columns = Mapping[str, Sequence[str | int]]
 

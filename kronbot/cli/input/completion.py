@@ -191,14 +191,6 @@ def parameter(ctx: click.Context, param: click.Parameter, incomplete: str) -> It
     ]
 
 
-@_safely
-def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Topics of ``kronbot explain``, with their titles."""
-    from kronbot.cli.commands.explain import titles
-
-    return [CompletionItem(name, help=title) for name, title in titles().items() if name.startswith(incomplete)]
-
-
 def _robot(ctx: click.Context) -> RobotFile:
     """What the file of the ROBOT on the command line says. Raises where there is none or it is wrong."""
     from kronbot import description

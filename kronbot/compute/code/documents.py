@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kronbot import __version__
 from kronbot.compute.code.routine import Package, Routine
+from kronbot.version import __version__
 
 # Meanings of inputs and outputs; sizes and names of the coordinates are said elsewhere.
 WORDS = {

@@ -25,13 +25,13 @@ from pathlib import Path
 
 import casadi
 
-from kronbot import __version__
 from kronbot.compute.native import elf
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
 from kronbot.compute.native.cost import NATIVE, instructions
 from kronbot.errors import said
 from kronbot.system import private
 from kronbot.system.supervised import Supervised
+from kronbot.version import __version__
 
 LOG = logging.getLogger("kronbot")
 

@@ -1,0 +1,3 @@
+"""The version, which every floor may name."""
+
+__version__ = "0.3.0"
