@@ -135,7 +135,7 @@ RUNS = (("cvodes", 1e-10), ("rodas", 1e-7))
 
 def test_fast_vibrations_do_not_bound_its_steps():
     """The canadarm: errors by the largest deflection, and steps, as README and ``explain integration`` tell them."""
-    robot = kronbot.load("canadarm").model
+    robot = kronbot.load("canadarm")
     fine = robot.simulate(rtol=1e-8)
     tips = columns(fine, "tip.upper.y", "tip.forearm.y", "tip.wrist.y")
     for tolerance, error, fewer in ((1e-3, 3e-2, 200), (1e-4, 5e-3, 25)):
@@ -148,7 +148,7 @@ def test_fast_vibrations_do_not_bound_its_steps():
 def test_stiff_beams_cost_no_more():
     """Overdamped modes, where an explicit method takes 1e6 steps."""
     text = shipped_robots()["canadarm"].read_text()
-    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 50}")).model
+    stiff = kronbot.loads(text.replace("shape: clamped-free", "damping: {ratio: 50}"))
     quick = stiff.simulate(1.0, 0.05, solver="rodas", rtol=1e-5, atol=1e-7)
     exact = stiff.simulate(1.0, 0.05, rtol=1e-9)
     assert quick.summary["steps"] < 1000
@@ -157,7 +157,7 @@ def test_stiff_beams_cost_no_more():
 
 def test_native_code_steps_to_the_same_bits():
     """Of the same run, by the same steps."""
-    robot = kronbot.load("khang").model
+    robot = kronbot.load("khang")
     answers = []
     for choice in ("on", "off"):
         with policy.native(choice):

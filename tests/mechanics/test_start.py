@@ -67,7 +67,7 @@ def test_constant_torques_of_the_statics_hold_it():
     wanted = arm().statics(q={"q1": 0.7, "q2": 0.2})
     robot = arm(f"{{torque: {float(wanted['torque.q1'][0])!r}}}")
     answer = run(robot, q={"q1": 0.7}, start="equilibrium", duration=0.1).result
-    assert max(map(abs, first_accelerations(robot, answer.series).values())) < 1e-6
+    assert max(map(abs, first_accelerations(robot.model, answer.series).values())) < 1e-6
     for name in robot.coordinates[1:3]:
         assert answer.series[name][0] == pytest.approx(wanted[name][0], abs=1e-11)
         assert np.abs(answer.series[name] - wanted[name][0]).max() < 1e-8
@@ -90,7 +90,7 @@ def test_how_it_is_asked_for(tmp_path, capsys):
     text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
     file.write_text(text.replace("simulate: {", "simulate: {start: equilibrium, "))
     by_file = kronbot.load(str(file))
-    assert (start_of(by_file), start_of(arm())) == ("equilibrium", "straight")
+    assert (start_of(by_file.model), start_of(arm().model)) == ("equilibrium", "straight")
     assert by_file.simulate()["upper.v1"][0] == arm().simulate(start="equilibrium")["upper.v1"][0] != 0
     assert by_file.simulate(start="straight")["upper.v1"][0] == 0
     assert command_line(["simulate", str(file), "--start", "straight", "--format", "csv", "--quiet"]) == 0
