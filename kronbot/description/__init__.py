@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from kronbot.description.loading import Description as Description
     from kronbot.description.loading import load as load
     from kronbot.description.shipped import shipped_robots as shipped_robots
-    from kronbot.description.table import read_table as read_table
     from kronbot.description.yaml.composing import compose as compose
     from kronbot.description.yaml.composing import compose_leniently as compose_leniently
     from kronbot.description.yaml.source import Source as Source
@@ -27,7 +26,6 @@ _HOMES = {
     "shipped_robots": "shipped",
     "Source": "yaml.source",
     "read": "yaml.source",
-    "read_table": "table",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from kronbot.description import limits
@@ -19,7 +19,8 @@ from kronbot.description.expressions.expression import (
     parse,
     resolve_each,
 )
-from kronbot.description.schema import RobotFile
+from kronbot.description.schema import RobotFile, TableFile, TableMotion
+from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
 from kronbot.description.wording import did_you_mean, listing, quote, quoting, unknown_name, with_lines
 from kronbot.description.yaml.composing import compose, compose_leniently
@@ -29,6 +30,7 @@ from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_TABLES: Mapping[str, Table] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Description:
 
     ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
     things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's,
-    ``motion`` is the text that took the place of the file's.
+    ``motion`` is the text that took the place of the file's; ``tables`` are the CSV files that it names, by name.
     """
 
     robot: RobotFile
@@ -46,29 +48,59 @@ class Description:
     source: Source
     overrides: Mapping[str, str]
     motion: str | None = None
+    tables: Mapping[str, Table] = field(default_factory=dict)
 
 
-def load(source: Source, overrides: Mapping[str, str] = _NOTHING, motion: str | None = None) -> Description:
+def load(
+    source: Source,
+    overrides: Mapping[str, str] = _NOTHING,
+    motion: str | None = None,
+    tables: Mapping[str, Table] = _NO_TABLES,
+) -> Description:
     """The description in ``source``; ``overrides`` replace parameters by expressions over the other parameters.
 
-    ``motion`` is YAML text that takes the place of the file's ``motion``. Raises DescriptionError with every mistake of
-    the file, MotionError with every mistake of the motion, UsageError for an override that is wrong.
+    ``motion`` is YAML text that takes the place of the file's ``motion``; ``tables`` are files that were read already,
+    by name. Raises DescriptionError with every mistake of the file or of the first table with any, MotionError with
+    every mistake of the motion, UsageError for an override that is wrong.
     """
     with quoting(source.text.splitlines()):
-        described = _load(source, overrides, None)
+        described = _load(source, overrides, None, tables)
+    described = _with_tables(described)
     if motion is None:
         return described
     try:
         with quoting(motion.splitlines()):
-            moved = _load(source, overrides, compose(Source("motion", motion, source.folder)))
+            moved = _load(source, overrides, compose(Source("motion", motion, source.folder)), described.tables)
     except DescriptionError as error:
         # The file alone is right, so that what is wrong now is wrong in the motion.
         raise MotionError(replace(mistake, file="motion") for mistake in error.mistakes) from None
     # Those of the file, whose places are in its text.
-    return replace(moved, warnings=described.warnings, motion=motion)
+    return _with_tables(replace(moved, warnings=described.warnings, motion=motion))
 
 
-def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> Description:
+def _with_tables(described: Description) -> Description:
+    """With the tables that the file names, checked for what they are used for (shapes: when the length is known)."""
+    robot, folder, tables = described.robot, described.source.folder, dict(described.tables)
+
+    def table(file: str) -> Table:
+        return tables.get(file) or tables.setdefault(file, read_table(folder, file))
+
+    for link in robot.links:
+        if link.flexible is not None and isinstance(link.flexible.shape, TableFile):
+            table(link.flexible.shape.file)
+    by_joint = robot.simulate.drive if robot.simulate is not None and isinstance(robot.simulate.drive, dict) else {}
+    for motion in (*robot.motion.values(), *(drive.motion for drive in by_joint.values())):
+        if isinstance(motion, TableMotion):
+            table(motion.file).motion()
+    for drive in by_joint.values():
+        if isinstance(drive.torque, TableFile):
+            table(drive.torque.file).torque()
+    return replace(described, tables=tables)
+
+
+def _load(
+    source: Source, overrides: Mapping[str, str], motion: Node | None, tables: Mapping[str, Table]
+) -> Description:
     root, mistakes = compose_leniently(source)
     root = _overridden(root, overrides)
     if motion is not None and isinstance(root, MappingNode):
@@ -79,13 +111,13 @@ def _load(source: Source, overrides: Mapping[str, str], motion: Node | None) -> 
     robot: RobotFile | None = validator.read(RobotFile)
     values = dict(validator.values)
     view = View(report, values, (), report.root)
-    check_rules(view, source.folder)
+    check_rules(view, source.folder, tables)
     check_quantities(view)
     report.raise_mistakes()
     if robot is None:
         raise AssertionError("the schema refused the file without a mistake")
     warnings = with_lines(_first_of(report.warnings), source.text.splitlines())
-    return Description(robot, values, warnings, source, overrides)
+    return Description(robot, values, warnings, source, overrides, tables=tables)
 
 
 def _first_of(warnings: list[Mistake]) -> list[Mistake]:

@@ -1,5 +1,6 @@
-"""Reading tables from CSV files: time and value of a motion or a torque, and shapes of a beam.
+"""Tables of CSV files: time and value of a motion or a torque, and shapes of a beam.
 
+A file is read when the robot is loaded, and never again: the description carries its text.
 Messages name a file by its path from where the user stands, so that editors find it.
 """
 
@@ -20,6 +21,8 @@ from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import decode, read_bytes
 from kronbot.errors import DescriptionError, Mistake
 
+# Rows that a cubic spline and a broken line need.
+_CUBIC_ROWS, _LINEAR_ROWS = 4, 2
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
@@ -56,63 +59,102 @@ class ShapeTable:
     mistake: Callable[[str, str], Mistake]
 
 
-def read_table(folder: Path | None, file: str, rows: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Times (s, strictly ascending) and values in the two columns of ``file`` in ``folder``, at least ``rows`` rows.
+Columns = tuple[tuple[float, ...], tuple[float, ...]]
 
-    A first line that holds no number is a header. Raises DescriptionError with every mistake of the CSV file.
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file that is not empty: its ``text``, and its ``name`` in messages.
+
+    What is asked of it raises DescriptionError with every mistake of the file.
     """
-    lines = _lines(folder, file)
-    first = next(lines)
-    if first.holds_a_number:
-        lines = chain([first], lines)
-    table = list(islice(lines, limits.TABLE_ROWS + 1))
-    if len(table) > limits.TABLE_ROWS:
-        raise DescriptionError([table[-1].mistake(f"more than {limits.TABLE_ROWS} rows of numbers")])
-    mistakes: list[Mistake] = []
-    times: list[float] = []
-    values: list[float] = []
-    for line in table:
-        numbers = line.numbers(2, "two columns (time, value) are wanted here", mistakes)
-        if numbers is None:
-            continue
-        if times and numbers[0] <= times[-1]:
-            mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {times[-1]!r}"))
-        times.append(numbers[0])
-        values.append(numbers[1])
-    if not mistakes:
-        mistakes += _too_few(times, rows, first)
-    _raise(mistakes)
-    return tuple(times), tuple(values)
+
+    name: str
+    text: str
+
+    def motion(self) -> Columns:
+        """Times (s, strictly ascending) and values of a cubic spline. A first line without a number is a header."""
+        return self._of_rows(_CUBIC_ROWS)
+
+    def torque(self) -> Columns:
+        """The same of a broken line, which needs fewer rows."""
+        return self._of_rows(_LINEAR_ROWS)
+
+    def _of_rows(self, least: int) -> Columns:
+        _raise(_too_few(self._columns[0], least, self.name))
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> Columns:
+        lines = self._lines()
+        first = next(lines)
+        if first.holds_a_number:
+            lines = chain([first], lines)
+        found = list(islice(lines, limits.TABLE_ROWS + 1))
+        if len(found) > limits.TABLE_ROWS:
+            raise DescriptionError([found[-1].mistake(f"more than {limits.TABLE_ROWS} rows of numbers")])
+        mistakes: list[Mistake] = []
+        times: list[float] = []
+        values: list[float] = []
+        for line in found:
+            numbers = line.numbers(2, "two columns (time, value) are wanted here", mistakes)
+            if numbers is None:
+                continue
+            if times and numbers[0] <= times[-1]:
+                mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {times[-1]!r}"))
+            times.append(numbers[0])
+            values.append(numbers[1])
+        _raise(mistakes)
+        return tuple(times), tuple(values)
+
+    def shapes(self, length: float, counts: Mapping[str, int]) -> ShapeTable:
+        """The shapes of a beam of a ``length`` (m) in the columns that a header names.
+
+        ``counts`` says how many columns of each letter v, w and t are used; those beyond are left out. x must grow from
+        0 to the length and every shape rest at the root, with its value and, in bending, with its slope.
+        """
+        lines = self._lines()
+        header = next(lines)
+        names = _headers(header, counts)
+        rows = list(islice(lines, limits.SHAPE_ROWS + 1))
+        if len(rows) > limits.SHAPE_ROWS:
+            raise DescriptionError([rows[-1].mistake(f"more than {limits.SHAPE_ROWS} rows of numbers")])
+        mistakes: list[Mistake] = []
+        wanted = f"{len(names)} columns are wanted here, as in the header"
+        numbers = [row.numbers(len(names), wanted, mistakes) for row in rows]
+        if not mistakes:
+            mistakes += _too_few(rows, _FEWEST_ROWS, header.file)
+        _raise(mistakes)
+        columns = dict(zip(names, zip(*filter(None, numbers), strict=True), strict=True))
+        x = columns["x"]
+        _raise(_wrong_places(x, length, rows, names.index("x")))
+        used = {name: columns[name] for letter, count in counts.items() for name in _names(letter, count)}
+        for name, values in used.items():
+            fault = _fault(name, x, values)
+            mistakes += [rows[0].mistake(fault, names.index(name))] if fault else []
+        _raise(mistakes)
+        return ShapeTable(x, used, lambda column, message: header.mistake(message, names.index(column)))
+
+    def _lines(self) -> Iterator[_Line]:
+        """The lines that are not blank, at least one."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        return (_Line(self.name, number, text, _cells(text)) for number, text in lines if text.strip())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Without what was made of the text."""
+        return Table, (self.name, self.text)
 
 
-def read_shapes(folder: Path | None, file: str, length: float, counts: Mapping[str, int]) -> ShapeTable:
-    """The shapes of a beam of a ``length`` (m) in the columns of ``file`` in ``folder`` that a header names.
-
-    ``counts`` says how many columns of each letter v, w and t are used; those beyond are left out. Raises
-    DescriptionError with every mistake of the CSV file: x must grow from 0 to the length and every shape rest at the
-    root, with its value and, in bending, with its slope.
-    """
-    lines = _lines(folder, file)
-    header = next(lines)
-    names = _headers(header, counts)
-    rows = list(islice(lines, limits.SHAPE_ROWS + 1))
-    if len(rows) > limits.SHAPE_ROWS:
-        raise DescriptionError([rows[-1].mistake(f"more than {limits.SHAPE_ROWS} rows of numbers")])
-    mistakes: list[Mistake] = []
-    wanted = f"{len(names)} columns are wanted here, as in the header"
-    numbers = [row.numbers(len(names), wanted, mistakes) for row in rows]
-    if not mistakes:
-        mistakes += _too_few(rows, _FEWEST_ROWS, header)
-    _raise(mistakes)
-    columns = dict(zip(names, zip(*filter(None, numbers), strict=True), strict=True))
-    x = columns["x"]
-    _raise(_wrong_places(x, length, rows, names.index("x")))
-    used = {name: columns[name] for letter, count in counts.items() for name in _names(letter, count)}
-    for name, values in used.items():
-        fault = _fault(name, x, values)
-        mistakes += [rows[0].mistake(fault, names.index(name))] if fault else []
-    _raise(mistakes)
-    return ShapeTable(x, used, lambda column, message: header.mistake(message, names.index(column)))
+def read_table(folder: Path | None, file: str) -> Table:
+    """The CSV ``file`` in ``folder``. Raises DescriptionError where it cannot be read as text, or is empty."""
+    name = file if folder is None else str(folder / file)
+    fault = file_fault(file, folder)
+    if fault or folder is None:
+        raise DescriptionError([Mistake(1, 1, fault, name)])
+    content = read_bytes(folder / file, name, limits.TABLE_BYTES)
+    if not content.strip():
+        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", name)])
+    return Table(name, decode(name, content))
 
 
 @dataclass(frozen=True)
@@ -198,22 +240,9 @@ def _pairs(cells: list[str]) -> Iterator[tuple[str, str]]:
     return zip(cells[::2], cells[1::2], strict=True)
 
 
-def _lines(folder: Path | None, file: str) -> Iterator[_Line]:
-    """The lines of a file that are not blank, at least one."""
-    name = file if folder is None else str(folder / file)
-    fault = file_fault(file, folder)
-    if fault or folder is None:
-        raise DescriptionError([Mistake(1, 1, fault, name)])
-    content = read_bytes(folder / file, name, limits.TABLE_BYTES)
-    if not content.strip():
-        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", name)])
-    lines = enumerate(decode(name, content).splitlines(), start=1)
-    return (_Line(name, number, text, _cells(text)) for number, text in lines if text.strip())
-
-
-def _too_few(rows: Sequence[object], least: int, first: _Line) -> list[Mistake]:
+def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
     few = len(rows) < least
-    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", first.file)] if few else []
+    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []
 
 
 def _raise(mistakes: list[Mistake]) -> None:

@@ -23,6 +23,7 @@ from kronbot.model import build, robot
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
+    from kronbot.description.table import Table
     from kronbot.library.exporting import Export
     from kronbot.library.statics import Vectors
     from kronbot.library.symbolic import Symbolic
@@ -104,7 +105,7 @@ class Robot:
         """
         told = self.description
         overrides = {**told.overrides, **arguments.expressions(values, "parameter")}
-        return Robot(build.with_values(self._model, description.load(told.source, overrides, told.motion)))
+        return Robot(build.with_values(self._model, description.load(told.source, overrides, told.motion, told.tables)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
@@ -112,14 +113,16 @@ class Robot:
         Raises MotionError with every mistake of the text, each with its place.
         """
         moved = arguments.text(motion, "motion")
-        described = description.load(self.description.source, self.description.overrides, moved)
+        told = self.description
+        described = description.load(told.source, told.overrides, moved, told.tables)
         return Robot(build.build(described, self.order))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickle and copy: made again from its description; tables are read again from their folder."""
+        """For pickle and copy: made again from its description, with the tables that were read."""
         told = self.description
         folder = None if told.source.folder is None else told.source.folder.absolute()
-        return _again, (replace(told.source, folder=folder), dict(told.overrides), told.motion, self.order)
+        source = replace(told.source, folder=folder)
+        return _again, (source, dict(told.overrides), told.motion, dict(told.tables), self.order)
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
@@ -531,5 +534,11 @@ class Robot:
         return None if value is None else arguments.positive(value, self.description.values, word)
 
 
-def _again(source: description.Source, overrides: Mapping[str, str], motion: str | None, order: str) -> Robot:
-    return Robot(build.build(description.load(source, overrides, motion), order))
+def _again(
+    source: description.Source,
+    overrides: Mapping[str, str],
+    motion: str | None,
+    tables: Mapping[str, Table],
+    order: str,
+) -> Robot:
+    return Robot(build.build(description.load(source, overrides, motion, tables), order))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import casadi
 from casadi import SX, skew
@@ -11,7 +11,7 @@ from casadi import SX, skew
 from kronbot.description import Description, schema
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.schema import ZERO
-from kronbot.description.table import read_shapes
+from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model import dh
@@ -60,7 +60,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             len(links) - 1 if endpoint.link is None else names.index(endpoint.link),
             parameters.vector(endpoint.position),
         ),
-        motions={joint: motion(entry, parameters, description.source) for joint, entry in file.motion.items()},
+        motions={joint: motion(entry, parameters, description.tables) for joint, entry in file.motion.items()},
     )
 
 
@@ -85,7 +85,7 @@ def _link(
     start = n + (joint is not None)
     beam = None
     if entry.flexible is not None:
-        beam = _beam(entry, entry.flexible, row, order, parameters, description.source.folder)
+        beam = _beam(entry, entry.flexible, row, order, parameters, description.tables)
     at_tip = [_body(body, parameters) for body in (entry.rigid, entry.payload) if body is not None]
     return Link(
         name=entry.name,
@@ -127,14 +127,19 @@ def _turned(body: Body, R: SX) -> Body:
 
 
 def _beam(
-    entry: schema.Link, flexible: schema.Flexible, row: Row, order: str, parameters: Parameters, folder: Path | None
+    entry: schema.Link,
+    flexible: schema.Flexible,
+    row: Row,
+    order: str,
+    parameters: Parameters,
+    tables: Mapping[str, Table],
 ) -> Beam:
     root = parameters.number(flexible.root)
     length = row.along - root if flexible.length is None else parameters.number(flexible.length)
     modes = STILL if order == "0" else flexible.modes
     wanted = f"link {entry.name!r}: shape"
     if isinstance(flexible.shape, schema.TableFile):
-        v, w, t = _tabulated_shapes(flexible.shape, modes, length, parameters, f"{wanted} from a table", folder)
+        v, w, t = _tabulated_shapes(flexible.shape, modes, length, parameters, f"{wanted} from a table", tables)
     else:
         # The payload seen in the axes of the beam: the tip frame is turned by Rx(alpha) against them.
         tip = None if entry.payload is None else _turned(_body(entry.payload, parameters), row.after)
@@ -158,14 +163,18 @@ def _beam(
 
 
 def _tabulated_shapes(
-    shape: schema.TableFile, modes: schema.Modes, length: SX, parameters: Parameters, wanted: str, folder: Path | None
+    shape: schema.TableFile,
+    modes: schema.Modes,
+    length: SX,
+    parameters: Parameters,
+    wanted: str,
+    tables: Mapping[str, Table],
 ) -> tuple[Shapes, Shapes, Shapes]:
-    """Shapes of v, w and torsion from a file; a beam without modes does not ask for it."""
+    """Shapes of v, w and torsion from a table; a beam without modes does not ask for it."""
     counts = {"v": modes.v, "w": modes.w, "t": modes.torsion}
     if not any(counts.values()):
         return legendre(0), legendre(0), legendre(0)
-    table = read_shapes(folder, shape.file, parameters.shape_by(length, wanted), counts)
-    shapes = tabulated(table, counts)
+    shapes = tabulated(tables[shape.file].shapes(parameters.shape_by(length, wanted), counts), counts)
     return shapes["v"], shapes["w"], shapes["t"]
 
 

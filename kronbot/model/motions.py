@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.description import Source, read_table, schema
+from kronbot.description import schema
+from kronbot.description.table import Table
 from kronbot.model.parameters import Parameters
 
-CUBIC_ROWS = 4
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
 # smaller one is no corner to an integrator.
 TURN = 1e-2
@@ -53,8 +53,8 @@ class Motion:
         return q, qd, casadi.jacobian(qd, t)
 
 
-def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Motion:
-    """The motion that a file describes. Raises DescriptionError where its table cannot be read."""
+def motion(entry: schema.Motion, parameters: Parameters, tables: Mapping[str, Table]) -> Motion:
+    """The motion that a file describes, which may name one of the tables."""
     match entry:
         case schema.Cycloidal():
             form = (entry.rate, entry.half_period, entry.start, entry.end, entry.duration)
@@ -69,7 +69,7 @@ def motion(entry: schema.Motion, parameters: Parameters, source: Source) -> Moti
             numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
             return sinusoid(*(parameters.number(number) for number in numbers))
         case schema.TableMotion():
-            return spline(*read_table(source.folder, entry.file, CUBIC_ROWS))
+            return spline(*tables[entry.file].motion())
 
 
 def cycloidal(k: SX, T: SX) -> Motion:

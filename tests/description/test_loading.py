@@ -531,7 +531,7 @@ def test_good_names(name):
 
 def test_table_files(tmp_path):
     more = "motion: {q1: {type: table, file: %s}}\nsimulate: {drive: {q1: {torque: {file: %s}}}}\n"
-    (tmp_path / "m.csv").write_text("0,1\n")
+    (tmp_path / "m.csv").write_text("0,1\n1,1\n2,1\n3,1\n")
     (tmp_path / "d").mkdir()
     got = loaded(robot(more=more % ("m.csv", "m.csv")), tmp_path).robot
     assert got.simulate.drive["q1"].torque == TableFile("m.csv")

@@ -9,7 +9,7 @@ import pytest
 from kronbot.cli.main import run
 from kronbot.description import Source, limits, load
 from kronbot.description.schema import TableFile
-from kronbot.description.table import read_shapes
+from kronbot.description.table import read_table
 from kronbot.errors import DescriptionError
 
 ROBOT = """\
@@ -55,7 +55,7 @@ def bow(xi):
 
 def read(folder, text, counts=ONE, length=LENGTH):
     (folder / "s.csv").write_text(text)
-    return read_shapes(folder, "s.csv", length, counts)
+    return read_table(folder, "s.csv").shapes(length, counts)
 
 
 # --- the robot file ----------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_standard_input_has_no_tables():
         "r.yaml:9:66: the file 's.csv' cannot be used: a robot file on standard input has no folder"
     ]
     with pytest.raises(DescriptionError, match="standard input"):
-        read_shapes(None, "s.csv", LENGTH, ONE)
+        read_table(None, "s.csv")
 
 
 # --- the table ---------------------------------------------------------------------------------------------------

@@ -1,17 +1,20 @@
 """Tables of time and value."""
 
 import os
+import pickle
 from pathlib import Path
 
 import pytest
 
-from kronbot.description import limits, read_table
+import kronbot
+from kronbot.description import limits
+from kronbot.description.table import read_table
 from kronbot.errors import DescriptionError
 
 
-def table(folder, text, rows=2):
+def table(folder, text):
     (folder / "t.csv").write_text(text)
-    return read_table(folder, "t.csv", rows)
+    return read_table(folder, "t.csv").torque()
 
 
 def test_with_and_without_a_header(tmp_path):
@@ -38,10 +41,12 @@ def test_mistakes_with_their_places(tmp_path, text, lines):
     assert str(caught.value).replace(f"{tmp_path}{os.sep}", "").splitlines() == lines
 
 
-def test_rows_wanted_by_the_caller(tmp_path):
-    assert len(table(tmp_path, "0,1\n1,2\n2,1\n3,0\n", 4)[0]) == 4
+def test_a_spline_wants_more_rows_than_a_broken_line(tmp_path):
+    (tmp_path / "t.csv").write_text("0,1\n1,2\n2,1\n3,0\n")
+    assert len(read_table(tmp_path, "t.csv").motion()[0]) == 4
+    assert table(tmp_path, "0,1\n1,2\n2,1\n")
     with pytest.raises(DescriptionError, match="at least 4"):
-        table(tmp_path, "0,1\n1,2\n2,1\n", 4)
+        read_table(tmp_path, "t.csv").motion()
 
 
 def test_size(tmp_path, monkeypatch):
@@ -56,7 +61,7 @@ def test_size(tmp_path, monkeypatch):
 def test_files_elsewhere(tmp_path, name):
     (tmp_path / "sub").mkdir()
     with pytest.raises(DescriptionError) as caught:
-        read_table(tmp_path, name, 2)
+        read_table(tmp_path, name)
     assert len(caught.value.mistakes) == 1
 
 
@@ -66,12 +71,12 @@ def test_a_link_out_of_the_folder(tmp_path):
     (tmp_path / "t.csv").write_text("0,1\n1,2\n")
     (inside / "l.csv").symlink_to(tmp_path / "t.csv")
     with pytest.raises(DescriptionError, match="leads out"):
-        read_table(inside, "l.csv", 2)
+        read_table(inside, "l.csv")
 
 
 def test_no_folder():
     with pytest.raises(DescriptionError, match="standard input"):
-        read_table(None, "t.csv", 2)
+        read_table(None, "t.csv")
 
 
 @pytest.mark.parametrize(
@@ -112,5 +117,53 @@ def test_the_file_is_named_by_its_path(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("0,x\n")
     for folder, name in (("sub", "sub/t.csv"), (".", "t.csv"), (tmp_path, f"{tmp_path}/t.csv")):
         with pytest.raises(DescriptionError) as caught:
-            read_table(Path(folder), "t.csv", 2)
+            read_table(Path(folder), "t.csv").torque()
         assert str(caught.value) == f"{Path(name)}:1:3: 'x' is not a finite number"
+
+
+SLIDERS = """
+kronbot: 1
+name: sliders
+convention: standard
+gravity: [0, 0, 0]
+parameters: {m: 2}
+links:
+  - name: pushed
+    joint: {type: prismatic, name: q1}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: m}
+  - name: moved
+    joint: {type: prismatic, name: q2}
+    dh: {a: 0, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+simulate: {duration: 1, step: 0.5, drive: {q1: {torque: {file: t.csv}}, q2: {motion: {type: table, file: q.csv}}}}
+"""
+
+
+def test_tables_are_read_with_the_robot(tmp_path):
+    """Later the files change, and go: nothing else does, of other values and from a pickle too."""
+    file = tmp_path / "sliders.yaml"
+    file.write_text(SLIDERS)
+    (tmp_path / "t.csv").write_text("0,0\n1,3\n")
+    (tmp_path / "q.csv").write_text("0,0\n0.3,0.09\n0.7,0.49\n1,1\n")
+    robot = kronbot.load(file)
+    (tmp_path / "t.csv").write_text("what\n")
+    (tmp_path / "q.csv").unlink()
+    with pytest.raises(DescriptionError):
+        kronbot.load(file)
+    again = pickle.loads(pickle.dumps(robot)).with_parameters(m=4)
+    for each, mass in ((robot, 2), (robot.with_parameters(m=1), 1), (again, 4)):
+        answer = each.simulate()
+        assert answer["q1"][-1] == pytest.approx(3 / 6 / (mass + 1), rel=1e-7)
+        assert answer["q2"].tolist() == pytest.approx([0, 0.25, 1])
+    assert robot.with_motion("q1: {type: sinusoid, amplitude: 1, frequency: 1}").simulate()["q2"][1] == pytest.approx(
+        0.25
+    )
+
+
+def test_a_wrong_table_of_a_torque_is_told_at_loading(tmp_path):
+    (tmp_path / "sliders.yaml").write_text(SLIDERS)
+    (tmp_path / "q.csv").write_text("0,0\n0.3,0.09\n0.7,0.49\n1,1\n")
+    (tmp_path / "t.csv").write_text("0,1\n1,x\n")
+    with pytest.raises(DescriptionError, match="t.csv:2:3: 'x' is not a finite number"):
+        kronbot.load(tmp_path / "sliders.yaml")

@@ -154,9 +154,9 @@ def test_rodas_tells_what_it_has_damped():
 
 def test_absurd_starts_are_refused_at_once():
     """Faster than anything, and turned so often that the direction is lost."""
-    for start, told in (({"qd": {"q1": 1e100}}, "q1 starts with the rate 1e"), ({"q": {"q1": 1e13}}, "q1 starts at 1e")):
+    for word, value, told in (("qd", 1e100, "q1 starts with the rate 1e"), ("q", 1e13, "q1 starts at 1e")):
         with pytest.raises(UsageError, match=told):
-            run(model(ROTOR), duration=1.0, **start)
+            run(model(ROTOR), duration=1.0, **{word: {"q1": value}})
 
 
 @pytest.mark.parametrize("solver", INTEGRATORS)

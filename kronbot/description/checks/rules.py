@@ -10,7 +10,7 @@ import keyword
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
@@ -24,8 +24,9 @@ _CYCLOIDAL = (("rate", "half_period"), ("from", "to", "duration"))
 _RATES = ("", "_dot", "_ddot")
 
 
-def check_rules(root: View, folder: Path | None) -> None:
-    """Report every broken rule of names and references; ``folder`` is where table files must be."""
+def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None:
+    """Report every broken rule of names and references; ``folder`` is where files must be that are not in ``tables``,
+    those that were read already."""
     links = root["links"]
     if links.is_list and not links.items:
         links.refuse("a robot has at least one link")
@@ -47,7 +48,7 @@ def check_rules(root: View, folder: Path | None) -> None:
     _cycloidal(root)
     _generated_names(links.items, joints, gauges)
     _coordinates(links)
-    _tables(root, folder)
+    _tables(root, folder, tables)
 
 
 def name_fault(name: str, reserved: Mapping[str, str]) -> str:
@@ -240,14 +241,14 @@ def _coordinates(links: View) -> None:
         links.refuse(f"{count} generalized coordinates, at most {limits.COORDINATES} are allowed")
 
 
-def _tables(root: View, folder: Path | None) -> None:
+def _tables(root: View, folder: Path | None, known: Container[str]) -> None:
     drives = root["simulate"]["drive"].entries
     motions = (*root["motion"].entries, *(drive["motion"] for drive in drives))
     files = [motion["file"] for motion in motions if motion["type"].text == "table"]
     files += [drive["torque"]["file"] for drive in drives]
     files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
     for view in files:
-        if view.text is not None:
+        if view.text is not None and view.text not in known:
             fault = file_fault(view.text, folder)
             if fault:
                 view.refuse(fault if view.report.full else fault + _nearest_file(view.text, folder))

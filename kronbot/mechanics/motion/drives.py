@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
-from kronbot.description import read_table, schema
+from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.motions import Motion, motion
 from kronbot.model.robot import Robot
-
-LINEAR_ROWS = 2
 
 
 @dataclass(frozen=True)
@@ -162,15 +160,14 @@ class Drives:
 
 
 def drives(robot: Robot) -> Drives:
-    """The drives of a robot. Raises DescriptionError where a table cannot be read."""
+    """The drives of a robot."""
     settings = robot.file.simulate
     by_joint = settings.drive if settings is not None and isinstance(settings.drive, dict) else {}
-    folder = robot.description.source.folder
-    prescribed, tables = {}, {}
+    told, prescribed, tables = robot.description.tables, {}, {}
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
-            prescribed[joint.index] = motion(drive.motion, robot.parameters, robot.description.source)
+            prescribed[joint.index] = motion(drive.motion, robot.parameters, told)
         elif drive is not None and isinstance(drive.torque, schema.TableFile):
-            tables[joint.name] = TorqueTable(*read_table(folder, drive.torque.file, LINEAR_ROWS))
+            tables[joint.name] = TorqueTable(*told[drive.torque.file].torque())
     return Drives(robot, by_joint, prescribed, tables)
