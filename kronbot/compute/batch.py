@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ Array = npt.NDArray[np.float64]
 CHUNK = 512
 # Chunks that a thread does before it looks whether to go on.
 PART = 16
+# Work (s) of a thread in one call of CasADi's: enough to forget its start, little enough for a Ctrl-C to be heard.
+SPELL = 0.01
 # Work (s) that a look into the cache of native code is worth.
 WORTH_LOOKING = 0.02
 
@@ -30,41 +31,49 @@ WORTH_LOOKING = 0.02
 def evaluate(function: casadi.Function, points: Sequence[Array], constant: Array, sizes: Sequence[int]) -> list[Array]:
     """Outputs (N, size) of a function whose inputs are rows of ``points`` (N, size) and, last, a constant (size,).
 
-    The values do not depend on how the work is done. Threads share native code, processes (on Linux) what is
-    interpreted, since CasADi keeps Python's lock while it evaluates; Ctrl-C ends them all.
+    The values do not depend on how the work is done. Python's threads share native code, CasADi's what is interpreted,
+    since CasADi keeps Python's lock while it evaluates; Ctrl-C ends them all.
     """
     count = len(points[0])
     points = [np.ascontiguousarray(rows) for rows in points]
+    outputs = [np.empty((count, size)) for size in sizes]
     work = count * instructions(function)
-    processes = min(count, sharing.processes_for(work * INTERPRETED))
-    kernel = _kernel(function, count, work, processes)
+    threads = min(count, sharing.threads_for(work * INTERPRETED, sharing.SPELLS))
+    kernel = _kernel(function, count, work, threads)
     if kernel is None:
-        chunk, parts = min(CHUNK, count), processes
-        outputs = [_shared(count, size) if processes > 1 else np.empty((count, size)) for size in sizes]
-    else:
-        chunk = CHUNK if count >= CHUNK else 1
-        parts = -(-count // (PART * chunk))
-        outputs = [np.empty((count, size)) for size in sizes]
-    many = kernel or function.map(chunk)
+        many, chunk = _interpreted(function, count, work, threads)
+        _fill(many, function, points, constant, outputs, range(0, count, chunk))
+        return outputs
+    chunk = CHUNK if count >= CHUNK else 1
+    parts = -(-count // (PART * chunk))
     bounds = [*(chunk * np.linspace(0, count // chunk, parts + 1).astype(int)[:-1]).tolist(), count]
 
     def fill(part: int) -> None:
-        _fill(many, function, points, constant, outputs, range(bounds[part], bounds[part + 1], chunk))
+        _fill(kernel, function, points, constant, outputs, range(bounds[part], bounds[part + 1], chunk))
 
-    if kernel is None:
-        sharing.by_processes(fill, parts)
-    else:
-        sharing.by_threads(fill, parts, min(parts, sharing.threads_for(work * NATIVE)))
+    sharing.by_threads(fill, parts, min(parts, sharing.threads_for(work * NATIVE, sharing.THREAD)))
     return outputs
 
 
-def _kernel(function: casadi.Function, count: int, work: int, processes: int) -> Kernel | None:
+def _kernel(function: casadi.Function, count: int, work: int, threads: int) -> Kernel | None:
     """Native code for whole chunks, whose points are one loop in C, or for a point where they are fewer."""
     if work * INTERPRETED <= WORTH_LOOKING and policy.choice() != "on":
         return None
     from kronbot.compute.native.use import at_once  # here, since most questions do without
 
-    return at_once(function.map(CHUNK) if count >= CHUNK else function, count // processes)
+    return at_once(function.map(CHUNK) if count >= CHUNK else function, count // threads)
+
+
+def _interpreted(function: casadi.Function, count: int, work: int, threads: int) -> tuple[casadi.Function, int]:
+    """The function for as many points as one call evaluates, and how many that are: next to none are left over."""
+    # Where CasADi can start some of its threads only, the process ends.
+    threads = sharing.startable(threads) if threads > 1 else 1
+    most = int(count * SPELL / max(SPELL, work * INTERPRETED)) or 1
+    if threads <= 1:
+        each = -(-count // -(-count // min(CHUNK, most)))
+        return function.map(each), each
+    each = max(1, count // (threads * -(-count // (threads * most))))
+    return function.map(each).map(threads, "thread"), each * threads
 
 
 def _fill(
@@ -103,9 +112,3 @@ def _fill_evenly(
         for place, rows in enumerate(outputs):
             buffer.set_res(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]
         evaluate_chunk()
-
-
-def _shared(count: int, size: int) -> Array:
-    """Memory that processes forked from this one write for it."""
-    memory = mmap.mmap(-1, max(1, count * size * np.dtype(float).itemsize))
-    return np.frombuffer(memory, dtype=float, count=count * size).reshape(count, size)

@@ -1,11 +1,9 @@
 """Many points at once: the same bytes however the work is shared, and nothing left behind."""
 
+import _thread
 import ctypes
-import mmap
 import os
-import signal
 import subprocess
-import sys
 import threading
 import time
 
@@ -18,10 +16,10 @@ from kronbot.compute import batch, sharing
 from kronbot.compute.native import compiling
 from kronbot.compute.native import use as native
 from kronbot.compute.native.compiling import FULL, compiled
+from kronbot.compute.native.cost import INTERPRETED
 from kronbot.compute.native.policy import native as using
 from kronbot.errors import UsageError
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes share work on Linux only")
 compiler = pytest.mark.skipif(compiled(FULL, casadi.Function("f", [], [])) is None, reason="no C compiler")
 
 
@@ -32,8 +30,8 @@ def robot():
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Processes and threads are worth the smallest work."""
-    monkeypatch.setattr(sharing, "PROCESS", 1e-9)
+    """Threads are worth the smallest work."""
+    monkeypatch.setattr(sharing, "SPELLS", 1e-9)
     monkeypatch.setattr(sharing, "THREAD", 1e-9)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 4})
 
@@ -50,60 +48,40 @@ def soon(happens):
         time.sleep(0.02)
 
 
-@linux
 @pytest.mark.parametrize("count", [1, 2, 3, 511, 513, 2000])
 def test_sharing_changes_nothing(robot, monkeypatch, eager, count):
-    """Row by row the bytes of single points, whichever process did them."""
+    """Row by row the bytes of single points, whichever thread did them."""
     shared = robot.jacobian(rows(count))["J_T"]
-    monkeypatch.setattr(sharing, "PROCESS", 1e9)
+    monkeypatch.setattr(sharing, "SPELLS", 1e9)
     alone = robot.jacobian(rows(count))["J_T"]
     assert shared.tobytes() == alone.tobytes()
     assert np.array_equal(shared[-1], robot.jacobian(rows(count)[-1])["J_T"])
 
 
-@linux
-def test_processes_really_share(robot, monkeypatch, eager):
-    """Five of them, of which this one does its own part only."""
-    parts, fork = [], os.fork
-    monkeypatch.setattr(os, "fork", lambda: parts.append(1) or fork())
-    robot.jacobian(rows(100))
-    assert len(parts) == 4
+@pytest.mark.parametrize("count", [1, 4, 5, 100, 2003, 100_000])
+def test_interpreted_work_is_cut_evenly(monkeypatch, eager, count):
+    """Five threads of CasADi's, calls that a Ctrl-C need not wait for, and few points left over for one alone."""
+    x = casadi.SX.sym("x")
+    function = casadi.Function("f", [x], [casadi.sin(x)])
+    for seconds in (1e-9, 1e-6, 1e-3, 1.0):
+        threads = min(5, count)
+        many, chunk = batch._interpreted(function, count, int(count * seconds / INTERPRETED), threads)
+        assert (many.class_name() == "ThreadMap") == (threads > 1)
+        assert chunk % threads == 0
+        assert chunk == threads or chunk * seconds / threads <= batch.SPELL * 1.001
+        assert many.size2_in(0) == chunk
+        assert count % chunk < max(threads * (count // chunk), threads)
 
 
-@linux
-def test_what_a_process_fails_at_is_done_here(robot, monkeypatch, eager):
-    """A child that is killed costs time, not the answer."""
-    expected = robot.jacobian(rows(100))["J_T"]
-    here, fill = os.getpid(), batch._fill
-
-    def fill_or_die(*work):
-        if os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGKILL)
-        fill(*work)
-
-    monkeypatch.setattr(batch, "_fill", fill_or_die)
-    assert np.array_equal(robot.jacobian(rows(100))["J_T"], expected)
-
-
-@linux
-def test_interruption_leaves_no_process(robot, monkeypatch, eager):
-    """Children that have not ended are killed and waited for."""
-    here = os.getpid()
-
-    def stop(*work):
-        if os.getpid() == here:
-            raise KeyboardInterrupt
-        time.sleep(60)
-
-    children, fork = [], os.fork
-    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[-1])
-    monkeypatch.setattr(batch, "_fill", stop)
-    with pytest.raises(KeyboardInterrupt):
-        robot.jacobian(rows(100))
-    assert len(children) == 4
-    for child in children:
-        with pytest.raises(ChildProcessError):
-            os.waitpid(child, os.WNOHANG)
+def test_interruption_of_interpreted_work(robot, eager):
+    """Is heard within a second."""
+    many = rows(1_000_000)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    begun = time.perf_counter()
+    with using("off"), pytest.raises(KeyboardInterrupt):
+        robot.hessian(many)
+    assert time.perf_counter() - begun < 1.2
 
 
 @compiler
@@ -249,38 +227,16 @@ def test_policies_are_few():
         pass
 
 
-@linux
-def test_sigchld_ignored():
-    """Below cron nobody is told how a child has ended; what one has not done is done here."""
-    done = np.frombuffer(mmap.mmap(-1, 64), dtype=np.int64, count=4)
-    here = os.getpid()
-
-    def fill(part):
-        if part == 2 and os.getpid() != here:
-            raise ValueError
-        done[part] += os.getpid() == here
-        done[part] += 10
-
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    try:
-        sharing.by_processes(fill, 4)
-    finally:
-        signal.signal(signal.SIGCHLD, before)
-    assert done.tolist() == [11, 10, 11, 10]
-
-
-def test_limits_of_processes(monkeypatch):
+def test_limits_of_threads(robot, monkeypatch, eager):
     """The work is done all the same, by those there are."""
-
-    def refuse(*arguments):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
+    expected = robot.jacobian(rows(2000))["J_T"]
 
     def refuse_thread(thread):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(os, "fork", refuse)
     monkeypatch.setattr(sharing.Thread, "start", refuse_thread)
-    for run in (lambda fill: sharing.by_processes(fill, 4), lambda fill: sharing.by_threads(fill, 4, 3)):
-        done = []
-        run(done.append)
-        assert done == [0, 1, 2, 3]
+    monkeypatch.setattr(casadi.Function, "map", lambda *given, known=casadi.Function.map: known(*given[:2]))
+    assert np.array_equal(robot.jacobian(rows(2000))["J_T"], expected)
+    done = []
+    sharing.by_threads(done.append, 4, 3)
+    assert done == [0, 1, 2, 3]
