@@ -4,9 +4,9 @@ import casadi
 import mpmath as mp
 import numpy as np
 
-from kronbot.compute.tape import Arithmetic, replay
+from kronbot.kronecker.tape import replay
 
-UNARY = {
+OPERATIONS = {
     casadi.OP_ASSIGN: lambda x: x,
     casadi.OP_NEG: lambda x: -x,
     casadi.OP_SQ: lambda x: x * x,
@@ -18,8 +18,6 @@ UNARY = {
     casadi.OP_EXP: mp.exp,
     casadi.OP_INV: lambda x: 1 / x,
     casadi.OP_FABS: abs,
-}
-BINARY = {
     casadi.OP_ADD: lambda x, y: x + y,
     casadi.OP_SUB: lambda x, y: x - y,
     casadi.OP_MUL: lambda x, y: x * y,
@@ -34,7 +32,7 @@ def matrices(trace, *arguments):
     parts = dict(zip(trace.outputs, trace.function.call(inputs), strict=True))
     tape = casadi.Function("tape", inputs, [casadi.densify(casadi.vertcat(*(parts[name] for name in "MDK")))])
     numbers = [[mp.mpf(float(x)) for x in np.ravel(part)] for part in (*arguments, trace.bound)]
-    flat = replay(tape, numbers, Arithmetic(lambda x: mp.mpf(x), UNARY, BINARY))
+    flat = replay(tape, numbers, mp.mpf, lambda code, operands: OPERATIONS[code](*operands))
     n = round((len(flat) / 3) ** 0.5)
     return [mp.matrix(n, n) if not n else mp.matrix([flat[k * n * n + i :: n][:n] for i in range(n)]) for k in range(3)]
 

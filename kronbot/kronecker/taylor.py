@@ -28,6 +28,7 @@ from kronbot.kronecker.calculus import (
     of_matrices,
     size_of,
 )
+from kronbot.kronecker.tape import instructions, replay
 
 LIMIT = 1_000_000
 """Largest number of entries, structural zeros counted, of a derivative that :func:`coefficients` makes."""
@@ -116,10 +117,10 @@ def directional(A: SX, x: SX, delta: SX, order: int) -> list[SX]:
     lean = casadi.cse(A)
     others = casadi.vertcat(*casadi.Function("A", [x], [lean], {"allow_free": True}).free_sx())
     tape = casadi.Function("A", [x, others], [lean])
-    if any(tape.instruction_id(i) == casadi.OP_CALL for i in range(tape.n_instructions())):
+    if any(each.code == casadi.OP_CALL for each in instructions(tape)):
         return _repeated(A, x, delta, order)
     along = [_trimmed([x[i], delta[i]]) for i in range(x.rows())]
-    entries = _replay(tape, [along, [[others[i]] for i in range(others.rows())]], order)
+    entries = _series(tape, [along, [[others[i]] for i in range(others.rows())]], order)
     terms = [A]
     for k in range(1, order + 1):
         column = casadi.vertcat(*(entry[k] if k < len(entry) else SX(0) for entry in entries))
@@ -182,20 +183,9 @@ def _repeated(A: SX, x: SX, delta: SX, order: int) -> list[SX]:
     return list(casadi.substitute(terms, [direction], [delta]))
 
 
-def _replay(tape: casadi.Function, arguments: Sequence[Sequence[Series]], order: int) -> list[Series]:
+def _series(tape: casadi.Function, arguments: Sequence[Sequence[Series]], order: int) -> list[Series]:
     """The entries of a tape's one output as series, for series in the place of its inputs."""
-    work, result = [[SX(0)]] * tape.sz_w(), [[SX(0)]] * tape.nnz_out(0)
-    for i in range(tape.n_instructions()):
-        code, read, write = tape.instruction_id(i), tape.instruction_input(i), tape.instruction_output(i)
-        if code == casadi.OP_INPUT:
-            work[write[0]] = arguments[read[0]][read[1]]
-        elif code == casadi.OP_OUTPUT:
-            result[write[1]] = work[read[0]]
-        elif code == casadi.OP_CONST:
-            work[write[0]] = [SX(tape.instruction_constant(i))]
-        else:
-            work[write[0]] = _apply(code, [work[place] for place in read], order)
-    return result
+    return replay(tape, arguments, lambda number: [SX(number)], lambda code, series: _apply(code, series, order))
 
 
 def _apply(code: int, series: list[Series], order: int) -> Series:
@@ -209,7 +199,7 @@ def _apply(code: int, series: list[Series], order: int) -> Series:
     if order == 0 or not varying:
         return result
     # f(a, b)' = f_a a' + f_b b', where casadi knows f_a and f_b; they are needed to one order less.
-    slopes = _replay(_slopes(code, len(series), varying), [[a[:order] for a in series]], order - 1)
+    slopes = _series(_slopes(code, len(series), varying), [[a[:order] for a in series]], order - 1)
     rate: Series = []
     for slope, place in zip(slopes, varying, strict=True):
         inner = [k * c for k, c in enumerate(series[place])][1:]

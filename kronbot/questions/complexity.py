@@ -19,6 +19,7 @@ from kronbot import description
 from kronbot.compute.arrays import Array, Scalar
 from kronbot.description.names import WORLD
 from kronbot.errors import Argument, UsageError
+from kronbot.kronecker.tape import instructions
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.build import build
@@ -53,7 +54,7 @@ KINDS = tuple(field.name for field in fields(Operations))
 
 def operations(function: casadi.Function) -> Operations:
     """What one evaluation of a function of scalars (an SX function) takes."""
-    kinds = Counter(KIND.get(function.instruction_id(k), "functions") for k in range(function.n_instructions()))
+    kinds = Counter(KIND.get(each.code, "functions") for each in instructions(function))
     return Operations(**{kind: kinds[kind] for kind in KINDS})
 
 

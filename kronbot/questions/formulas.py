@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import casadi
@@ -22,6 +22,8 @@ from kronbot.compute.symbolic.closed_form import (
     closed_form,
     size,
 )
+from kronbot.compute.symbolic.simplification import Clock, Unfinished, unbounded
+from kronbot.compute.symbolic.writing import latex_matrix
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
 from kronbot.questions.result import demand_array
@@ -62,7 +64,7 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     Raises UsageError where no array has the name wanted, ComputationError where formulas are too long, with what
     to do instead: before any time is spent where no simplification would help.
     """
-    end = time.monotonic() + writing.seconds
+    clock = Clock(writing.seconds)
     if writing.array is not None:
         demand_array(writing.array, question.quantities)
     wanted = [name for name in question.quantities if writing.array in (None, name)]
@@ -76,19 +78,24 @@ def formulas(question: Question, writing: Writing) -> Formulas:
             what = TOO_LONG.format(f"{written} operations before it is simplified", MOST_WRITTEN_OUT)
             raise ComputationError(what, *_cure(question, wanted, shared=False))
 
-    def demand_time(name: str) -> float:
-        left = end - time.monotonic()
-        if left <= 0.0 and (writing.shared or sizes[name][1] > MOST_OPERATIONS):
-            late = f"{name} was not begun within {writing.seconds:g} s: give more time ("
-            raise ComputationError(late, Argument("seconds"), "), or ", *_cure(question, wanted, writing.shared))
-        return left
+    @contextmanager
+    def in_time(name: str) -> Iterator[None]:
+        try:
+            yield
+        except Unfinished:
+            late = f"{name} was not written within {writing.seconds:g} s: give more time ("
+            cure = _cure(question, wanted, writing.shared)
+            raise ComputationError(late, Argument("seconds"), "), or ", *cure) from None
 
     forms: dict[str, ClosedForm] = {}
     for name in wanted:
-        left = demand_time(name)
+        share = 1.0
         if writing.shared:  # as much time again for writing, and for those that come after it
-            left *= sizes[name][0] / max(1, sum(sizes[other][0] for other in wanted if other not in forms)) / 2
-        forms[name] = _form(question, name, writing, left)
+            share = sizes[name][0] / max(1, sum(sizes[other][0] for other in wanted if other not in forms)) / 2
+        # What is short as it is traced is written however little time there is.
+        long = writing.shared or sizes[name][1] > MOST_OPERATIONS
+        with in_time(name):
+            forms[name] = _form(question, name, writing, clock, clock.check_time if long else unbounded, share)
         if not writing.shared and (count := forms[name].operations) > MOST_OPERATIONS:
             what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
             raise ComputationError(what, *_cure(question, wanted, shared=False))
@@ -98,17 +105,16 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     meanings: dict[str, str] = {}
     source: dict[str, str] = {}
     for name, form in forms.items():
-        if writing.shared:
-            demand_time(name)
         quantity = question.quantities[name]
-        texts = np.array(entries(form), dtype=object)
+        with in_time(name):
+            texts = np.array(entries(form), dtype=object)
+            meanings |= dict(form.legend(latex=writing.style == "latex"))
+            if writing.style == "python":
+                source[name] = form.python(name)
+            elif writing.style == "latex":
+                source[name] = latex_matrix(texts.tolist())
         values = texts[:, 0] if quantity.columns is None else texts
         arrays[name] = Array(values, quantity.rows, quantity.units, quantity.columns)
-        meanings |= dict(form.legend(latex=writing.style == "latex"))
-        if writing.style == "python":
-            source[name] = form.python(name)
-        elif writing.style == "latex":
-            source[name] = form.latex()
     return Formulas(arrays, meanings, source, all(form.complete for form in forms.values()))
 
 
@@ -124,10 +130,14 @@ def _cure(question: Question, wanted: Sequence[str], shared: bool) -> tuple[str 
     return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
 
 
-def _form(question: Question, name: str, writing: Writing, seconds: float) -> ClosedForm:
+def _form(
+    question: Question, name: str, writing: Writing, clock: Clock, check_time: Callable[[], None], share: float
+) -> ClosedForm:
+    """The form in which one quantity is written; simplification takes this share of what is left of the time."""
+    check_time()
     expression = casadi.densify(question.quantities[name].expression)
-    plain = closed_form(expression, question.symbols, question.parameters)
-    form = plain.simplified(seconds)
+    plain = closed_form(expression, question.symbols, question.parameters, check_time)
+    form = plain.simplified(share * clock.left)
     if writing.shared and plain.parts < form.parts:  # what is multiplied out has less in common
         form = replace(plain, complete=form.complete)
     if writing.short:

@@ -18,7 +18,7 @@ from sympy import Rational, Symbol, cos, sin, sqrt
 
 import kronbot
 from kronbot.compute.symbolic import closed_form as module
-from kronbot.compute.symbolic import naming, printers, trees
+from kronbot.compute.symbolic import naming, printers, simplification, trees
 from kronbot.compute.symbolic.closed_form import closed_form
 from kronbot.compute.symbolic.instructions import expressions, operations, unrounded
 from kronbot.compute.symbolic.simplification import Basis
@@ -385,8 +385,8 @@ def test_operations_are_counted_as_sympy_counts_them():
 
 def test_no_time_is_spent_after_the_time_is_up(monkeypatch):
     robot, clock = kronbot.load("puma560"), iter([0.0])
-    monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
-    with pytest.raises(ComputationError, match=r"not begun within 20 s: give more time \(seconds\)"):
+    monkeypatch.setattr(simplification.time, "monotonic", lambda: next(clock, 1000.0))
+    with pytest.raises(ComputationError, match=r"not written within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20).dynamics()
 
 
@@ -600,6 +600,6 @@ def test_only_what_holds_is_advised():
 
 def test_time_bounds_common_parts_too(monkeypatch):
     robot, clock = kronbot.load("puma560"), iter([0.0])
-    monkeypatch.setattr(formulas_module.time, "monotonic", lambda: next(clock, 1000.0))
-    with pytest.raises(ComputationError, match=r"M was not begun within 20 s: give more time \(seconds\)"):
+    monkeypatch.setattr(simplification.time, "monotonic", lambda: next(clock, 1000.0))
+    with pytest.raises(ComputationError, match=r"M was not written within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20, shared=True).dynamics()

@@ -14,6 +14,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.description.expressions.expression import evaluate
 from kronbot.errors import ComputationError
+from kronbot.kronecker.tape import instructions
 from kronbot.model.parameters import FUNCTIONS, Parameters
 
 # Instructions that compute nothing.
@@ -46,8 +47,7 @@ class Routine:
     @cached_property
     def operations(self) -> int:
         """Arithmetic operations and calls of mathematical functions in one evaluation."""
-        tape = self.tape
-        return sum(tape.instruction_id(k) not in PASSIVE for k in range(tape.n_instructions()))
+        return sum(each.code not in PASSIVE for each in instructions(self.tape))
 
 
 def saved(routine: Routine) -> bytes:
@@ -143,8 +143,7 @@ def _bases(parameters: Parameters, names: set[str]) -> set[str]:
 
 def _demand_finite(function: casadi.Function) -> None:
     """Raise ComputationError where the function holds a number that is none: a division by a structural zero."""
-    for k in range(function.n_instructions()):
-        if function.instruction_id(k) == casadi.OP_CONST and not math.isfinite(function.instruction_constant(k)):
-            raise ComputationError(
-                f"{function.name()} is never finite: some coordinate moves no inertia; give its link mass"
-            )
+    if not all(math.isfinite(each.constant) for each in instructions(function)):
+        raise ComputationError(
+            f"{function.name()} is never finite: some coordinate moves no inertia; give its link mass"
+        )

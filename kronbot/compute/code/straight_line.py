@@ -10,6 +10,7 @@ import casadi
 
 from kronbot.compute.code.routine import Routine
 from kronbot.errors import Argument, ComputationError
+from kronbot.kronecker.tape import instructions
 
 # Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
 MOST_OPERATIONS = 400_000
@@ -57,11 +58,13 @@ class Notation:
 class Operand(NamedTuple):
     """What stands on either side of an assignment, as text; ``word`` is the input or output that it is an entry of.
 
-    Of the variables w0, w1, ... the word is VARIABLE, of numbers it is empty.
+    Of the variables w0, w1, ... the word is VARIABLE, of numbers it is empty. ``lost`` is a number that is zero in the
+    type of the language.
     """
 
     text: str
     word: str
+    lost: float = 0.0
 
 
 class Assignment(NamedTuple):
@@ -100,22 +103,15 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
             Argument("order"),
             " or fewer modes, or write a .casadi file",
         )
-    tape, inputs, outputs = routine.tape, list(routine.inputs), list(routine.outputs)
-    work = [Operand("", "")] * tape.sz_w()
-    lost: dict[int, float] = {}  # such numbers by their places
+    inputs, outputs = list(routine.inputs), list(routine.outputs)
+    work = [Operand("", "")] * routine.tape.sz_w()
     assignments = []
-    for k in range(tape.n_instructions()):
-        code, read, write = tape.instruction_id(k), tape.instruction_input(k), tape.instruction_output(k)
+    for code, read, write, number in instructions(routine.tape):
         if code == casadi.OP_CONST:
-            number = tape.instruction_constant(k)
-            if 0 < abs(number) <= notation.lost:
-                lost[write[0]], number = number, 0.0
-            else:
-                lost.pop(write[0], None)
-            text = notation.number(number)
-            work[write[0]] = Operand(f"({text})" if text.startswith("-") else text, "")
+            lost = number if 0 < abs(number) <= notation.lost else 0.0
+            text = notation.number(0.0 if lost else number)
+            work[write[0]] = Operand(f"({text})" if text.startswith("-") else text, "", lost)
         elif code == casadi.OP_INPUT:
-            lost.pop(write[0], None)
             word = inputs[read[0]]
             work[write[0]] = Operand(notation.entry(word, read[1]), word)
         elif code == casadi.OP_OUTPUT:
@@ -123,11 +119,10 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
             target, value = Operand(notation.entry(word, write[1]), word), work[read[0]]
             assignments.append(Assignment(target, value.text, (value,)))
         else:
-            if code not in FORGIVING:
-                for place in lost.keys() & set(read):
-                    notation.number(lost[place])  # refuses it
-            lost.pop(write[0], None)
             operands = tuple(work[place] for place in read)
+            for operand in operands:
+                if operand.lost and code not in FORGIVING:
+                    notation.number(operand.lost)  # refuses it
             expression = _expression(code, [operand.text for operand in operands], notation)
             work[write[0]] = Operand(f"{VARIABLE}{write[0]}", VARIABLE)
             assignments.append(Assignment(work[write[0]], expression, operands))
@@ -152,7 +147,7 @@ def parts(assignments: Sequence[Assignment], size: int) -> list[Part]:
         loads: set[str] = set()
         words = {""}
         for target, _, operands in chosen:
-            for text, word in operands:
+            for text, word, _ in operands:
                 words.add(word)
                 if word == VARIABLE and text not in written:
                     loads.add(text)

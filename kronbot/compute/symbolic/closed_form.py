@@ -6,7 +6,7 @@ printed was compared in numbers with the trace it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from kronbot.compute.symbolic.instructions import (
     unrounded,
 )
 from kronbot.compute.symbolic.polynomials import Reader
-from kronbot.compute.symbolic.simplification import Nested, Number, Unfinished
+from kronbot.compute.symbolic.simplification import Nested, Number, Unfinished, unbounded
 from kronbot.compute.symbolic.trees import Probe
 from kronbot.errors import Argument, ComputationError
 from kronbot.model.parameters import Parameters
@@ -56,7 +56,8 @@ class ClosedForm:
     ``definitions`` are symbols that stand for parts of it (short sines, common parts), in terms of the ones before;
     ``modal`` says what modal data are in terms of the parameters; ``spelling`` has the names in the robot file of
     symbols that are written otherwise (a-b is no formula's name). ``complete`` is False where :meth:`simplified` left
-    entries as they were, because the time was up or they are too long.
+    entries as they were, because the time was up or they are too long. ``check_time`` is asked at every step of sharing
+    and writing, and may raise Unfinished.
     """
 
     matrix: sympy.ImmutableDenseMatrix
@@ -68,6 +69,7 @@ class ClosedForm:
     complete: bool = True
     definitions: tuple[tuple[Symbol, Expr], ...] = ()
     latex_names: dict[Symbol, str] = field(default_factory=dict)
+    check_time: Callable[[], None] = unbounded
 
     @property
     def operations(self) -> int:
@@ -130,7 +132,7 @@ class ClosedForm:
 
     def shared(self, letter: str = "x") -> ClosedForm:
         """With symbols x0, x1, ... for common subexpressions; the meanings are definitions."""
-        fresh = (_symbol(name) for name in naming.unused(self._names(), letter))
+        fresh = (self._in_time(_symbol(name)) for name in naming.unused(self._names(), letter))
         # The canonical order compares whole trees again and again.
         order = "canonical" if self.operations <= MOST_OPERATIONS else "none"
         if self.parts <= MOST_MATCHED:
@@ -155,7 +157,8 @@ class ClosedForm:
         """What symbols mean: those of ``definitions``, modal data that the formulas hold, names spelt otherwise."""
         self.demand_size()
         printer = self._latex() if latex else printers.Text()
-        meanings = [(printer.doprint(s), printer.doprint(value)) for s, value in (*self.definitions, *self._modal())]
+        means = (*self.definitions, *self._modal())
+        meanings = [(printer.doprint(s), printer.doprint(self._in_time(value))) for s, value in means]
         free = self._free()
         spelt = ((w, name) for w, name in self.spelling.items() if not latex and _symbol(w) in free)
         known = {symbol for symbol, _ in meanings}
@@ -175,7 +178,7 @@ class ClosedForm:
         renamed = {_symbol(old): _symbol(new) for old, new in words.items()}
 
         def written(expression: Expr) -> str:
-            return str(printers.Python().doprint(expression.xreplace(renamed)))
+            return str(printers.Python().doprint(self._in_time(expression).xreplace(renamed)))
 
         return writing.python_function(
             name,
@@ -190,7 +193,11 @@ class ClosedForm:
 
     def _written(self, printer: Printer) -> list[list[str]]:
         self.demand_size()
-        return [[printer.doprint(entry) for entry in row] for row in self.matrix.tolist()]
+        return [[printer.doprint(self._in_time(entry)) for entry in row] for row in self.matrix.tolist()]
+
+    def _in_time(self, expression: Expr) -> Expr:
+        self.check_time()
+        return expression
 
     def _latex(self) -> Printer:
         return printers.latex(map(_symbol, self._names()), self.spelling, self.latex_names)
@@ -212,12 +219,15 @@ class ClosedForm:
             raise ComputationError(TOO_LONG.format(f"{count} operations", MOST_OPERATIONS), *SHARE)
 
 
-def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters) -> ClosedForm:
+def closed_form(
+    expression: SX, inputs: Mapping[str, SX], parameters: Parameters, check_time: Callable[[], None] = unbounded
+) -> ClosedForm:
     """The traced expression (r x s) as formulas.
 
     ``inputs`` are the symbols (1 x 1 each) that it depends on besides those of ``parameters``, by the names they are to
     have. Literals of the robot file appear with their exact values, parameters by name, modal data as X1, D1, m11, ...
-    Raises ComputationError where the tape is too long or holds something without a formula, such as a table.
+    Raises ComputationError where the tape is too long or holds something without a formula, such as a table, and what
+    ``check_time`` raises, which is asked at every instruction and later by the closed form.
     """
     tape = _tape(expression, inputs, parameters)
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
@@ -233,12 +243,13 @@ def closed_form(expression: SX, inputs: Mapping[str, SX], parameters: Parameters
     values = casadi.densify(casadi.vertcat(SX(0, 1), *(value for _, value in parameters.modal.values())))
     tape_of_modal = casadi.Function("modal", [parameters.symbols()[: len(base), :]], [values])
     return ClosedForm(
-        matrix=sympy.ImmutableDenseMatrix(*expression.shape, expressions(tape, arguments)),
+        matrix=sympy.ImmutableDenseMatrix(*expression.shape, expressions(tape, arguments, check_time)),
         inputs=tuple(words[name] for name in inputs),
         modal=dict(zip(modal, expressions(tape_of_modal, [base]), strict=True)),
         values={name: parameters.values[key] for key, name in named.items()},
         probe=Probe.somewhere(tape, arguments),
         spelling={word: name for name, word in words.items() if word != name},
+        check_time=check_time,
     )
 
 

@@ -12,11 +12,11 @@ import sympy
 from sympy import Expr
 
 from kronbot.compute.symbolic import trees
-from kronbot.compute.symbolic.simplification import Number
-from kronbot.compute.tape import Arithmetic, replay
+from kronbot.compute.symbolic.simplification import Number, unbounded
 from kronbot.description.expressions.expression import Expression, evaluate, exact
 from kronbot.description.wording import quote
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
+from kronbot.kronecker.tape import replay
 
 # A float of the tape that is the nearest one to a fraction with a smaller denominator stands for the fraction.
 SIMPLE_DENOMINATOR = 1000
@@ -31,7 +31,7 @@ FLOAT_DENOMINATOR = 1 << 30
 EXACT_POWER = 1000
 
 FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sign", "floor")
-UNARY: dict[int, Callable[[Expr], Expr]] = {
+OPERATIONS: dict[int, Callable[..., Expr]] = {
     casadi.OP_ASSIGN: lambda a: a,
     casadi.OP_NEG: operator.neg,
     casadi.OP_SQ: lambda a: a**2,
@@ -40,8 +40,6 @@ UNARY: dict[int, Callable[[Expr], Expr]] = {
     casadi.OP_FABS: sympy.Abs,
     casadi.OP_NOT: lambda a: _choice(1, sympy.Not(_true(a))),
     **{getattr(casadi, f"OP_{name.upper()}"): getattr(sympy, name) for name in FUNCTIONS},
-}
-BINARY: dict[int, Callable[[Expr, Expr], Expr]] = {
     casadi.OP_ADD: operator.add,
     casadi.OP_SUB: operator.sub,
     casadi.OP_MUL: operator.mul,
@@ -72,16 +70,35 @@ def _true(number: Expr) -> sympy.Basic:
     return sympy.Ne(number, 0)
 
 
-def expressions(tape: casadi.Function, arguments: Sequence[Sequence[Expr]]) -> list[Expr]:
+def _function(code: int) -> Callable[..., Expr]:
+    """What an instruction is in SymPy. Raises ComputationError for one that has no formula."""
+    if code not in OPERATIONS:
+        raise ComputationError(
+            "there is no closed form: a table in it has no formula; ask for numbers (", Argument("q"), ")"
+        )
+    return OPERATIONS[code]
+
+
+def expressions(
+    tape: casadi.Function, arguments: Sequence[Sequence[Expr]], check_time: Callable[[], None] = unbounded
+) -> list[Expr]:
     """The entries of a tape for symbols or numbers in the place of its inputs."""
-    return replay(tape, arguments, Arithmetic(_constant, UNARY, BINARY))
+
+    def done(code: int, operands: list[Expr]) -> Expr:
+        check_time()
+        return _function(code)(*operands)
+
+    return replay(tape, arguments, _constant, done)
 
 
 def operations(tape: casadi.Function) -> list[int]:
     """Operations of every entry of a tape, common parts counted as often as they stand in it, without writing it."""
-    unary = dict.fromkeys(UNARY, lambda a: a + 1) | {casadi.OP_ASSIGN: lambda a: a}
-    counting = Arithmetic(lambda number: 0, unary, dict.fromkeys(BINARY, lambda a, b: a + b + 1))
-    return replay(tape, [[0] * tape.size1_in(i) for i in range(tape.n_in())], counting)
+
+    def counted(code: int, operands: list[int]) -> int:
+        _function(code)
+        return sum(operands) + (code != casadi.OP_ASSIGN)
+
+    return replay(tape, [[0] * tape.size1_in(i) for i in range(tape.n_in())], lambda number: 0, counted)
 
 
 def _constant(value: float) -> Expr:

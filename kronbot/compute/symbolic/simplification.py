@@ -33,21 +33,37 @@ class Unfinished(Exception):
     """The time is up, or an expression is too long to be written out."""
 
 
-class Basis:
-    """The atoms of polynomials and the arithmetic on them, until the time is up (``seconds`` from now)."""
+class Clock:
+    """Runs for some time (s) from now."""
 
     def __init__(self, seconds: float) -> None:
         self.end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """What is left, s; negative when the time is up."""
+        return self.end - time.monotonic()
+
+    def check_time(self) -> None:
+        """Raise Unfinished when the time is up."""
+        if self.left < 0.0:
+            raise Unfinished
+
+
+def unbounded() -> None:
+    """A check of time that lets everything take its own."""
+
+
+class Basis(Clock):
+    """The atoms of polynomials and the arithmetic on them, until the time is up (``seconds`` from now)."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
         self.keys: list[Hashable] = []
         self.numbers: dict[Hashable, int] = {}
         self.angles: dict[Angle, tuple[int, int]] = {}
         self.roots: dict[int, tuple[int, Polynomial]] = {}
         self._bias = 0
-
-    def check_time(self) -> None:
-        """Raise Unfinished when the time is up."""
-        if time.monotonic() > self.end:
-            raise Unfinished
 
     def atom(self, key: Hashable) -> int:
         """Number of the atom with this key; new keys get the next number."""
