@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 
 import casadi
 import numpy as np
@@ -68,15 +69,27 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     if writing.array is not None:
         demand_array(writing.array, question.quantities)
     wanted = [name for name in question.quantities if writing.array in (None, name)]
-    sizes: dict[str, tuple[int, int]] = {}
+
+    @cache
+    def sizes(name: str) -> tuple[int, int]:
+        """Instructions, and operations written out."""
+        return size(question.quantities[name].expression, question.symbols, question.parameters)
+
+    def instead(shared: bool) -> tuple[str | Argument, ...]:
+        """What holds: numbers, single arrays that are short as they are traced, common parts written once."""
+        short = [name for name in wanted if casadi.n_nodes(question.quantities[name].expression) <= MOST_INSTRUCTIONS]
+        holding = listing(name for name in short if sizes(name)[1] <= MOST_OPERATIONS)
+        alone = (", or for ", holding, " alone (", Argument("array"), ")") if holding and len(wanted) > 1 else ()
+        return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
+
     for name in wanted:
-        sizes[name] = instructions, written = _size(question, name)
+        instructions, written = sizes(name)
         if instructions > MOST_INSTRUCTIONS:
             what = TOO_LONG.format(f"{instructions} instructions", MOST_INSTRUCTIONS)
-            raise ComputationError(what, *_cure(question, wanted, shared=True))
+            raise ComputationError(what, *instead(shared=True))
         if written > MOST_WRITTEN_OUT and not writing.shared:
             what = TOO_LONG.format(f"{written} operations before it is simplified", MOST_WRITTEN_OUT)
-            raise ComputationError(what, *_cure(question, wanted, shared=False))
+            raise ComputationError(what, *instead(shared=False))
 
     @contextmanager
     def in_time(name: str) -> Iterator[None]:
@@ -84,21 +97,20 @@ def formulas(question: Question, writing: Writing) -> Formulas:
             yield
         except Unfinished:
             late = f"{name} was not written within {writing.seconds:g} s: give more time ("
-            cure = _cure(question, wanted, writing.shared)
-            raise ComputationError(late, Argument("seconds"), "), or ", *cure) from None
+            raise ComputationError(late, Argument("seconds"), "), or ", *instead(writing.shared)) from None
 
     forms: dict[str, ClosedForm] = {}
     for name in wanted:
         share = 1.0
         if writing.shared:  # as much time again for writing, and for those that come after it
-            share = sizes[name][0] / max(1, sum(sizes[other][0] for other in wanted if other not in forms)) / 2
+            share = sizes(name)[0] / max(1, sum(sizes(other)[0] for other in wanted if other not in forms)) / 2
         # What is short as it is traced is written however little time there is.
-        long = writing.shared or sizes[name][1] > MOST_OPERATIONS
+        long = writing.shared or sizes(name)[1] > MOST_OPERATIONS
         with in_time(name):
             forms[name] = _form(question, name, writing, clock, clock.check_time if long else unbounded, share)
         if not writing.shared and (count := forms[name].operations) > MOST_OPERATIONS:
             what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
-            raise ComputationError(what, *_cure(question, wanted, shared=False))
+            raise ComputationError(what, *instead(shared=False))
     entries: Callable[[ClosedForm], list[list[str]]]
     entries = ClosedForm.latex_entries if writing.style == "latex" else ClosedForm.text
     arrays: dict[str, Array] = {}
@@ -116,18 +128,6 @@ def formulas(question: Question, writing: Writing) -> Formulas:
         values = texts[:, 0] if quantity.columns is None else texts
         arrays[name] = Array(values, quantity.rows, quantity.units, quantity.columns)
     return Formulas(arrays, meanings, source, all(form.complete for form in forms.values()))
-
-
-def _size(question: Question, name: str) -> tuple[int, int]:
-    return size(question.quantities[name].expression, question.symbols, question.parameters)
-
-
-def _cure(question: Question, wanted: Sequence[str], shared: bool) -> tuple[str | Argument, ...]:
-    """What holds instead: numbers, single arrays that are short as they are traced, common parts written once."""
-    short = [name for name in wanted if casadi.n_nodes(question.quantities[name].expression) <= MOST_INSTRUCTIONS]
-    holding = [name for name in short if _size(question, name)[1] <= MOST_OPERATIONS]
-    alone = (", or for ", listing(holding), " alone (", Argument("array"), ")") if holding and len(wanted) > 1 else ()
-    return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
 
 
 def _form(

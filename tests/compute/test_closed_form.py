@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -603,3 +604,27 @@ def test_time_bounds_common_parts_too(monkeypatch):
     monkeypatch.setattr(simplification.time, "monotonic", lambda: next(clock, 1000.0))
     with pytest.raises(ComputationError, match=r"M was not written within 20 s: give more time \(seconds\)"):
         robot.symbolic("text", seconds=20, shared=True).dynamics()
+
+
+def test_time_bounds_every_stage():
+    """Replay, common parts and every writing ask the clock."""
+    _, inputs, matrices = question(kronbot.load("puma560").model)
+    parameters = kronbot.load("puma560").model.parameters
+
+    def up():
+        raise simplification.Unfinished
+
+    late = replace(closed_form(matrices["J_T"], inputs, parameters), check_time=up)
+    stages = [lambda: closed_form(matrices["J_T"], inputs, parameters, up)]
+    stages += [late.shared, late.text, late.latex, late.short().legend, lambda: late.python("f")]
+    for stage in stages:
+        with pytest.raises(simplification.Unfinished):
+            stage()
+
+
+def test_parts_that_stand_twice_are_written_once():
+    x, y, a, b = real("x y a b")
+    roots = [sin(x + y) * (x + y) + 2, sin(x + y), x, (x + y) ** 2]
+    meanings, left = trees.shared(roots, iter((a, b)))
+    assert meanings == [(a, x + y), (b, sin(a))]
+    assert left == [a * b + 2, b, x, a**2]

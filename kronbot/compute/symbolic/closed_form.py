@@ -15,7 +15,6 @@ import sympy
 from casadi import SX
 from sympy import Expr, Symbol
 from sympy.printing.printer import Printer
-from sympy.simplify import cse_main
 
 from kronbot.compute.symbolic import naming, printers, trees, writing
 from kronbot.compute.symbolic.instructions import (
@@ -133,13 +132,14 @@ class ClosedForm:
     def shared(self, letter: str = "x") -> ClosedForm:
         """With symbols x0, x1, ... for common subexpressions; the meanings are definitions."""
         fresh = (self._in_time(_symbol(name)) for name in naming.unused(self._names(), letter))
-        # The canonical order compares whole trees again and again.
-        order = "canonical" if self.operations <= MOST_OPERATIONS else "none"
-        if self.parts <= MOST_MATCHED:
-            common, matrices = sympy.cse([self.matrix], symbols=fresh, order=order)
+        if self.parts > MOST_MATCHED:
+            common, entries = trees.shared(self.matrix, fresh)
         else:
-            common, matrices = cse_main.tree_cse([self.matrix], fresh, order="none")
-        return replace(self, matrix=matrices[0].as_immutable(), definitions=(*self.definitions, *common))
+            # The canonical order compares whole trees again and again.
+            order = "canonical" if self.operations <= MOST_OPERATIONS else "none"
+            common, (matrix,) = sympy.cse([self.matrix], symbols=fresh, order=order)
+            entries = list(matrix)
+        return replace(self, matrix=self._shaped(entries), definitions=(*self.definitions, *common))
 
     def text(self) -> list[list[str]]:
         """The entries as text. Raises ComputationError where they are too long, as the other writings do."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,24 @@ def replaced(roots: Iterable[Tree], new: Mapping[Tree, Tree]) -> list[Tree]:
             changed = any(a is not b for a, b in zip(arguments, part.args, strict=True))
             made[part] = part.func(*arguments) if changed else part
     return [made[root] for root in wanted]
+
+
+def shared(roots: Iterable[Tree], fresh: Iterator[Tree]) -> tuple[list[tuple[Tree, Tree]], list[Tree]]:
+    """The trees with ``fresh`` symbols for the parts that stand in them more than once, and what these symbols mean."""
+    wanted = list(roots)
+    every = parts(wanted)
+    uses = Counter(argument for part in every for argument in part.args)
+    uses.update(wanted)
+    made: dict[Tree, Tree] = {}
+    meanings: list[tuple[Tree, Tree]] = []
+    for part in every:
+        made[part] = part
+        if part.args:
+            made[part] = part.func(*(made[argument] for argument in part.args))
+            if uses[part] > 1:
+                meanings.append((next(fresh), made[part]))
+                made[part] = meanings[-1][0]
+    return meanings, [made[root] for root in wanted]
 
 
 def operations(root: Tree) -> int:
