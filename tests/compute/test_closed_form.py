@@ -608,8 +608,9 @@ def test_time_bounds_common_parts_too(monkeypatch):
 
 def test_time_bounds_every_stage():
     """Replay, common parts and every writing ask the clock."""
-    _, inputs, matrices = question(kronbot.load("puma560").model)
-    parameters = kronbot.load("puma560").model.parameters
+    robot = kronbot.load("puma560").model
+    _, inputs, matrices = question(robot)
+    parameters = robot.parameters
 
     def up():
         raise simplification.Unfinished
