@@ -9,6 +9,7 @@ from random_robots import to_yaml
 from kronbot import description
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.mechanics.multibody.recursion import propagate
 from kronbot.model.build import build
 from kronbot.questions.simulate import Run, horizon, simulate
 
@@ -37,9 +38,17 @@ def shipped(name):
 
 def traced(robot, **outputs):
     """Functions of (q, qd, third argument) as one callable; each output is a function of (state symbols q, qd, x)."""
-    q, qd, x = (casadi.SX.sym(name, robot.n) for name in ("q", "qd", "x"))
-    expressions = {name: output(q, qd, x) for name, output in outputs.items()}
-    return Trace(robot.parameters, {"q": q, "qd": qd, "x": x}, expressions, "test")
+    given = {name: casadi.SX.sym(name, robot.n) for name in ("q", "qd", "x")}
+    expressions = {name: output(*given.values()) for name, output in outputs.items()}
+    return Trace(robot.parameters, given, expressions, "test")
+
+
+def moving(robot, **outputs):
+    """The same, but each output is a function of (state of all links, x): they are propagated once, which is slow."""
+    given = {name: casadi.SX.sym(name, robot.n) for name in ("q", "qd", "x")}
+    state = propagate(robot, given["q"], given["qd"])
+    expressions = {name: output(state, given["x"]) for name, output in outputs.items()}
+    return Trace(robot.parameters, given, expressions, "test")
 
 
 def run(

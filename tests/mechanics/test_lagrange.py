@@ -10,11 +10,11 @@ import pytest
 import yaml
 from oracles import Lagrangian
 from random_robots import SPATIAL_ARM, coordinates
-from robots_in_tests import model, shipped, traced
+from robots_in_tests import model, moving, shipped
 
 from kronbot import description
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics
 from kronbot.questions.dynamics import Equations
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())
@@ -101,10 +101,10 @@ def test_lagrange_is_the_recursion_and_the_oracle(name, order):
     robot, oracle = model(text, str(order)), Lagrangian(text, order)
     q, qd, qdd = state_of(text, order, 7)
     found = terms(robot)(q, qd, qdd)
-    recursion = traced(
+    recursion = moving(
         robot,
-        M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)),
-        tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x),
+        M=lambda state, x: generalized_inertia_matrix(state),
+        tau=inverse_dynamics,
     )(q, qd, qdd)
     M, g, tau = oracle.mass_matrix(q), oracle.gravity_torque(q), oracle.inverse_dynamics(q, qd, qdd)
     assert np.abs(found["M"] - recursion["M"]).max() < 1e-12 * np.abs(M).max()

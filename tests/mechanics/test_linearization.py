@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Lagrangian, shapes
 from random_robots import SPATIAL_ARM, coordinates, robots
-from robots_in_tests import columns, model, run, shipped, traced
+from robots_in_tests import columns, model, moving, run, shipped, traced
 from scipy.io import loadmat
 from scipy.linalg import expm
 
@@ -428,7 +428,7 @@ def test_matrices_balance_on_the_recursion():
     q, qd, qdd = rng.uniform(-0.3, 0.3, (3, robot.n))
     tau, force = np.array([0.3, -0.4, 0.8]), np.array([1.0, 2, -0.5])
     found = linearized(robot, {"q": q, "qd": qd, "qdd": qdd}, tau=tau, force=force)
-    needed = traced(robot, tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x))(q, qd, qdd)["tau"]
+    needed = moving(robot, tau=inverse_dynamics)(q, qd, qdd)["tau"]
     acting = oracle.jacobian(q, "hand", "tip", text["endpoint"]["position"])[0].T @ force
     acting[oracle.joints] += tau
     assert found.arrays["h_L"].values == pytest.approx(acting - needed, abs=1e-10)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots_in_tests import model, traced
+from robots_in_tests import model, moving
 from scipy.linalg import eigh
 
 import kronbot
 from kronbot.mechanics.linear.modal import mass_and_stiffness, natural_frequencies
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]
@@ -65,10 +65,10 @@ links:
     flexible: {{mass: 1, EI: {{y: 1}}, modes: {{w: {modes}}}, shape: {shape}}}
 """
     robot = model(text)
-    functions = traced(
+    functions = moving(
         robot,
-        tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x),
-        M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)),
+        tau=inverse_dynamics,
+        M=lambda state, x: generalized_inertia_matrix(state),
     )
     rest, step = np.zeros(robot.n), 1e-5
     M = functions(rest, rest, rest)["M"][1:, 1:]
@@ -118,7 +118,7 @@ links:
 def test_mass_by_columns(name):
     """Forces of unit accelerations are the inertia matrix of the composite bodies, gravity or not, to rounding."""
     robot = kronbot.load(name, order="1").model
-    M = traced(robot, M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)))
+    M = moving(robot, M=lambda state, x: generalized_inertia_matrix(state))
     rest = np.zeros(robot.n)
     wanted = M(rest, rest, rest)["M"]
     assert mass_and_stiffness(robot)[0] == pytest.approx(wanted, rel=1e-12, abs=1e-14 * abs(wanted).max())

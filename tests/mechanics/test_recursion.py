@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Lagrangian
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots
-from robots_in_tests import model, shipped, traced
+from robots_in_tests import model, moving, shipped
 
 from kronbot.errors import ComputationError
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
@@ -19,7 +19,6 @@ from kronbot.mechanics.multibody.recursion import (
     forward_dynamics,
     generalized_inertia_matrix,
     inverse_dynamics,
-    propagate,
 )
 from kronbot.model.pose import angular_motion, exponential, left_jacobian
 
@@ -29,15 +28,15 @@ SAME = 1e-11
 
 def equations(robot):
     """Inverse dynamics of x = qdd, inertia matrix, both forward dynamics of x = tau, energies."""
-    return traced(
+    return moving(
         robot,
-        tau=lambda q, qd, x: inverse_dynamics(propagate(robot, q, qd), x),
-        M=lambda q, qd, x: generalized_inertia_matrix(propagate(robot, q, qd)),
-        recursive=lambda q, qd, x: ALGORITHMS["recursive"](propagate(robot, q, qd), x, {}),
-        composite=lambda q, qd, x: ALGORITHMS["composite"](propagate(robot, q, qd), x, {}),
-        kinetic=lambda q, qd, x: kinetic_energy(propagate(robot, q, qd)),
-        elastic=lambda q, qd, x: elastic_energy(propagate(robot, q, qd)),
-        gravity=lambda q, qd, x: gravity_energy(propagate(robot, q, qd)),
+        tau=inverse_dynamics,
+        M=lambda state, x: generalized_inertia_matrix(state),
+        recursive=lambda state, x: ALGORITHMS["recursive"](state, x, {}),
+        composite=lambda state, x: ALGORITHMS["composite"](state, x, {}),
+        kinetic=lambda state, x: kinetic_energy(state),
+        elastic=lambda state, x: elastic_energy(state),
+        gravity=lambda state, x: gravity_energy(state),
     )
 
 
@@ -100,14 +99,13 @@ def test_prescribed_joints_get_the_torque_of_inverse_dynamics(data, order):
     q, qd, x = 0.05 * rng.standard_normal((3, robot.n))
 
     def hybrid(algorithm):
-        def tau_back(q, qd, x):
-            state = propagate(robot, q, qd)
+        def tau_back(state, x):
             given = {place: x[place] for place in held}
             return inverse_dynamics(state, ALGORITHMS[algorithm](state, x, given))
 
         return tau_back
 
-    functions = traced(robot, recursive=hybrid("recursive"), composite=hybrid("composite"))
+    functions = moving(robot, recursive=hybrid("recursive"), composite=hybrid("composite"))
     answers = functions(q, qd, x)
     free = [place for place in range(robot.n) if place not in held]
     # The torques of accelerations that are solved for: rounding, seen against the largest torque.
@@ -121,18 +119,18 @@ def test_frames_agree_with_homogeneous_transforms(order):
     """Root and tip frames of a spatial flexible arm."""
     robot, oracle = model(SPATIAL_ARM, str(order)), Lagrangian(SPATIAL_ARM, order)
     q = 0.3 * np.sin(np.arange(robot.n) + 1)
+    ways = {"root": lambda link: link.pose, "tip": tip_frame}
+    outputs = {}
     for i, link in enumerate(robot.links):
-        frames = traced(
-            robot,
-            root=lambda q, qd, x, i=i: propagate(robot, q, qd).links[i].pose.R,
-            root_r=lambda q, qd, x, i=i: propagate(robot, q, qd).links[i].pose.r,
-            tip=lambda q, qd, x, i=i: tip_frame(propagate(robot, q, qd).links[i]).R,
-            tip_r=lambda q, qd, x, i=i: tip_frame(propagate(robot, q, qd).links[i]).r,
-        )(q, q, q)
-        for which in ("root", "tip"):
+        for which, way in ways.items():
+            outputs[f"{link.name}.{which}.r"] = lambda state, x, i=i, way=way: way(state.links[i]).r
+            outputs[f"{link.name}.{which}.R"] = lambda state, x, i=i, way=way: way(state.links[i]).R
+    frames = moving(robot, **outputs)(q, q, q)
+    for link in robot.links:
+        for which in ways:
             r, R = oracle.frame(q, link.name, which)
-            assert np.allclose(frames[f"{which}_r"], np.ravel(r), atol=1e-13)
-            assert np.allclose(frames[which], R, atol=1e-13)
+            assert np.allclose(frames[f"{link.name}.{which}.r"], np.ravel(r), atol=1e-13)
+            assert np.allclose(frames[f"{link.name}.{which}.R"], R, atol=1e-13)
 
 
 def test_torsion_without_inertia_is_refused_by_name():
@@ -150,7 +148,7 @@ links:
 """
     robot = model(text)
     with pytest.raises(ComputationError, match="limp.*polar_inertia"):
-        traced(robot, qdd=lambda q, qd, x: forward_dynamics(propagate(robot, q, qd), x, {}))
+        moving(robot, qdd=lambda state, x: forward_dynamics(state, x, {}))
 
 
 def numbers(expression):

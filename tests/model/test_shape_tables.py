@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import polynomial
 from random_robots import coordinates, robots, to_yaml
-from robots_in_tests import columns, run, traced
+from robots_in_tests import columns, moving, run, traced
 from scipy.interpolate import CubicSpline
 
 from kronbot import description
@@ -471,10 +471,10 @@ def test_random_tables_recursion_and_lagrangian_agree(tmp_path_factory, robot, s
         oracle = TableLagrangian(robot, 2)
     scale = np.array([scale for _, _, scale in coordinates(robot, 2)])
     q, qd, qdd = np.random.default_rng(seed).uniform(0.3, 1, (3, ours.n)) * scale
-    functions = traced(
+    functions = moving(
         ours,
-        tau=lambda q, qd, x: inverse_dynamics(propagate(ours, q, qd), x),
-        M=lambda q, qd, x: generalized_inertia_matrix(propagate(ours, q, qd)),
+        tau=inverse_dynamics,
+        M=lambda state, x: generalized_inertia_matrix(state),
     )(q, qd, qdd)
     M, tau = oracle.mass_matrix(q), oracle.inverse_dynamics(q, qd, qdd)
     size = np.sqrt(np.diag(M))
