@@ -24,7 +24,7 @@ from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.linear.rounding import block, second_order
 from kronbot.mechanics.linear.spectrum import Pole, poles
 from kronbot.mechanics.linear.stability import judge
-from kronbot.mechanics.linear.state_space import INPUTS, OUTPUTS, Ports, margins, ports, state_space
+from kronbot.mechanics.linear.state_space import INPUTS, OUTPUTS, margins, ports, signals, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
@@ -100,8 +100,8 @@ class Linearization:
         return LinearModel.about_any_motion(self.robot)
 
     @cached_property
-    def _signals(self) -> Ports:
-        return ports(self._linear, self.choice.inputs, self.choice.outputs)
+    def _signals(self) -> tuple[list[str], list[str]]:
+        return signals(self.robot, self.choice.inputs, self.choice.outputs)
 
     @cached_property
     def _trace(self) -> Trace:
@@ -109,7 +109,8 @@ class Linearization:
         return traced(self.robot, which, PURPOSE, self._matrices)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
-        linear, signals = self._linear, self._signals
+        linear = self._linear
+        E, P = ports(linear, self.choice.inputs, self.choice.outputs)
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
         parts = {
             "M": linear.M_L,
@@ -117,8 +118,8 @@ class Linearization:
             "K": linear.K_L,
             "h": linear.h_L,
             "g": linear.forces,
-            "E": signals.E,
-            "P": signals.P,
+            "E": E,
+            "P": P,
         }
         return inputs, parts
 
@@ -158,8 +159,7 @@ class Linearization:
             robot,
             system,
             values,
-            self._signals.input_names,
-            self._signals.output_names,
+            *self._signals,
             self.choice,
             replace(point, q=q),
         )

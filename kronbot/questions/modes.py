@@ -43,21 +43,21 @@ class Vibrations:
 
     @cached_property
     def trace(self) -> Trace:
-        """M, D, K as functions of q, qd, qdd (n,)."""
+        """M, D, K as functions of q, qd (n,), of which modal coordinates are taken as zero."""
         return traced(self.robot, "matrices", PURPOSE, self._matrices)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)
         linear = LinearModel.about_any_motion(self.robot)
-        parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L}
-        # Nothing here depends on the torques, and nothing but the rigid acceleration on qdd, which is zero at steady
-        # spin.
-        parts = {name: casadi.substitute(part, linear.force, SX.zeros(3, 1)) for name, part in parts.items()}
-        return {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd}, parts
+        # Straight beams leave a tenth of the expressions. Nothing depends on the torques, steady spin has no qdd.
+        parts = linear.on_rigid_motion(linear.M_L, linear.D_L, linear.K_L)
+        none = casadi.vertcat(linear.qdd, linear.force)
+        parts = casadi.substitute(parts, [none], [SX.zeros(none.shape)])
+        return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", parts, strict=True))
 
     def system(self, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
         """The matrices of the coordinates that are free. Raises ComputationError where M is singular."""
-        arguments = (q, qd, np.zeros(self.robot.n))
+        arguments = (q, qd)
         values = self.trace(*arguments)
         free = [place for place in range(self.robot.n) if place not in locked]
         demand_regular(block(values["M"], free), [self.robot.coordinates[place] for place in free])
@@ -68,7 +68,7 @@ class Vibrations:
         left, rest = {joint.index for joint in self.robot.joints}, np.zeros(self.robot.n)
         everything = range(self.robot.n)
         for row in q:
-            values = self.trace(row, rest, rest)
+            values = self.trace(row, rest)
             M, K = (block(values[name], everything) for name in "MK")
             left = {i for i in left if M[i, i] <= 0 and not K[i].any() and not K[:, i].any()}
             if not left:

@@ -19,7 +19,7 @@ from scipy.linalg import expm
 from kronbot import description, load, loads
 from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate
@@ -474,3 +474,43 @@ def test_torques_left_out_are_those_of_the_rigid_arm():
     rigid = load("khang", order="0")
     pulled = rigid.jacobian(q=q)["J_T"].T @ [1, 2, 0]
     assert [found.at["tau"]["qa"]] == pytest.approx(rigid.dynamics(q, qd, qdd)["tau"] - pulled, rel=1e-12)
+
+
+SHARED = """
+kronbot: 1
+name: shared
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 70, turn: pi/3}
+links:
+  - name: b
+    joint: {type: revolute, name: q1, damping: 0.3}
+    dh: {a: 0.6, d: 0, alpha: turn, theta: 0}
+    flexible: {mass: 1.7, EI: {z: EI}, modes: {v: 2}, damping: {ratio: 0.02}}
+  - {name: c, joint: {type: revolute, name: q2}, dh: {a: 0.3, d: 0, alpha: 0, theta: 0}, rigid: {mass: 0.4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "values"), [("EI: 70", {"EI": 90}), ("turn: pi/3", {"turn": "pi/2"}), ("EI: null", {"EI": 70})]
+)
+def test_robots_of_other_values_answer_as_if_read_anew(written, values, monkeypatch):
+    """To the last bit, and without a trace where the structure is the same."""
+    text = SHARED.replace(written.replace("null", "70"), written)
+    first = loads(text)
+    questions = (lambda r: r.linearize(q={"q1": 0.2}, tau=[0.1, 0.2]), lambda r: r.modes(q={"q1": 0.2}))
+    for ask in questions:
+        if "null" in written:
+            with pytest.raises(UsageError, match="EI has no value"):
+                ask(first)
+        else:
+            ask(first)
+    if "EI" in values:
+        monkeypatch.setattr(LinearModel, "about_any_motion", None)
+    found = [ask(first.with_parameters(**values)) for ask in questions]
+    monkeypatch.undo()
+    anew = loads(text, parameters=values)
+    for one, other in zip(found, (ask(anew) for ask in questions), strict=True):
+        assert one.summary == other.summary
+        for name, array in one.arrays.items():
+            assert (array.values == other.arrays[name].values).all(), name

@@ -15,7 +15,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.robot import Robot
 
 
@@ -41,9 +41,13 @@ class LinearModel:
         return LinearModel(robot, q, qd, qdd, SX.sym("tau", len(robot.joints)), SX.sym("force", 3))
 
     @cached_property
+    def _state(self) -> State:
+        return propagate(self.robot, self.q, self.qd)
+
+    @cached_property
     def _balance(self) -> SX:
         """Forces that the motion needs beyond those that act: zero where the basic motion is one of the robot."""
-        needed = inverse_dynamics(propagate(self.robot, self.q, self.qd), self.qdd)
+        needed = inverse_dynamics(self._state, self.qdd)
         acting = self.J_T.T @ self.force
         for i, joint in enumerate(self.robot.joints):
             acting[joint.index] += self.tau[i]
@@ -63,7 +67,7 @@ class LinearModel:
     @cached_property
     def M_L(self) -> SX:
         """Inertia (n x n) (65)."""
-        return generalized_inertia_matrix(propagate(self.robot, self.q, SX(self.robot.n, 1)))
+        return generalized_inertia_matrix(self._state)
 
     @cached_property
     def D_L(self) -> SX:

@@ -12,6 +12,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
+from kronbot.description.schema import Gauge
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
@@ -29,16 +30,6 @@ INDEPENDENT = 1e-7
 
 
 @dataclass(frozen=True)
-class Ports:
-    """Where signals enter and leave: traced E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
-
-    input_names: tuple[str, ...]
-    E: SX
-    output_names: tuple[str, ...]
-    P: SX
-
-
-@dataclass(frozen=True)
 class StateSpace:
     """A (2n x 2n), B (2n x inputs), C (outputs x 2n), D (outputs x inputs, zero)."""
 
@@ -48,36 +39,35 @@ class StateSpace:
     D: Array
 
 
-def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) -> Ports:
-    """Inputs from joint ``torques`` and the endpoint ``force``; outputs from ``joints``, ``endpoint``, ``gauges``.
+def signals(robot: Robot, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of inputs from joint ``torques`` and the endpoint ``force``, of outputs from ``joints``, ``endpoint``,
+    ``gauges``.
 
     Gauges are those of the file's ``statics``; their output is the curvature kappa_z = v''. Raises UsageError where
     there are none.
     """
-    robot = linear.robot
-    forces: dict[str, SX] = {}
-    if "torques" in inputs:
-        for joint in robot.joints:
-            column = SX(robot.n, 1)
-            column[joint.index] = 1
-            forces[f"torque.{joint.name}"] = column
-    if "force" in inputs:
-        forces |= {f"force.{axis}": linear.J_T[i, :].T for i, axis in enumerate("xyz")}
-    positions: dict[str, SX] = {}
-    if "joints" in outputs:
-        for joint in robot.joints:
-            row = SX(1, robot.n)
-            row[joint.index] = 1
-            positions[joint.name] = row
-    if "endpoint" in outputs:
-        positions |= {f"endpoint.{axis}": linear.J_T[i, :] for i, axis in enumerate("xyz")}
+    joints = [joint.name for joint in robot.joints]
+    enter = {"torques": [f"torque.{name}" for name in joints], "force": [f"force.{axis}" for axis in "xyz"]}
+    leave = {"joints": joints, "endpoint": [f"endpoint.{axis}" for axis in "xyz"]}
     if "gauges" in outputs:
-        positions |= _gauges(robot)
-    return Ports(
-        tuple(forces),
-        casadi.horzcat(SX(robot.n, 0), *forces.values()),
-        tuple(positions),
-        casadi.vertcat(SX(0, robot.n), *positions.values()),
+        leave["gauges"] = [f"curvature.{gauge.name}" for gauge in _gauges(robot)]
+    return (
+        [name for word, names in enter.items() if word in inputs for name in names],
+        [name for word, names in leave.items() if word in outputs for name in names],
+    )
+
+
+def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[SX, SX]:
+    """Where these signals enter and leave: E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
+    robot = linear.robot
+    joints = SX.eye(robot.n)[[joint.index for joint in robot.joints], :]
+    E = {"torques": joints.T, "force": linear.J_T.T}
+    P = {"joints": joints, "endpoint": linear.J_T}
+    if "gauges" in outputs:
+        P["gauges"] = casadi.vertcat(*(_curvature(robot, gauge) for gauge in _gauges(robot)))
+    return (
+        casadi.horzcat(SX(robot.n, 0), *(side for word, side in E.items() if word in inputs)),
+        casadi.vertcat(SX(0, robot.n), *(side for word, side in P.items() if word in outputs)),
     )
 
 
@@ -159,14 +149,15 @@ def _margins(
     return table
 
 
-def _gauges(robot: Robot) -> dict[str, SX]:
+def _gauges(robot: Robot) -> Sequence[Gauge]:
     statics = robot.file.statics
     if statics is None or not statics.gauges:
         raise UsageError(Argument("outputs", "gauges"), ": the file has no statics: {gauges: [...]}")
-    rows: dict[str, SX] = {}
-    for gauge in statics.gauges:
-        link, beam, xi = gauge_place(robot, gauge)
-        row = SX(1, robot.n)
-        row[0, slice(link.modal.start, link.modal.start + beam.v.count)] = beam.row(beam.v, xi, 2)
-        rows[f"curvature.{gauge.name}"] = row
-    return rows
+    return statics.gauges
+
+
+def _curvature(robot: Robot, gauge: Gauge) -> SX:
+    link, beam, xi = gauge_place(robot, gauge)
+    row = SX(1, robot.n)
+    row[0, slice(link.modal.start, link.modal.start + beam.v.count)] = beam.row(beam.v, xi, 2)
+    return row
