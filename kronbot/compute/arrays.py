@@ -36,6 +36,10 @@ class Array:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", read_only(self.values))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, which leaves memory writeable."""
+        return Array, (self.values, self.rows, self.units, self.columns, self.axis)
+
     @property
     def symbolic(self) -> bool:
         """True where the entries are formulas."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 
+from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.quantities import check_quantities
 from kronbot.description.checks.report import Report, View
@@ -16,6 +17,9 @@ from kronbot.description.expressions.expression import (
     Expression,
     ExpressionError,
     Number,
+    PiLinear,
+    evaluate,
+    exact_values,
     parse,
     resolve_each,
 )
@@ -49,6 +53,54 @@ class Description:
     overrides: Mapping[str, str]
     motion: str | None = None
     tables: Mapping[str, Table] = field(default_factory=dict)
+
+    def with_overrides(self, changed: Mapping[str, str]) -> Description:
+        """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
+
+        What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
+        loading has the words.
+        """
+        overrides = {**self.overrides, **changed}
+        for tree in self._trees:
+            root = _overridden(tree, overrides)
+            report = Report(self.source.name, root)
+            values = _values(root, report, overrides)
+            check_quantities(View(report, values, (), root))
+            if report.wrong or not _have_values(self._quantities, values):
+                return load(self.source, overrides, self.motion, self.tables)
+        parameters = {**self.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
+        robot = replace(self.robot, parameters=parameters)
+        other = replace(self, robot=robot, values=values, warnings=_warnings(report, self.source), overrides=overrides)
+        vars(other).update(_trees=self._trees, _quantities=self._quantities)
+        return other
+
+    @cached_property
+    def identity(self) -> Hashable:
+        """Equal for equal robots: text, motion, contents of tables, and values, with pi as what it is."""
+        exact, _ = exact_values(self.robot.parameters)
+        values = tuple(
+            value.rational if isinstance(value, PiLinear) and not value.pi else value for value in exact.values()
+        )
+        tables = tuple(sorted((name, table.text) for name, table in self.tables.items()))
+        return self.source.text, self.motion, tables, values
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle: read again from the texts, which nothing is beside."""
+        folder = None if self.source.folder is None else self.source.folder.absolute()
+        return load, (replace(self.source, folder=folder), dict(self.overrides), self.motion, dict(self.tables))
+
+    @cached_property
+    def _trees(self) -> tuple[Node, ...]:
+        """What the file says, with the motion in its place, and at last, since its warnings count, without."""
+        file, _ = compose_leniently(self.source)
+        if self.motion is None:
+            return (file,)
+        return _moved(file, compose(Source("motion", self.motion, self.source.folder))), file
+
+    @cached_property
+    def _quantities(self) -> tuple[Expression, ...]:
+        """What depends on parameters, but for their definitions."""
+        return tuple(each for each in _expressions(replace(self.robot, parameters={})) if each.names)
 
 
 def load(
@@ -102,10 +154,7 @@ def _load(
     source: Source, overrides: Mapping[str, str], motion: Node | None, tables: Mapping[str, Table]
 ) -> Description:
     root, mistakes = compose_leniently(source)
-    root = _overridden(root, overrides)
-    if motion is not None and isinstance(root, MappingNode):
-        place = Scalar("motion", motion.line, motion.column)
-        root = MappingNode({**root.entries, "motion": (place, motion)}, root.line, root.column)
+    root = _overridden(root if motion is None else _moved(root, motion), overrides)
     report = Report(source.name, root, mistakes)
     validator = Validator(report, lambda mended: _values(mended, report, overrides))
     robot: RobotFile | None = validator.read(RobotFile)
@@ -116,18 +165,48 @@ def _load(
     report.raise_mistakes()
     if robot is None:
         raise AssertionError("the schema refused the file without a mistake")
-    warnings = with_lines(_first_of(report.warnings), source.text.splitlines())
-    return Description(robot, values, warnings, source, overrides, tables=tables)
+    return Description(robot, values, _warnings(report, source), source, overrides, tables=tables)
 
 
-def _first_of(warnings: list[Mistake]) -> list[Mistake]:
+def _warnings(report: Report, source: Source) -> tuple[Mistake, ...]:
     """The warnings in the order of the file; of very many the first, and how many more there are."""
-    ordered = sorted(warnings)
-    rest = ordered[limits.MISTAKES :]
-    if not rest:
-        return ordered
-    count = f"and {len(rest)} more warning{'s' if len(rest) > 1 else ''}"
-    return [*ordered[: limits.MISTAKES], replace(rest[-1], message=count, text="")]
+    first, rest = sorted(report.warnings)[: limits.MISTAKES], sorted(report.warnings)[limits.MISTAKES :]
+    if rest:
+        count = f"and {len(rest)} more warning{'s' if len(rest) > 1 else ''}"
+        first.append(replace(rest[-1], message=count, text=""))
+    return with_lines(first, source.text.splitlines()) if first else ()
+
+
+def _moved(root: Node, motion: Node) -> Node:
+    """The tree with another motion."""
+    if not isinstance(root, MappingNode):
+        return root
+    place = Scalar("motion", motion.line, motion.column)
+    return MappingNode({**root.entries, "motion": (place, motion)}, root.line, root.column)
+
+
+def _expressions(said: object) -> Iterator[Expression]:
+    """Those in a part of a description."""
+    if isinstance(said, Expression):
+        yield said
+    elif isinstance(said, tuple | Mapping):
+        for entry in said.values() if isinstance(said, Mapping) else said:
+            yield from _expressions(entry)
+    elif is_dataclass(said):
+        for entry in fields(said):
+            yield from _expressions(getattr(said, entry.name))
+
+
+def _have_values(expressions: Iterable[Expression], values: Mapping[str, float | None]) -> bool:
+    """Whether all that depend on no free parameter are finite real numbers."""
+    known = {name: value for name, value in values.items() if value is not None}
+    try:
+        for expression in expressions:
+            if expression.names <= known.keys():
+                evaluate(expression, known)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _overridden(root: Node, overrides: Mapping[str, str]) -> Node:

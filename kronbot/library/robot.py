@@ -5,8 +5,7 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,6 @@ from kronbot.model import build, robot
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
-    from kronbot.description.table import Table
     from kronbot.library.exporting import Export
     from kronbot.library.statics import Vectors
     from kronbot.library.symbolic import Symbolic
@@ -103,9 +101,8 @@ class Robot:
         >>> stiffer.description.values["EI"]
         200000.0
         """
-        told = self.description
-        overrides = {**told.overrides, **arguments.expressions(values, "parameter")}
-        return Robot(build.with_values(self._model, description.load(told.source, overrides, told.motion, told.tables)))
+        changed = arguments.expressions(values, "parameter")
+        return Robot(build.with_values(self._model, self.description.with_overrides(changed)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
@@ -117,12 +114,19 @@ class Robot:
         described = description.load(told.source, told.overrides, moved, told.tables)
         return Robot(build.build(described, self.order))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Robot) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> Hashable:
+        return self.order, self.description.identity
+
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickle and copy: made again from its description, with the tables that were read."""
-        told = self.description
-        folder = None if told.source.folder is None else told.source.folder.absolute()
-        source = replace(told.source, folder=folder)
-        return _again, (source, dict(told.overrides), told.motion, dict(told.tables), self.order)
+        """For pickle and copy: built again from its description."""
+        return _built, (self.description, self.order)
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
@@ -534,11 +538,5 @@ class Robot:
         return None if value is None else arguments.positive(value, self.description.values, word)
 
 
-def _again(
-    source: description.Source,
-    overrides: Mapping[str, str],
-    motion: str | None,
-    tables: Mapping[str, Table],
-    order: str,
-) -> Robot:
-    return Robot(build.build(description.load(source, overrides, motion, tables), order))
+def _built(described: description.Description, order: str) -> Robot:
+    return Robot(build.build(described, order))

@@ -24,6 +24,8 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.robot import BASE, ORDERS, Body, Endpoint, Joint, Link, Robot
 from kronbot.model.spline import tabulated
 
+# Structures of one file that are remembered: what was traced for them comes back with their values.
+MOST_STRUCTURES = 8
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
@@ -65,11 +67,17 @@ def build(description: Description, order: str, parameters: Parameters | None = 
 
 
 def with_values(robot: Robot, description: Description) -> Robot:
-    """The model of the same file with other values of its parameters: of the same traces where these allow it."""
-    parameters = robot.parameters.with_values(description.robot.parameters, description.values)
-    if parameters is None:
-        return build(description, robot.order)
-    return replace(robot, description=description, parameters=parameters)
+    """The model of the same file with other values of its parameters.
+
+    Of the same traces where these allow it, of those of a relative, or new.
+    """
+    for known in (robot, *robot.relatives[::-1]):
+        parameters = known.parameters.with_values(description.robot.parameters, description.values)
+        if parameters is not None:
+            return replace(known, description=description, parameters=parameters)
+    built = replace(build(description, robot.order), relatives=robot.relatives)
+    robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
+    return built
 
 
 def _link(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi
 from casadi import SX
@@ -118,7 +118,8 @@ class Endpoint:
 class Robot:
     """One robot at one kinematic order: everything the mechanics need, constant once built.
 
-    ``links`` stand in file order, which is also the order of the coordinates; a parent may come later.
+    ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``relatives``
+    are robots of the same file and order with other values that make other structures, the latest last.
     """
 
     description: Description
@@ -128,6 +129,7 @@ class Robot:
     gravity: SX
     endpoint: Endpoint
     motions: dict[str, Motion]
+    relatives: list[Robot] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def file(self) -> RobotFile:

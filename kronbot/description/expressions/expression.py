@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from kronbot.description import limits
@@ -22,6 +23,7 @@ __all__ = [
     "PiLinear",
     "evaluate",
     "exact",
+    "exact_values",
     "parse",
     "quarter_turns",
     "resolve",
@@ -159,7 +161,12 @@ def evaluate(expression: Expression, values: Mapping[str, float]) -> float:
     Rational parts and multiples of pi are computed exactly and rounded once. Raises ExpressionError where a name has
     no value, and where the result is no finite real number (division by zero, overflow, root of a negative number).
     """
-    return float(_real(expression, values))
+    return float(_real(expression, values)) if expression.names else _constant(expression)
+
+
+@lru_cache(4096)
+def _constant(expression: Expression) -> float:
+    return float(_real(expression, {}))
 
 
 def exact(expression: Expression, parameters: Mapping[str, Expression | None]) -> PiLinear | None:
@@ -178,7 +185,7 @@ def exact(expression: Expression, parameters: Mapping[str, Expression | None]) -
         if name not in needed:
             needed[name] = definition
             waiting.extend(definition.names)
-    values, mistakes = _reals(needed)
+    values, mistakes = exact_values(needed)
     if mistakes:
         return None
     try:
@@ -219,13 +226,14 @@ def resolve_each(
     parameters: Mapping[str, Expression | None],
 ) -> tuple[dict[str, float | None], dict[str, ExpressionError]]:
     """As ``resolve``, with every mistake by the parameter it belongs to; a mistaken parameter counts as free."""
-    values, mistakes = _reals(parameters)
+    values, mistakes = exact_values(parameters)
     return {name: None if value is None else float(value) for name, value in values.items()}, mistakes
 
 
-def _reals(
+def exact_values(
     parameters: Mapping[str, Expression | None],
 ) -> tuple[dict[str, Real | None], dict[str, ExpressionError]]:
+    """As ``resolve_each``, with exact values where they are known."""
     values: dict[str, Real | None] = dict.fromkeys(parameters)
     mistakes: dict[str, ExpressionError] = {}
     order, cycles = _ordered(parameters)

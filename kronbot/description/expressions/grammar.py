@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from kronbot.description import limits
@@ -160,6 +161,7 @@ class Expression:
         return _fold(self.root, leaf, names, functions)
 
 
+@lru_cache(4096)
 def parse(text: str | Number) -> Expression:
     """The expression in ``text``. Raises ExpressionError with the offset of the first thing that does not belong."""
     if isinstance(text, Number):

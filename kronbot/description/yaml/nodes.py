@@ -54,13 +54,12 @@ Node = Scalar | Sequence | Mapping
 
 def child(node: Node | None, step: str | int) -> Node | None:
     """The value under a key or index, or None where there is none."""
-    match node, step:
-        case Mapping(entries=entries), str() if step in entries:
-            return entries[step][1]
-        case Sequence(items=items), int() if 0 <= step < len(items):
-            return items[step]
-        case _:
-            return None
+    if isinstance(node, Mapping):
+        entry = node.entries.get(step)  # type: ignore[arg-type]
+        return None if entry is None else entry[1]
+    if isinstance(node, Sequence) and isinstance(step, int) and 0 <= step < len(node.items):
+        return node.items[step]
+    return None
 
 
 def find(root: Node, path: Path) -> Node | None:
