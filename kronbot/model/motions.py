@@ -9,6 +9,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.description import schema
 from kronbot.description.table import Table
 from kronbot.model.parameters import Parameters
@@ -37,8 +38,13 @@ class Motion:
         Accelerations of a spline are straight from row to row. Rows at which they hardly turn are none: to start afresh
         at each of many would cost more than it gains. Raises FreeParameters where such a time has no value.
         """
-        if not self.times:
-            return () if self.joint is None else (parameters.evaluate(self.joint, wanted_for),)
+        if self.joint is not None:
+            return (parameters.evaluate(self.joint, wanted_for),)
+        return self._turns if self.times else ()
+
+    @cached_property
+    def _turns(self) -> tuple[float, ...]:
+        """Of a table: where the accelerations turn by more than a little."""
         t = SX.sym("t")
         rows = np.array(self.times)
         accelerations = casadi.Function("accelerations", [t], [self.derivatives(t)[2]])

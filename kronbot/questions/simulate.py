@@ -12,6 +12,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
+from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
@@ -86,10 +87,15 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         if short := system.drives.beyond_tables(run.duration):
             raise UsageError("; ".join(short))
         parameters = robot.parameters
-        parameters.require(parameters.free_in(system.rate), PURPOSE)
+        parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
         report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
-        at = stops(run.duration, system.drives.corners(PURPOSE))
-        solver = integrator(run.solver, system.ode(parameters, at), run.tolerances)
+        corners = parameters.own(("corners", robot.order), lambda: system.drives.corners(parameters, PURPOSE))
+        at = stops(run.duration, corners)
+        idle = parameters.kept(
+            ("integrators", robot.order, run.algorithm, run.solver, run.tolerances, policy.choice()), list[Integrator]
+        )
+        solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
+        solver.begin(at, parameters.bound(system.extent))
         rows, watched = grid(run.duration, run.step), sampled(at)
         times = np.union1d(rows, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
@@ -117,6 +123,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "steps": solver.steps,
         "evaluations": solver.evaluations,
     }
+    if error is None:  # what an error has left in it nobody knows
+        idle.append(solver)
     if run.start == "equilibrium":
         summary["start"] = run.start
     watching = {name: each[seen] for name, each in series.items()}

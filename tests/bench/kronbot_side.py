@@ -212,9 +212,10 @@ class Motion:
         self.report = Trace(robot.parameters, *simulation._report(robot, self.system), PURPOSE)
         self.times = simulation.grid(run.duration, run.step)
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
-        ode = self.system.ode(robot.parameters, stops(run.duration, self.system.drives.corners(PURPOSE)))
         with policy.native(choice):
-            self.solver = integrator(run.solver, ode, run.tolerances)
+            self.solver = integrator(run.solver, self.system.ode, run.tolerances)
+        at = stops(run.duration, self.system.drives.corners(robot.parameters, PURPOSE))
+        self.solver.begin(at, robot.parameters.bound(self.system.extent))
         self.states = []
 
     def run(self):

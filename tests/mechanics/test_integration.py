@@ -12,9 +12,7 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.motion import rosenbrock
 from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
 from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
-from kronbot.model.parameters import Parameters
 
-NOTHING = Parameters({}, {})
 ROTOR = """
 kronbot: 1
 name: rotor
@@ -189,7 +187,7 @@ def test_a_first_step_comes_from_the_equations(solver):
     """x'' = -w^2 x: as many times shorter as it is faster, whatever the end."""
     x, lengths = SX.sym("x", 2), []
     for w in (1.0, 1000.0):
-        ode = Ode(SX.sym("t"), x, vertcat(x[1], -(w**2) * x[0]), 1, NOTHING, (0.0, 10.0))
+        ode = Ode(SX.sym("t"), x, vertcat(x[1], -(w**2) * x[0]), 1)
         found = INTEGRATORS[solver](ode, Tolerances(1e-6, 1e-6))
         lengths.append(found.first_step(0.0, np.array([1.0 / w, 1.0]), 10.0))
     assert 10 < lengths[0] / lengths[1] < 3000
@@ -209,10 +207,11 @@ def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
 def test_the_pieces_of_a_long_run_are_short():
     """CVODES begins a run of 1e6 s with pieces that are lost without regret, and always cuts at the same places."""
     x = SX.sym("x", 2)
-    ode = Ode(SX.sym("t"), x, vertcat(x[1], -1e4 * x[0]), 1, NOTHING, (0.0, 1e6))
+    ode = Ode(SX.sym("t"), x, vertcat(x[1], -1e4 * x[0]), 1)
     cuts = []
     for rows in (np.array([1e6]), np.linspace(0.0, 1e6, 1001)[1:]):
         solver, found = Cvodes(ode, Tolerances(1e-6, 1e-6)), []
+        solver.begin((0.0, 1e6))
         solver.instructions = 100_000  # a dear robot
         for block in solver.run(rows, np.array([1.0, 0.0])):
             found.append((block.t, solver.evaluations))

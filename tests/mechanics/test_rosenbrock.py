@@ -16,9 +16,6 @@ from kronbot.errors import ComputationError
 from kronbot.mechanics.motion import rosenbrock
 from kronbot.mechanics.motion.integration import Ode, Tolerances
 from kronbot.mechanics.motion.rosenbrock import Rodas
-from kronbot.model.parameters import Parameters
-
-NOTHING = Parameters({}, {})
 
 
 def matrix(rows):
@@ -165,15 +162,17 @@ def test_native_code_steps_to_the_same_bits():
     assert answers[0] == answers[1]
 
 
-def ode(rate, x, *stops):
+def rodas(rate, x, tolerances, *stops):
     """Of one coordinate."""
-    return Ode(SX.sym("t"), x, rate, 1, NOTHING, stops)
+    solver = Rodas(Ode(SX.sym("t"), x, rate, 1), tolerances)
+    solver.begin(stops)
+    return solver
 
 
 def test_it_gives_up_where_the_motion_ends():
     """qdd = qd^2 runs away at t = 1: told, not searched for ever."""
     x = SX.sym("x", 2)
-    solver = Rodas(ode(casadi.vertcat(x[1], x[1] ** 2), x, 0.0, 2.0), Tolerances(1e-6, 1e-8))
+    solver = rodas(casadi.vertcat(x[1], x[1] ** 2), x, Tolerances(1e-6, 1e-8), 0.0, 2.0)
     with pytest.raises(ComputationError, match=r"Rodas gave up at t = (1|0\.99)"):
         list(solver.run(np.array([2.0]), np.array([0.0, 1.0])))
     assert solver.steps < 20_000
@@ -183,7 +182,7 @@ def test_within_a_step_it_is_of_order_3():
     """x'' = -x by one step of 0.1 and of 0.2, looked at between: a 16th."""
     x, worst = SX.sym("x", 2), []
     for h in (0.1, 0.2):
-        solver = Rodas(ode(casadi.vertcat(x[1], -x[0]), x, 0.0, h), Tolerances(0.1, 1.0))
+        solver = rodas(casadi.vertcat(x[1], -x[0]), x, Tolerances(0.1, 1.0), 0.0, h)
         solver.first_step = lambda t, x, end: end - t
         at = np.linspace(0.0, h, 21)[1:]
         states = np.concatenate([block.states for block in solver.run(at, np.array([1.0, 0.5]))])

@@ -108,6 +108,8 @@ class Native:
         return self._code
 
     def close(self) -> None:
-        """End a compiler that is still at work."""
+        """End a compiler that is still at work; another may begin when more is expected."""
         if self._compilation is not None:
             self._compilation.cancel()
+            self._compilation = None
+            self._tried.clear()

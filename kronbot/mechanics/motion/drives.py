@@ -14,6 +14,7 @@ from kronbot.description.wording import quote
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.motions import Motion, motion
+from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 
@@ -31,7 +32,7 @@ class TorqueTable:
 
 @dataclass(frozen=True)
 class Drives:
-    """How the joints of a robot are driven, as its file's ``simulate`` says.
+    """How the joints of robots of one structure are driven, as their file's ``simulate`` says.
 
     Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
     nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
@@ -94,9 +95,9 @@ class Drives:
             found[f"the torque of {name}, {quote(source.file)},"] = table.times
         return found
 
-    def corners(self, wanted_for: str) -> list[float]:
+    def corners(self, parameters: Parameters, wanted_for: str) -> list[float]:
         """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""
-        of_motions = [motion.corners(self.robot.parameters, wanted_for) for motion in self.motions]
+        of_motions = [motion.corners(parameters, wanted_for) for motion in self.motions]
         return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
 
     def __str__(self) -> str:

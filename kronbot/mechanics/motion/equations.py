@@ -10,16 +10,16 @@ from casadi import SX
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.integration import Ode
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, State, inverse_dynamics, propagate
-from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 
 @dataclass(frozen=True)
 class Equations:
-    """The equations of motion of one driven robot as a first-order system.
+    """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
     The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
-    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need.
+    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need. ``symbols``
+    are those of the robot's numbers, ``extent`` how many there were, ``parameters`` the names that the rate depends on.
     """
 
     drives: Drives
@@ -29,14 +29,22 @@ class Equations:
     state: State
     tau: SX
     free: list[int]
+    symbols: SX
+    extent: tuple[int, int]
+    parameters: set[str]
 
-    def ode(self, parameters: Parameters, stops: tuple[float, ...]) -> Ode:
+    @property
+    def ode(self) -> Ode:
         """What an integrator takes."""
-        return Ode(self.t, self.x, self.rate, len(self.free), parameters, stops)
+        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols)
 
 
 def equations(robot: Robot, algorithm: str) -> Equations:
     """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
+    return robot.parameters.kept(("equations", robot.order, algorithm), lambda: _equations(robot, algorithm))
+
+
+def _equations(robot: Robot, algorithm: str) -> Equations:
     t, account = SX.sym("t"), SX.sym("account", 2)
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
@@ -55,4 +63,6 @@ def equations(robot: Robot, algorithm: str) -> Equations:
     loss = casadi.dot(qd, robot.damping @ qd)
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
-    return Equations(driven, t, x, casadi.cse(rate), state, tau, free)
+    numbers = robot.parameters
+    used = numbers.used_in(rate)
+    return Equations(driven, t, x, casadi.cse(rate), state, tau, free, numbers.symbols(), numbers.extent, used)

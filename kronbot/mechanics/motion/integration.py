@@ -12,7 +12,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import casadi
@@ -23,7 +23,6 @@ from casadi import SX
 from kronbot.compute.native.cost import instructions
 from kronbot.compute.native.use import Native
 from kronbot.errors import Argument, ComputationError, UsageError
-from kronbot.model.parameters import Parameters
 from kronbot.system.interruption import Interruptions
 
 Array = npt.NDArray[np.float64]
@@ -41,23 +40,16 @@ TELLING = 200
 
 @dataclass(frozen=True)
 class Ode:
-    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), parameters bound at integration.
+    """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), ``symbols`` that get values at a run.
 
-    x begins with so many ``coordinates``, whose rates are the next so many. ``stops`` (s) are the start, every corner
-    of the rate, and the end.
+    x begins with so many ``coordinates``, whose rates are the next so many.
     """
 
     t: SX
     x: SX
     rate: SX
     coordinates: int
-    parameters: Parameters
-    stops: tuple[float, ...]
-
-    @property
-    def span(self) -> float:
-        """From start to end (s)."""
-        return self.stops[-1] - self.stops[0]
+    symbols: SX = field(default_factory=lambda: SX(0, 1))
 
 
 @dataclass(frozen=True)
@@ -98,7 +90,10 @@ def stops(duration: float, corners: Iterable[float]) -> tuple[float, ...]:
 
 
 class Integrator(ABC):
-    """Follows a state from stop to stop; ``steps`` and ``evaluations`` count."""
+    """Follows a state from stop to stop; ``steps`` and ``evaluations`` count.
+
+    It depends on the equations and the tolerances, and serves one run after the other, each with its own values.
+    """
 
     # Of the error estimate: how the error of a first step depends on its length.
     ORDER: ClassVar[int]
@@ -107,12 +102,25 @@ class Integrator(ABC):
         self.ode, self.tolerances = ode, tolerances
         # The rate may jump at a stop; before it, it is that of the time before, up to ``latest``.
         self.latest = SX.sym("latest")
-        self.symbols = casadi.vertcat(self.latest, ode.parameters.symbols())
-        self.bound = np.concatenate([[math.inf], ode.parameters.bound()])
+        self.symbols = casadi.vertcat(self.latest, ode.symbols)
+        self.bound = np.full(self.symbols.numel(), math.inf)
         self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
-        self.steps = 0
-        self.evaluations = 0
         self.met = Interruptions()  # those of whoever runs this
+        self.begin((0.0, 0.0), self.bound[1:])
+
+    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = ()) -> None:
+        """The next run goes by these ``stops`` (s), start, every corner of the rate and end, and values of the symbols.
+
+        Whatever it has run before, it runs as if it were new.
+        """
+        self.stops = stops
+        self.bound[1:] = values  # in place: functions were pointed to it
+        self.steps = self.evaluations = 0
+
+    @property
+    def span(self) -> float:
+        """From start to end (s)."""
+        return self.stops[-1] - self.stops[0]
 
     def rate_at(self, t: SX) -> SX:
         """The rate at another symbol or expression of time."""
@@ -130,15 +138,15 @@ class Integrator(ABC):
 
         Raises ComputationError where it gives up, KeyboardInterrupt for a Ctrl-C.
         """
-        places = np.searchsorted(times, self.ode.stops, side="right").tolist()
-        stretches = zip(itertools.pairwise(self.ode.stops), itertools.pairwise(places), strict=True)
+        places = np.searchsorted(times, self.stops, side="right").tolist()
+        stretches = zip(itertools.pairwise(self.stops), itertools.pairwise(places), strict=True)
         for (start, end), (first, last) in stretches:
             self.bound[0] = end - APART // 2 * np.spacing(end)
             blocks = self.follow(start, end, times[first:last].tolist(), x)
             while (block := self._next(blocks, x, start)) is not None:
                 start, x = block.t, block.x
                 yield block
-                self._expect_more((start - self.ode.stops[0]) / self.ode.span)
+                self._expect_more((start - self.stops[0]) / self.span)
 
     def _next(self, blocks: Iterator[Block], x: Array, t: float) -> Block | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

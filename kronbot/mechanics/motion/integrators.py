@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import MX, SX
 
 from kronbot.compute.native.compiling import Code
@@ -65,17 +66,21 @@ class Cvodes(Integrator):
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        self.costs = {"adams": 0, "bdf": 0}
-        self.first = 1.0  # step of a piece (s)
         self.grids: dict[tuple[tuple[float, ...], str, float, Code | None], casadi.Function] = {}
         traced = casadi.integrator("piece", "cvodes", self.problem, 0.0, [1.0], self.options)
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         self.use({traced.get_function(name): weight for name, weight in weights.items()})
 
+    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = ()) -> None:
+        """Both families are tried anew."""
+        super().begin(stops, values)
+        self.costs = {"adams": 0, "bdf": 0}
+        self.first = 1.0  # step of a piece (s)
+
     def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
         """One call a piece, of the first ones one by each family."""
         most = max(1.0, LOSS / (INTERPRETED * max(1, self.instructions)))
-        longest = (end - start) / math.ceil(PIECES * (end - start) / self.ode.span * (1 - 1e-9))
+        longest = (end - start) / math.ceil(PIECES * (end - start) / self.span * (1 - 1e-9))
         # CVODES makes the next step up to 10,000 times as long. Pieces with the same first step share an integrator.
         first = min(self.first_step(start, x, end), longest / 1024)
         self.first = 2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4)
