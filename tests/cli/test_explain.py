@@ -10,7 +10,7 @@ from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
 TOPICS = {
-    *("coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames"),
+    *("adding", "coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames"),
     *(
         "integration",
         "kronecker",
