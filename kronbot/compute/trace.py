@@ -112,29 +112,31 @@ class Trace:
     def rows(self, *arguments: Array) -> dict[str, Array]:
         """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
         count = len(arguments[0])
+        if count == 1 and policy.choice() != "on":
+            return {name: values[None] for name, values in self(*(argument[0] for argument in arguments)).items()}
         points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
         outputs, shapes = self._traced.outputs, self._traced.shapes
         results = evaluate(self._traced.function, points, self.bound, [rows * columns for rows, columns in shapes])
         return {name: _shaped(result, shape) for name, result, shape in zip(outputs, results, shapes, strict=True)}
 
     def moved(
-        self, arguments: Sequence[npt.ArrayLike], shares: tuple[float, float], state: np.random.Generator
+        self, arguments: Sequence[Array], shares: tuple[float, float], state: np.random.Generator
     ) -> dict[str, Array]:
-        """Every output with each number moved at random, arguments and parameters by up to a share of themselves.
+        """Every output for many points as of ``rows``, arguments and parameters moved by up to a share of themselves.
 
-        Shares of one rounding show what rounding does to the outputs, here and on the way to them. Zeros stay.
+        Each number is moved at random, by the same share at all points. Shares of one rounding show what rounding does
+        to the outputs, here and on the way to them. Zeros stay.
         """
 
-        def near(numbers: npt.ArrayLike, share: float) -> Array:
-            column = np.asarray(numbers, dtype=float).ravel()
-            return np.asarray(column * (1 + share * state.uniform(-1, 1, column.shape)))
+        def near(numbers: Array, share: float) -> Array:
+            return np.asarray(numbers * (1 + share * state.uniform(-1, 1, numbers.shape[-1:])))
 
         other = copy(self)
         inputs = [near(argument, shares[0]) for argument in arguments]
         used = self._traced.used
         other.bound = self.bound.copy()
         other.bound[used] = near(self.bound[used], shares[1])
-        return other(*inputs)
+        return other.rows(*inputs)
 
 
 Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,23 @@ from kronbot.system.interruption import Interruptions
 # What a verdict may begin with that somebody should look at, and a flag of an answer that is counted.
 DOUBTS = ("unstable", "undecided")
 FLAG = "beyond_small_deflections"
+
+
+# Points whose numbers are made together: enough to forget each call, few enough for memory and a Ctrl-C.
+BATCH = 32
+Piece = TypeVar("Piece")
+
+
+def in_batches(ask: Callable[[slice], Sequence[Piece]], count: int, size: int = BATCH) -> Callable[[int], Piece]:
+    """What ``ask`` finds for rows, by number, where they are asked for one after the other."""
+    batch: list[Piece] = []
+
+    def one(i: int) -> Piece:
+        if i % size == 0:
+            batch[:] = ask(slice(i, min(count, i + size)))
+        return batch[i % size]
+
+    return one
 
 
 def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float], None]) -> Outcome:

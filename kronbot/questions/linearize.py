@@ -20,9 +20,8 @@ from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
-from kronbot.mechanics.linear.regularity import demand_regular
-from kronbot.mechanics.linear.rounding import block, second_order
-from kronbot.mechanics.linear.spectrum import Pole, poles
+from kronbot.mechanics.linear.rounding import Entries
+from kronbot.mechanics.linear.spectrum import Pole, Solution, solutions
 from kronbot.mechanics.linear.stability import judge
 from kronbot.mechanics.linear.state_space import INPUTS, OUTPUTS, margins, ports, signals, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
@@ -31,7 +30,7 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
-from kronbot.questions.at_rows import at_rows
+from kronbot.questions.at_rows import BATCH, at_rows, in_batches
 from kronbot.questions.result import Outcome, Result
 
 Array = npt.NDArray[np.float64]
@@ -50,6 +49,15 @@ class Point:
     qdd: Array
     tau: Array | None
     force: Array
+
+
+@dataclass(frozen=True)
+class Found:
+    """The numbers of a linear model about a point, by the names of its trace, and the solution."""
+
+    point: Point
+    values: Mapping[str, Array]
+    solution: Solution
 
 
 @dataclass(frozen=True)
@@ -134,38 +142,40 @@ class Linearization:
 
         return traced(self.robot, "rigid", PURPOSE, torques)
 
-    def at(self, point: Point) -> Result:
-        """The linear model about a point, with its state space, modes and a verdict.
+    def at(self, point: Point, found: Found | None = None) -> Result:
+        """The linear model about a point, with its state space, modes and a verdict, as it was ``found``.
 
         Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
         """
-        robot, trace = self.robot, self._trace
-        q, tau = point.q, point.tau
-        if self.equilibrium:
-            q = _equilibrium(robot, trace, point)
-            holding = -trace(q, point.qd, point.qdd, np.zeros(len(robot.joints)), point.force)["h"]
-            tau = holding[[joint.index for joint in robot.joints]]
-        elif tau is None:
-            tau = self._rigid(q, point.qd, point.qdd, point.force)["tau"]
-        arguments = (q, point.qd, point.qdd, tau, point.force)
-        values = trace(*arguments)
-        at = {"q": q, "qd": point.qd, "qdd": point.qdd}
+        robot, found = self.robot, found or self._found([point])[0]
+        point = found.point
+        at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
         named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
-        named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(tau).tolist(), strict=True))
-        free = [place for place in range(robot.n) if place not in self.choice.locked]
-        demand_regular(block(values["M"], free), [robot.coordinates[place] for place in free])
-        system = second_order(trace, arguments, values, free)
-        arrays, summary = _answers(
-            robot,
-            system,
-            values,
-            *self._signals,
-            self.choice,
-            replace(point, q=q),
-        )
-        if beyond_small(robot, q[None], PURPOSE).any():
+        named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
+        arrays, summary = _answers(robot, found, *self._signals, self.choice)
+        if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
+
+    def _found(self, points: Sequence[Point]) -> list[Found]:
+        """The numbers of the linear models about points."""
+        if self.equilibrium:
+            points = [self._balanced(point) for point in points]
+        q, qd, qdd, force = (np.array([getattr(p, word) for p in points]) for word in ("q", "qd", "qdd", "force"))
+        if points[0].tau is None:
+            torques = self._rigid.rows(q, qd, qdd, force)["tau"]
+            points = [replace(point, tau=tau) for point, tau in zip(points, torques, strict=True)]
+        basic = (q, qd, qdd, np.array([point.tau for point in points]), force)
+        values = self._trace.rows(*basic)
+        solved = solutions(Entries.at(self._trace, basic, values), self.robot.coordinates, self.choice.locked)
+        rows = [{name: each[i] for name, each in values.items()} for i in range(len(points))]
+        return [Found(*each) for each in zip(points, rows, solved, strict=True)]
+
+    def _balanced(self, point: Point) -> Point:
+        """The equilibrium and the torques that hold it."""
+        q = _equilibrium(self.robot, self._trace, point)
+        holding = -self._trace(q, point.qd, point.qdd, np.zeros(len(self.robot.joints)), point.force)["h"]
+        return replace(point, q=q, tau=holding[[joint.index for joint in self.robot.joints]])
 
     def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
         """The same at many points, as stacks; with them where they are (``q``) and the torques there (``tau``)."""
@@ -174,9 +184,11 @@ class Linearization:
             "q": (self.robot.coordinates, self.robot.units),
             "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(joints)),
         }
+        # An equilibrium may not be found, and what was before it is kept.
+        found = in_batches(lambda rows: self._found(points[rows]), len(points), 1 if self.equilibrium else BATCH)
 
         def ask(i: int) -> Result:
-            answer = self.at(points[i])
+            answer = self.at(points[i], found(i))
             place = {
                 word: Named(np.array(list(answer.at[word].values())), names, {"rows": list(units)})
                 for word, (names, units) in labels.items()
@@ -226,22 +238,17 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
 
 
 def _answers(
-    robot: Robot,
-    system: SecondOrder,
-    values: Mapping[str, Array],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    choice: Choice,
-    point: Point,
+    robot: Robot, given: Found, inputs: Sequence[str], outputs: Sequence[str], choice: Choice
 ) -> tuple[dict[str, Named], dict[str, Scalar]]:
     """Arrays and summary from the numbers of the linear model."""
+    values, system, found = given.values, given.solution.system, given.solution.poles
     free = [place for place in range(robot.n) if place not in choice.locked]
     h = values["h"][free]
     E = values["E"].reshape(robot.n, len(inputs))[free, :]
     P = values["P"].reshape(len(outputs), robot.n)[:, free]
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
-    space, found = state_space(system.M, system.D, system.K, E, P), poles(system)
+    space = state_space(system.M, system.D, system.K, E, P)
     units = matrix_units(robot, free)
     arrays = {
         "M_L": Named(system.M, names, units[0], names),
@@ -259,7 +266,7 @@ def _answers(
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
     summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
     summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
-    about = _about(robot, point, block(values["K"], range(robot.n)), balanced)
+    about = _about(robot, given.point, values["K"].reshape(robot.n, robot.n), balanced)
     return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
 

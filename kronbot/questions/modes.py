@@ -16,18 +16,16 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
-from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
-from kronbot.mechanics.linear.regularity import demand_regular
-from kronbot.mechanics.linear.rounding import block, second_order
-from kronbot.mechanics.linear.spectrum import poles
+from kronbot.mechanics.linear.rounding import Entries
+from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.multibody.size import demand_tractable
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-from kronbot.questions.at_rows import at_rows
+from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.linearize import model_in_words, verdict
 from kronbot.questions.result import Outcome, Result
 
@@ -55,28 +53,22 @@ class Vibrations:
         parts = casadi.substitute(parts, [none], [SX.zeros(none.shape)])
         return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", parts, strict=True))
 
-    def system(self, q: Array, qd: Array, locked: frozenset[int]) -> SecondOrder:
-        """The matrices of the coordinates that are free. Raises ComputationError where M is singular."""
-        arguments = (q, qd)
-        values = self.trace(*arguments)
-        free = [place for place in range(self.robot.n) if place not in locked]
-        demand_regular(block(values["M"], free), [self.robot.coordinates[place] for place in free])
-        return second_order(self.trace, arguments, values, free)
-
     def idle(self, q: Array) -> frozenset[int]:
         """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""
-        left, rest = {joint.index for joint in self.robot.joints}, np.zeros(self.robot.n)
-        everything = range(self.robot.n)
-        for row in q:
-            values = self.trace(row, rest)
-            M, K = (block(values[name], everything) for name in "MK")
-            left = {i for i in left if M[i, i] <= 0 and not K[i].any() and not K[:, i].any()}
-            if not left:
-                break
-        return frozenset(left)
+        values, n = self.trace.rows(q, np.zeros_like(q)), self.robot.n
+        M, K = (values[name].reshape(-1, n, n) for name in "MK")
+        moved = (np.diagonal(M, axis1=1, axis2=2) > 0) | K.any(axis=1) | K.any(axis=2)
+        return frozenset(joint.index for joint in self.robot.joints if not moved[:, joint.index].any())
+
+    def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Solution]]:
+        """By case (``_cases``) the solutions at postures and rates (N, n)."""
+        entries, names = Entries.at(self.trace, (q, qd)), self.robot.coordinates
+        solved = {case: solutions(entries, names, locked) for case, locked in _cases(self.robot, held).items()}
+        return [{case: each[i] for case, each in solved.items()} for i in range(len(q))]
 
     def at(
         self,
+        found: Mapping[str, Solution],
         q: Array,
         qd: Array,
         moving: frozenset[int],
@@ -103,19 +95,18 @@ class Vibrations:
             return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned)
 
         for case, locked in _cases(robot, moving | idle).items():
+            solution = found[case]
             try:
-                system = self.system(q, qd, locked)
+                poles = solution.poles
             except ComputationError as error:
                 if arrays:
                     summary["complete"] = False
                     error.partial = answer()
                 raise
-            found = poles(system)
-            free = [robot.coordinates[place] for place in range(robot.n) if place not in locked]
-            arrays |= named_modes(Modes(found, len(free)), free, f"_{case}")
+            arrays |= named_modes(Modes(poles, len(solution.names)), solution.names, f"_{case}")
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
-            said = verdict(robot, system, found, f"about {basic}", locked)
+            said = verdict(robot, solution.system, poles, f"about {basic}", locked)
             if not str(said.get("verdict", "")).startswith("unstable"):
                 said.pop("largest_growth_rate", None)
             stays = "moves and stays locked" if len(spinning) == 1 else "move and stay locked"
@@ -139,7 +130,7 @@ def vibration(
     model = Vibrations(robot)
     idle = model.idle(q[None])
     tables = None if largest is None else _convergence(robot, q, qd, moving | idle, largest, progress)
-    return model.at(q, qd, moving, idle, tables)
+    return model.at(model.found(q[None], qd[None], moving | idle)[0], q, qd, moving, idle, tables)
 
 
 def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], None]) -> Outcome:
@@ -149,7 +140,8 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
     """
     moving, model = _moving(robot, q, qd), Vibrations(robot)
     idle = model.idle(q)
-    return at_rows(lambda i: model.at(q[i], qd[i], moving, idle), len(q), progress)
+    found = in_batches(lambda rows: model.found(q[rows], qd[rows], moving | idle), len(q))
+    return at_rows(lambda i: model.at(found(i), q[i], qd[i], moving, idle), len(q), progress)
 
 
 def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
@@ -181,9 +173,9 @@ def _convergence(
         full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
         full_q[joints], full_qd[joints] = q[places], qd[places]
         still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
+        found = other.found(full_q[None], full_qd[None], still)[0]
         for case, locked in _cases(other.robot, still).items():
-            found = poles(other.system(full_q, full_qd, locked))
-            rows[case].append(Modes(found, other.robot.n - len(locked)).frequencies)
+            rows[case].append(Modes(found[case].poles, other.robot.n - len(locked)).frequencies)
         progress((count / largest) ** 3)
     return {case: _table(each) for case, each in rows.items()}
 

@@ -6,7 +6,8 @@ import pytest
 from exact_poles import poles as in_many_digits
 
 from kronbot.mechanics.linear.deflation import SecondOrder
-from kronbot.mechanics.linear.spectrum import poles
+from kronbot.mechanics.linear.spectrum import _poles as thorough_poles
+from kronbot.mechanics.linear.spectrum import plain_poles, poles
 from kronbot.mechanics.linear.stability import judge, keeps_energy_bounded
 
 EYE, ZERO = np.eye, np.zeros
@@ -339,3 +340,40 @@ def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind):
             assert abs(found - true) <= error + 1e-25
             assert error <= 1e-9 * abs(found)
         assert keeps_energy_bounded(SecondOrder.exact(M, D, K))
+
+
+@pytest.mark.parametrize("free", [0, 1, 2])
+@pytest.mark.parametrize("damping", ["none", "modal", "any", "spinning"])
+def test_many_plain_systems_at_once_have_the_poles_of_each(free, damping):
+    """To the bit of those alone, and within the errors of those that are refined one by one."""
+    rng = np.random.default_rng(free)
+    systems = []
+    for _ in range(5):
+        A, B = rng.normal(size=(2, 6, 6))
+        M, K = A @ A.T + np.eye(6), np.diag(np.geomspace(1, 1e6, 6)) + B @ B.T
+        D = {"none": 0 * M, "modal": 1e-3 * K, "any": B @ B.T, "spinning": A - A.T + B @ B.T}[damping]
+        K[:free] = K[:, :free] = 0
+        if damping == "modal":
+            D[:free] = D[:, :free] = 0
+        systems.append(SecondOrder.exact(M, D, K))
+    together = plain_poles(systems)
+    for system, found in zip(systems, together, strict=True):
+        alone, thorough = poles(system), thorough_poles(system)
+        assert found is not None and len(found) == len(alone) == len(thorough)
+        for one, other, wanted in zip(found, alone, thorough, strict=True):
+            assert one.value == other.value and one.error == other.error and (one.right == other.right).all()
+            assert abs(one.value - wanted.value) <= 1e-3 * wanted.error + 1e-15 * abs(wanted.value)
+            assert one.error == pytest.approx(wanted.error, rel=1e-6) and one.count == wanted.count
+            assert (one.right_error(np.eye(6)) == other.right_error(np.eye(6))).all()
+
+
+def test_what_is_not_plain_is_left_to_more_thorough_ways():
+    """Two equal oscillators and a critically damped one, but no slow one beside a fast one."""
+    one, none = np.eye(2), np.zeros((2, 2))
+    systems = [
+        SecondOrder.exact(one, none, one),
+        SecondOrder.exact(one, none, np.diag([1e-20, 4.0])),
+        SecondOrder.exact(one, none, np.diag([1.0, 4.0])),
+        SecondOrder.exact(one, np.diag([2.0, 0.1]), np.diag([1.0, 4.0])),
+    ]
+    assert [found is None for found in plain_poles(systems)] == [True, False, False, True]

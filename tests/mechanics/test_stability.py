@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 from kronbot import loads
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear.linear_model import LinearModel
-from kronbot.mechanics.linear.rounding import second_order
+from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import poles as found_poles
 from kronbot.model.build import build
 from kronbot.questions.linearize import Choice, Linearization, Point
@@ -274,7 +274,7 @@ def test_poles_of_random_robots_are_those_of_their_exact_matrices(robot, seed, d
         q[joint.index], qd[joint.index] = rng.choice([0, np.pi / 2, 0.3]), rng.choice([0, 2.0])
     arguments = (q, qd, np.zeros(built.n), np.zeros(len(built.joints)), np.zeros(3))
     trace = traced(built)
-    found = found_poles(second_order(trace, arguments, trace(*arguments), list(range(built.n))))
+    found = found_poles(Entries.at(trace, [each[None] for each in arguments]).systems(list(range(built.n)))[0])
     with mp.workdps(50):
         left = poles(*matrices(trace, *arguments))
         assert sum(pole.count for pole in found) == len(left)

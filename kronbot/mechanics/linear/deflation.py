@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial, inverse
 
@@ -41,17 +42,17 @@ class SecondOrder:
         dM, dD, dK = (ROUNDING * np.abs(A) for A in (M, D, K))
         return SecondOrder(M, D, K, dM, dD, dK, null_space(K, dK))
 
-    @property
+    @cached_property
     def symmetric(self) -> bool:
         """Whether forces have a potential: K is symmetric within the errors of its entries."""
         return bool((np.abs(self.K - self.K.T) <= 2 * (self.dK + self.dK.T)).all())
 
-    @property
+    @cached_property
     def reciprocal(self) -> bool:
         """Whether L(s) is symmetric: forces have a potential, and D is symmetric within the errors of its entries."""
         return self.symmetric and bool((np.abs(self.D - self.D.T) <= 2 * (self.dD + self.dD.T)).all())
 
-    @property
+    @cached_property
     def gyroscopic(self) -> bool:
         """Whether velocities take no energy: D is skew within the errors of its entries."""
         return bool((np.abs(self.D + self.D.T) <= 2 * (self.dD + self.dD.T)).all())
@@ -100,6 +101,26 @@ def null_space(K: Array, dK: Array) -> Array:
         wide[rest] = V[:, held]
         found.append(wide)
     return np.hstack(found)
+
+
+def null_spaces(K: Array, dK: Array) -> list[Array]:
+    """The same for many matrices (N, n, n); an inverse shows at once where there are no more than zero columns."""
+    n = K.shape[1]
+    found: list[Array | None] = [None] * len(K)
+    zero = ~K.any(axis=1)
+    for columns in np.unique(zero, axis=0):
+        places, rest = np.flatnonzero((zero == columns).all(axis=1)), np.flatnonzero(~columns)
+        A, E = (B[places][:, rest][:, :, rest] for B in (K, dK))
+        size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
+        scale = 1 / np.where(size > 0, size, 1.0)
+        limit = (scale[:, :, None] * E * scale[:, None]).sum(axis=2).max(axis=1, initial=0.0) + ROUNDING * len(rest)
+        try:
+            within = np.linalg.inv(scale[:, :, None] * A * scale[:, None])
+        except np.linalg.LinAlgError:
+            continue
+        for i in places[np.sqrt((within**2).sum(axis=(1, 2))) * limit < 1e-3].tolist():
+            found[i] = np.eye(n)[:, columns]
+    return [null_space(*each[1:]) if each[0] is None else each[0] for each in zip(found, K, dK, strict=True)]
 
 
 def equilibrium(A: Array) -> tuple[Array, Array]:

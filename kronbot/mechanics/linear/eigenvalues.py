@@ -136,6 +136,29 @@ def _all(found: Sequence[Eigenvalue]) -> Complex:
     return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Eigenvalues (N,) after a step of refinement, with vectors (N, n), ``rest`` (N, n, n) and errors (N,)."""
+
+    values: Complex
+    right: Complex
+    left: Complex
+    rest: Complex
+    errors: Array
+
+
+def refined(p: Polynomial, s: Complex, right: Complex | None = None, left: Complex | None = None) -> Steps:
+    """A step for eigenvalues (N,) that are apart from all others, with vectors (N, n) where some are known."""
+    borders = None if right is None or left is None else p.own_borders(s, right[:, :, None], left[:, :, None])
+    near_by = p.bordered(s, 1, borders)
+    X = _unit(near_by.X[:, :, 0].T)
+    Y = _unit(p.left(s, X, near_by.Y[:, :, 0].T))
+    slope = ((p.at(s, 1) @ X.T[:, :, None])[:, :, 0].T * Y.conj()).sum(axis=0)
+    step = -np.asarray((Y.conj() * p.residual(s, X)).sum(axis=0) / slope).astype(complex)
+    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0].T * np.abs(Y)).sum(axis=0) / np.abs(slope)
+    return Steps(s + np.where(s.imag == 0, step.real, step), X.T, Y.T, near_by.rest, errors)
+
+
 def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalue]) -> list[Eigenvalue]:
     """A step for eigenvalues that are apart from all others."""
     if not group:
@@ -144,22 +167,17 @@ def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalu
     if 0 < len(known) < len(group):
         return _alone(p, known, found) + _alone(p, [e for e in group if e not in known], found)
     s = np.array([e.value for e in group])
-    vectors = (np.array(side)[:, :, None] for side in ([e.right for e in group], [e.left for e in group]))
-    near_by = p.bordered(s, 1, p.own_borders(s, *vectors) if known else None)
-    X = _unit(near_by.X[:, :, 0].T)
-    Y = _unit(p.left(s, X, near_by.Y[:, :, 0].T))
-    slope = np.einsum("in,nij,jn->n", Y.conj(), p.at(s, 1), X)
-    step = -np.asarray((Y.conj() * p.residual(s, X)).sum(axis=0) / slope).astype(complex)
-    errors = np.einsum("in,nij,jn->n", np.abs(Y), p.error(s), np.abs(X)) / np.abs(slope)
-    far = ~(np.abs(step) <= FAR * np.abs(s))
+    vectors = [np.array([getattr(e, side) for e in group]) if known else None for side in ("right", "left")]
+    after = refined(p, s, *vectors)
+    values, errors = after.values, after.errors
+    far = ~(np.abs(values - s) <= FAR * np.abs(s))
     if far.any():  # the start was poor
-        step[far] = _aberth(p, s[far], _all(found))
+        step = _aberth(p, s[far], _all(found))
+        values[far] = s[far] + np.where(s[far].imag == 0, step.real, step)
         errors[far] = np.inf
-    step = np.where(s.imag == 0, step.real, step)
-    values = s + step
     return [
-        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), float(abs(d)), len(known[:1]))
-        for z, x, y, rest, error, d in zip(values, X.T, Y.T, near_by.rest, errors, step, strict=True)
+        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), float(abs(z - old)), len(known[:1]))
+        for z, old, x, y, rest, error in zip(values, s, after.right, after.left, after.rest, errors, strict=True)
     ]
 
 

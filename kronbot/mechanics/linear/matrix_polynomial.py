@@ -17,7 +17,7 @@ ROUNDING = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Polynomial:
-    """P(s) = sum s^k A_k of real n x n matrices, with bounds of the errors of their entries.
+    """P(s) = sum s^k A_k of real n x n matrices, with bounds of the errors of their entries, or one P for every s.
 
     Where it is symmetric but for powers of s, P^T = E P E^-1 with E = diag(s^e), ``mirror`` (n,) are these e.
     """
@@ -62,8 +62,12 @@ class Polynomial:
         total, z = np.zeros(X.shape, dtype=np.clongdouble), s.astype(np.clongdouble)
         parts = X.real.astype(np.longdouble), X.imag.astype(np.longdouble)
         for A in reversed(self._wide):
-            A = A.T if left else A
-            total = total * (z.conj() if left else z) + (A @ parts[0] + 1j * (A @ parts[1]))
+            A = A.swapaxes(-1, -2) if left else A
+            if A.ndim == 3:  # one for every s
+                real, imaginary = ((A @ part.T[:, :, None])[:, :, 0].T for part in parts)
+            else:
+                real, imaginary = (A @ part for part in parts)
+            total = total * (z.conj() if left else z) + (real + 1j * imaginary)
         return total
 
     def left(self, s: Complex, X: Complex, Y: Complex) -> Complex:
@@ -83,7 +87,7 @@ class Polynomial:
 
         ``borders`` B, C (N, n, count), in coordinates of equal size, are in general position unless given.
         """
-        n, scale = len(self.matrices[0]), self.scale(s)
+        n, scale = len(self.matrices[0].T), self.scale(s)
         # Nothing in a robot is like these.
         usual = np.cos(np.arange(1, 2 * n * count + 1) ** 2 * 0.7).reshape(2, n, count) / np.sqrt(n)
         B, C = borders or np.broadcast_to(usual.astype(complex)[:, None], (2, len(s), n, count))

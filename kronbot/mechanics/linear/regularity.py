@@ -27,6 +27,14 @@ def weakest(M: Array) -> int | None:
     return int(np.abs(vectors[:, 0]).argmax()) if values[0] <= SINGULAR else None
 
 
+def regular(M: Array) -> npt.NDArray[np.bool_]:
+    """Which of many matrices (N, n, n) surely are; the others need a closer look."""
+    size = np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), np.finfo(float).tiny))
+    if not M.size or not np.isfinite(M).all():
+        return np.zeros(len(M), dtype=bool)
+    return np.asarray(np.linalg.eigvalsh(M / (size[:, :, None] * size[:, None]))[:, 0] > 4 * SINGULAR)
+
+
 def demand_regular(M: Array, names: Sequence[str]) -> None:
     """Raise ComputationError where M (n x n) is singular, naming the coordinate that moves least inertia."""
     weak = weakest(M)

@@ -8,15 +8,20 @@ and are refined one by one (matrix_polynomial). Without damping and gyroscopic t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
+from kronbot.mechanics.linear.apart import Apart, apart, measured
 from kronbot.mechanics.linear.deflation import Deflated, Refined, SecondOrder, deflated, equilibrium
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue, eigenvalues
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.regularity import demand_regular, regular
+from kronbot.mechanics.linear.rounding import Entries
 
 Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
@@ -62,31 +67,100 @@ APART = 1_000_000
 
 def poles(system: SecondOrder) -> list[Pole]:
     """All poles, those at zero first, then by their size. Raises ComputationError where they are not 2n."""
+    found = plain_poles([system])[0]
+    return _poles(system) if found is None else found
+
+
+def plain_poles(systems: Sequence[SecondOrder]) -> list[list[Pole] | None]:
+    """The same for many systems, None for those whose poles are not simple and clearly apart from each other."""
+    found: list[list[Pole] | None] = [None if len(system.M) else [] for system in systems]
+    for degree in (1, 2):
+        places = [i for i, each in enumerate(systems) if len(each.M) and each.symmetric and _degree(each) == degree]
+        plain = [_with_symmetric_stiffness(systems[i]) for i in places]
+        for i, system, answer in zip(places, plain, apart(plain, degree), strict=True):
+            if answer is not None:
+                found[i] = _of_apart(answer, system, degree)
+    return found
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A linear model of the coordinates ``names``, and its poles where they were found with those of others."""
+
+    system: SecondOrder
+    names: Sequence[str]
+    regular: bool
+    plain: list[Pole] | None
+
+    @cached_property
+    def poles(self) -> list[Pole]:
+        """All of them. Raises ComputationError where M is singular."""
+        if not self.regular:
+            demand_regular(self.system.M, self.names)
+        return _poles(self.system) if self.plain is None else self.plain
+
+
+def solutions(entries: Entries, coordinates: Sequence[str], locked: frozenset[int]) -> list[Solution]:
+    """The models of the coordinates that are not locked (by place), at every point."""
+    kept = [place for place in range(len(coordinates)) if place not in locked]
+    names, systems = [coordinates[place] for place in kept], entries.systems(kept)
+    sound = regular(entries.matrices[0][:, kept][:, :, kept]).tolist()
+    return [Solution(*each) for each in zip(systems, [names] * len(systems), sound, plain_poles(systems), strict=True)]
+
+
+def _degree(system: SecondOrder) -> int:
+    """1 where the problem is linear in s^2."""
+    return 1 if not system.D.any() and not system.dD.any() else 2
+
+
+def _with_symmetric_stiffness(system: SecondOrder) -> SecondOrder:
+    K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T) + np.abs(system.K - system.K.T) / 2
+    return SecondOrder(system.M, system.D, K, system.dM, system.dD, dK, system.free)
+
+
+def _of_apart(found: Apart, system: SecondOrder, degree: int) -> list[Pole]:
     n = len(system.M)
-    if not n:
-        return []
-    degree = 1 if not system.D.any() and not system.dD.any() else 2
+    same, unit = np.eye(n, dtype=complex), np.eye(n, dtype=complex)
+    made = []
+    for i, s in enumerate(found.values.tolist()):
+        e = Eigenvalue(s, found.right[i], found.left[i], found.rest[i], float(found.errors[i]), group=i)
+        measures = float(found.backward[i]), float(found.condition[i])
+        count = 2 if s.imag > 0 else 1
+        refined = Refined(e, found.polynomial, same, same)
+        made.append(Pole(s, e.right, e.left, count, i, e.error, e.error, *measures, refined))
+    if degree == 1:
+        made = [each for pole in made for each in _of_square(pole, True, True)]
+    zeros = [Pole(0j, unit[j], unit[j], count, -1) for j, count in zip(found.free, found.counts, strict=True)]
+    return _whole(zeros, made, system, degree)
+
+
+def _whole(zeros: list[Pole], made: list[Pole], system: SecondOrder, degree: int) -> list[Pole]:
+    """All poles, in order."""
+    if degree == 2 and system.symmetric:
+        made = [_with_growth(pole, system) for pole in made]
+        if system.gyroscopic:
+            made = _on_axis(made)
+    every = zeros + sorted(made, key=lambda pole: (abs(pole.value), pole.value.real))
+    if sum(pole.count for pole in every) != 2 * len(system.M):
+        raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
+    return every
+
+
+def _poles(system: SecondOrder) -> list[Pole]:
+    """The poles of whatever system."""
+    n, degree = len(system.M), _degree(system)
     if system.symmetric:
-        K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T) + np.abs(system.K - system.K.T) / 2
-        system = SecondOrder(system.M, system.D, K, system.dM, system.dD, dK, system.free)
+        system = _with_symmetric_stiffness(system)
     reduced = deflated(system, degree)
     rest = n * degree - int(reduced.counts.sum())
     found = eigenvalues(reduced.polynomial, _starts(system, reduced.polynomial, degree, rest)) if rest else []
     if degree == 1 and system.symmetric:
         found = [real for e in found for real in _real(e)]
     many = Counter(e.group for e in found)
+    made = [_of(e, reduced) for e in found]
     if degree == 1:
-        made = [pole for e in found for pole in _of_square(e, reduced, system.symmetric, many[e.group] == 1)]
-    else:
-        made = [_of(e, reduced) for e in found]
-    if degree == 2 and system.symmetric:
-        made = [_with_growth(pole, system) for pole in made]
-        if system.gyroscopic:
-            made = _on_axis(made)
-    every = _zeros(system, reduced, 2 // degree) + sorted(made, key=lambda pole: (abs(pole.value), pole.value.real))
-    if sum(pole.count for pole in every) != 2 * n:
-        raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
-    return every
+        made = [each for pole in made for each in _of_square(pole, system.symmetric, many[pole.group] == 1)]
+    return _whole(_zeros(system, reduced, 2 // degree), made, system, degree)
 
 
 def _real(e: Eigenvalue) -> list[Eigenvalue]:
@@ -165,30 +239,22 @@ def _paired(values: Complex) -> Complex:
 
 def _of(e: Eigenvalue, reduced: Deflated) -> Pole:
     """An eigenvalue as a pole."""
-    p, z, refined = reduced.polynomial, np.array([e.value]), reduced.refined(e)
-    size = np.abs(e.left) @ p.size(z)[0] @ np.abs(e.right)
-    residual = np.abs(e.left) @ np.abs(p.residual(z, e.right[:, None])[:, 0]).astype(float)
-    slope = abs(e.left.conj() @ p.at(z, 1)[0] @ e.right * e.value)
-    if not size:  # at a zero that nothing takes out, whatever changes moves it
-        size, residual = 1.0, 0.0
-    condition = size / max(slope, ROUNDING * size)
+    refined = reduced.refined(e)
+    backward, condition = measured(reduced.polynomial, np.array([e.value]), e.right[None], e.left[None])
     right, left = refined.lift_right @ e.right, refined.lift_left @ e.left
     count = 2 if e.value.imag > 0 else 1
-    return Pole(
-        e.value, right, left, count, e.group, e.error, e.error, float(residual / size), float(condition), refined
-    )
+    return Pole(e.value, right, left, count, e.group, e.error, e.error, backward[0], condition[0], refined)
 
 
-def _of_square(e: Eigenvalue, reduced: Deflated, symmetric: bool, alone: bool) -> list[Pole]:
-    """The poles of an eigenvalue s^2: a pair on an axis where forces have a potential, else four."""
-    square = e.value
+def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
+    """The poles of a pole's value s^2: a pair on an axis where forces have a potential, else four."""
+    square = pole.value
     root = complex(np.sqrt(square))  # in the right half plane
-    error = float(min(e.error / abs(root), np.sqrt(e.error))) if root else float(np.sqrt(e.error))
-    pole = _of(e, reduced)
+    error = float(min(pole.error / abs(root), np.sqrt(pole.error))) if root else float(np.sqrt(pole.error))
+    certain = square.real < -pole.error and (symmetric or alone)
     pole = replace(pole, error=error, condition=pole.condition / 2)
     real = square.imag == 0 or symmetric
     if real and square.real <= 0:
-        certain = square.real < -e.error and (symmetric or alone)
         growth = 0.0 if certain else error
         return [replace(pole, value=1j * abs(root), count=2, growth_error=growth)]
     pole = replace(pole, growth_error=error)
