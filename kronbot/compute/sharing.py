@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
+
+from kronbot.system.platform import host
 
 # Work (s) that a further thread is worth: of Python's, and of CasADi's, which begin anew with each call.
 THREAD, SPELLS = 0.001, 0.03
@@ -15,8 +16,7 @@ Fill = Callable[[int], None]
 
 def threads_for(work: float, worth: float) -> int:
     """How many threads so much work (s) is worth."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(work / worth)))
+    return max(1, min(host.cores(), int(work / worth)))
 
 
 def startable(wanted: int) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import select
 import signal
 import sys
 import time
@@ -23,13 +22,13 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
+from kronbot.system.platform import host
+
 # Each with the time (s) within which a second one is the same request: timeout and shells send it to a process and
 # to its group at once. Nobody types so fast.
-REPEATS: dict[int, float] = {signal.SIGINT: 0.1, signal.SIGTERM: 1.0}
-if sys.platform != "win32":
-    REPEATS[signal.SIGHUP] = 1.0
+REPEATS: dict[int, float] = {signal.SIGINT: 0.1, **dict.fromkeys(host.ENDING, 1.0)}
 SIGNALS = tuple(REPEATS)
-_ALL = tuple(map(int, signal.Signals))
+_ALL = tuple(map(int, signal.valid_signals()))
 # What a shell adds to the number of the signal that ended a process.
 ENDED = 128
 # Time (s) that the work has to end by itself after a Ctrl-C; the process ends within a second.
@@ -61,7 +60,7 @@ class Interruptions(list[int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pipe: int | None = None
+        self.pipe: host.Channel | None = None
         # What other handlers, of the program that uses the library, have raised during a question.
         self.raised: list[BaseException] = []
         self.forget()
@@ -91,7 +90,7 @@ class Interruptions(list[int]):
         """What was met is being answered, by saving what there is: that may take longer than PATIENCE."""
         if self.pipe is not None:
             with suppress(OSError):
-                os.write(self.pipe, bytes([_ANSWERED]))
+                self.pipe.tell(_ANSWERED)
 
     @contextmanager
     def saving(self) -> Iterator[None]:
@@ -222,7 +221,7 @@ def leave(number: int, *_: object) -> NoReturn:
             said += UNFINISHED.popitem()[1]()
     with suppress(OSError, ValueError):
         # A pipe that is full, with nobody who reads it, would block.
-        if select.select([], [2], [], 0)[1]:
+        if host.takes_text(2):
             os.write(2, f"{said}Error: interrupted\n".encode(errors="backslashreplace"))
     os._exit(ENDED + number)
 
@@ -246,10 +245,8 @@ def leave_in_time() -> None:
             sys.__unraisablehook__(unraisable)
 
     sys.unraisablehook = print_unless_interrupted
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    _met.pipe = writing
+    _met.pipe = pipe = host.Channel()
+    signal.set_wakeup_fd(pipe.writing, warn_on_full_buffer=False)
 
     def watch() -> None:
         again = _Repeats()
@@ -257,9 +254,9 @@ def leave_in_time() -> None:
         while True:
             end, first = min(waiting, default=(None, 0))
             left = None if end is None else max(0.0, end - time.monotonic())
-            if not select.select([reading], [], [], left)[0]:
+            number = pipe.read(left)
+            if number is None:
                 leave(first)
-            (number,) = os.read(reading, 1)
             if number == _ANSWERED:
                 waiting.clear()
             elif number in SIGNALS and not again(number):

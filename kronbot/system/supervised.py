@@ -7,13 +7,13 @@ gone, however it went (a pipe tells).
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from kronbot.system.interruption import UNFINISHED
+from kronbot.system.platform import host
 
 # Bytes kept of what the program says; blocks (512 or 1024 bytes) that a file of its may have.
 SAID, BLOCKS = 4000, 500_000
@@ -82,7 +82,7 @@ class Supervised:
         """Nothing is left to say of it."""
         if self._process.returncode is None:  # else its number may be another's
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                host.end_group(self._process.pid)
         return ""
 
     def _text(self, name: str) -> str:

@@ -4,11 +4,13 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from kronbot.system import private
+from kronbot.system.posix import Folder
 from kronbot.system.private import NotPrivate
 
 USER, OTHER = 54321, 54322
@@ -53,11 +55,8 @@ def as_user(user, work):
 
 
 def opened(path, create=True):
-    handle = private.opened(path, create)
-    try:
-        return os.fstat(handle).st_ino
-    finally:
-        os.close(handle)
+    with closing(private.opened(path, create)) as folder:
+        return folder.status().st_ino
 
 
 def test_what_is_missing_is_made_for_the_user_alone(tmp_path):
@@ -117,8 +116,7 @@ def test_what_links_lead_through_is_judged(tmp_path):
 
 def test_contents(tmp_path):
     """Regular files of one name, of the user's alone, not too long."""
-    handle = os.open(tmp_path, os.O_RDONLY)
-    try:
+    with closing(Folder(os.open(tmp_path, os.O_RDONLY))) as handle:
         (tmp_path / "good").write_bytes(b"code")
         assert private.content("good", handle, 4) == b"code"
         with pytest.raises(NotPrivate, match="more than 3"):
@@ -134,8 +132,6 @@ def test_contents(tmp_path):
         os.link(tmp_path / "good", tmp_path / "second")
         with pytest.raises(NotPrivate, match="only its owner"):
             private.content("good", handle, 4)
-    finally:
-        os.close(handle)
 
 
 @foreign

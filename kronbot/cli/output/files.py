@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import sys
@@ -19,6 +18,7 @@ from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.description.wording import quote
 from kronbot.errors import KronbotError, UsageError, said
 from kronbot.system.interruption import UNFINISHED, interruptions
+from kronbot.system.platform import host
 from kronbot.system.saving import Draft, Target
 
 SUFFIXES = (".json", ".csv", ".npz", ".mat", ".tex")
@@ -53,7 +53,7 @@ def check_target(output: str | None, overwrite: bool) -> None:
     """
     if output is None or output == "-":
         with suppress(OSError, ValueError):  # of what is no file, writing tells
-            if fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            if host.read_only(sys.stdout.fileno()):
                 raise KronbotError(LOST)
         return
     if Path(output).suffix not in SUFFIXES:
@@ -82,7 +82,7 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     except (OSError, ValueError) as error:  # no name that a file can have
         raise UsageError(f"{place}: {_why(error)}") from None
     if context := click.get_current_context(silent=True):
-        context.call_on_close(target.close)
+        context.call_on_close(target.folder.close)
     if found is not None and not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
         raise UsageError(f"{place}: {kind}, not a file")
@@ -90,7 +90,7 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
         raise UsageError(f"{place}: the file is there already; --overwrite replaces it")
     if found is not None and not target.replaceable(found):
         raise UsageError(f"{place}: the file belongs to another user, and only its owner may replace it in this folder")
-    if not target.writable():
+    if not target.folder.writable():
         raise UsageError(f"{place}: the folder {_folder(name)} is read-only")
     notes = _notes()
     for other, (writer, taken) in notes.written.items():

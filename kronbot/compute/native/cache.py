@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import secrets
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kronbot.system import private
+from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate
 
 LOG = logging.getLogger("kronbot")
@@ -81,7 +81,7 @@ class Cache:
         return self
 
     def __exit__(self, *stopped: object) -> None:
-        os.close(self._folder)
+        self._folder.close()
 
     def find(self, key: str) -> Path | None:
         """The library of a key, marked as used; None where there is none or it is not what was stored."""
@@ -90,7 +90,7 @@ class Cache:
             digest = private.content(f"{key}.sha256", self._folder, DIGEST).decode("ascii", "replace")
             if hashlib.sha256(private.content(library, self._folder, MAX_BYTES)).hexdigest() != digest:
                 raise NotPrivate(f"{library} is not what was stored")
-            os.utime(library, dir_fd=self._folder)
+            self._folder.touch(library)
         except FileNotFoundError:  # never stored, or evicted a moment ago
             return None
         except (OSError, NotPrivate) as error:
@@ -103,10 +103,10 @@ class Cache:
         digest = hashlib.sha256(library).hexdigest().encode()
         # The digest first: whoever sees the library finds it.
         for name, content in ((f"{key}.sha256", digest), (f"{key}.so", library)):
-            handle = os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(handle, "wb") as file:
+            draft = f"{place.name}/{name}"
+            with open(self._folder.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(content)
-            os.replace(place / name, name, dst_dir_fd=self._folder)
+            self._folder.rename(draft, name)
         return self.path / f"{key}.so"
 
     @contextmanager
@@ -115,13 +115,13 @@ class Cache:
         name = f"build-{key[:2]}-{secrets.token_hex(8)}"
         with ExitStack() as spare:
             for _ in range(2):  # descriptors that removing takes: by then there may be no more
-                spare.callback(os.close, os.dup(self._folder))
-            os.mkdir(name, 0o700, dir_fd=self._folder)
+                spare.callback(os.close, self._folder.spare())
+            self._folder.make(name)
             try:
                 yield self.path / name
             finally:
                 spare.close()
-                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
+                self._folder.remove_tree(name)
 
     @contextmanager
     def turn(self, key: str, patience: float) -> Iterator[None]:
@@ -130,16 +130,14 @@ class Cache:
         Goes on without the lock as soon as the library is there, and where the file system knows no locks. The system
         frees a lock when its process ends, however it ends. Raises TimeoutError after ``patience`` seconds.
         """
-        import fcntl  # not on Windows
-
         handle = self._lock(key)
         try:
             last = time.monotonic() + patience
             while True:
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    host.lock(handle)
                 except BlockingIOError:
-                    if f"{key}.so" in self._content():
+                    if f"{key}.so" in self._folder.names():
                         break
                     if time.monotonic() > last:
                         raise TimeoutError("another process is still compiling") from None
@@ -155,11 +153,9 @@ class Cache:
     def entries(self) -> list[Entry]:
         """What is stored, least recently used first."""
         found = []
-        for name in self._content():
-            if LIBRARY.fullmatch(name):
-                with suppress(FileNotFoundError):
-                    status = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
-                    found.append(Entry(self.path / name, status.st_size, status.st_mtime))
+        for name in self._folder.names():
+            if LIBRARY.fullmatch(name) and (status := self._folder.found(name)):
+                found.append(Entry(self.path / name, status.st_size, status.st_mtime))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def evict(self) -> None:
@@ -179,36 +175,31 @@ class Cache:
     def clear(self) -> int:
         """Remove everything that the cache has put into its folder; how many compiled functions that were."""
         count = len(self.entries())
-        for name in self._content():
+        for name in self._folder.names():
             if OWN.fullmatch(name):
                 self._remove(name)
             elif BUILD.fullmatch(name):
-                shutil.rmtree(name, ignore_errors=True, dir_fd=self._folder)
+                self._folder.remove_tree(name)
         return count
 
     def _remove_abandoned(self) -> None:
         """Build folders of processes that were killed: nobody holds the lock that their builder held."""
-        import fcntl
-
-        for build in filter(None, map(BUILD.fullmatch, self._content())):
+        for build in filter(None, map(BUILD.fullmatch, self._folder.names())):
             with suppress(OSError):
                 handle = self._lock(build[1])
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    host.lock(handle)
                 except OSError:
-                    if os.stat(build[0], dir_fd=self._folder).st_mtime > time.time() - ABANDONED:
+                    status = self._folder.found(build[0])
+                    if status is None or status.st_mtime > time.time() - ABANDONED:
                         continue
                 finally:
                     os.close(handle)
-                shutil.rmtree(build[0], ignore_errors=True, dir_fd=self._folder)
+                self._folder.remove_tree(build[0])
 
     def _lock(self, key: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        return os.open(f"lock-{key[:2]}", flags, 0o600, dir_fd=self._folder)
+        return self._folder.open(f"lock-{key[:2]}", os.O_RDWR | os.O_CREAT)
 
     def _remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self._folder)
-
-    def _content(self) -> list[str]:
-        return os.listdir(self._folder)
+            self._folder.remove(name)

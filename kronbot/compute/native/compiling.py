@@ -18,7 +18,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -182,11 +182,8 @@ def _load(cache: Cache, key: Callable[[Effort], str], name: str, effort: Effort)
 
 def _built(place: Path) -> bytes:
     """What the compiler has made in its folder. Raises what is wrong with it."""
-    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with closing(private.opened(place, False)) as folder:
         library = private.content("traced.so", folder, MAX_BYTES)
-    finally:
-        os.close(folder)
     if sys.platform == "linux":
         with open("/proc/self/exe", "rb") as program:
             if not elf.plausible(library, program.read(elf.HEADER)):

@@ -1,0 +1,212 @@
+"""What takes a POSIX system: folders by descriptor, owners and permissions, locks, process groups.
+
+Its substitute elsewhere is plain.py, with the same names.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import signal
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+# Whether files have owners, who alone may change them where they wish so.
+OWNERS = True
+# Signals beside Ctrl-C by which others ask for an end.
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+ROOT = 0
+# Symbolic links that one path may follow, as many as Linux follows.
+_LINKS = 40
+# A descriptor of a folder that one may search, though perhaps not list.
+_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+# Neither a symbolic link nor a pipe without a writer gets past the opening.
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+# Raises what is wrong with a folder on the way, by its status and path, or with a link, where the status of the folder
+# that it is in comes last.
+Judge = Callable[[os.stat_result, str, "os.stat_result | None"], None]
+
+
+class Folder:
+    """A folder held open: what is done to its files is done there, whatever becomes of its path."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._here = descriptor
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._here)
+
+    def status(self) -> os.stat_result:
+        """Its own."""
+        return os.fstat(self._here)
+
+    def found(self, name: str) -> os.stat_result | None:
+        """Status of what stands there, also of a link; None where nothing does."""
+        try:
+            return os.stat(name, dir_fd=self._here, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def names(self) -> list[str]:
+        """What is in it."""
+        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._here)
+        try:
+            return os.listdir(listed)
+        finally:
+            os.close(listed)
+
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """Descriptor of a file, links not followed."""
+        return os.open(name, flags | _FILE, mode, dir_fd=self._here)
+
+    def make(self, name: str) -> None:
+        """A folder in it, for the user alone."""
+        os.mkdir(name, 0o700, dir_fd=self._here)
+
+    def touch(self, name: str) -> None:
+        """Mark a file as used now."""
+        os.utime(name, dir_fd=self._here)
+
+    def remove(self, name: str) -> None:
+        """A file."""
+        os.unlink(name, dir_fd=self._here)
+
+    def remove_tree(self, name: str) -> None:
+        """A folder with all that is in it, as far as possible."""
+        import shutil  # here, since every command begins with this module
+
+        shutil.rmtree(name, ignore_errors=True, dir_fd=self._here)
+
+    def rename(self, name: str, other: str) -> None:
+        """Also where there is a file of the other name."""
+        os.replace(name, other, src_dir_fd=self._here, dst_dir_fd=self._here)
+
+    def link(self, name: str, other: str) -> None:
+        """Give a file a second name. Raises FileExistsError."""
+        os.link(name, other, src_dir_fd=self._here, dst_dir_fd=self._here, follow_symlinks=False)
+
+    def writable(self) -> bool:
+        """Whether files can be made in it."""
+        return os.access(".", os.W_OK | os.X_OK, dir_fd=self._here)
+
+    def spare(self) -> int:
+        """A descriptor to be closed where removing needs one."""
+        return os.dup(self._here)
+
+
+def located(path: str, judge: Judge, make: bool = False) -> tuple[Folder, str]:
+    """Folder and name of a path, link by link; ``make`` makes folders that are missing, for the user alone.
+
+    What is judged is what is entered: nobody can exchange it in between. Raises OSError, ValueError for what is no path
+    and whatever ``judge`` raises.
+    """
+    ahead = path.split("/")[::-1]
+    place = "/" if path.startswith("/") else "."
+    folder, links = Folder(os.open(place, _FOLDER)), 0
+    try:
+        while True:
+            name = ahead.pop() or "."
+            found = folder.found(name)
+            judge(folder.status(), place, None)
+            if found is not None and stat.S_ISLNK(found.st_mode):
+                judge(found, os.path.join(place, name), folder.status())
+                links += 1
+                if links > _LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                leads = os.readlink(name, dir_fd=folder._here)
+                ahead += leads.split("/")[::-1]
+                if not leads.startswith("/"):
+                    continue
+                inner, place = os.open("/", _FOLDER), "/"
+            elif not ahead:
+                return folder, name
+            else:
+                if make and found is None:
+                    with suppress(FileExistsError):
+                        folder.make(name)
+                inner, place = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder._here), os.path.join(place, name)
+            folder.close()
+            folder = Folder(inner)
+    except BaseException:
+        folder.close()
+        raise
+
+
+def own(found: os.stat_result, *others: int) -> bool:
+    """Whether something belongs to the user, or to one of the others."""
+    return found.st_uid in (os.geteuid(), *others)
+
+
+def exposed(found: os.stat_result) -> bool:
+    """Whether anybody but the user can change it."""
+    return not own(found) or bool(found.st_mode & WRITABLE_BY_OTHERS)
+
+
+def replaceable(found: os.stat_result, folder: os.stat_result) -> bool:
+    """Whether a file may be replaced: in a sticky folder (/tmp) only by its owner."""
+    return not folder.st_mode & stat.S_ISVTX or os.geteuid() in (ROOT, found.st_uid, folder.st_uid)
+
+
+def inherit(descriptor: int, found: os.stat_result) -> None:
+    """Give a file the owner and permissions of the one that it replaces, and nobody more than that one gave."""
+    mode = stat.S_IMODE(found.st_mode) & 0o777
+    try:
+        os.fchown(descriptor, found.st_uid if os.geteuid() == ROOT else -1, found.st_gid)
+    except OSError:
+        mode &= ~stat.S_IRWXG  # of another group
+    os.fchmod(descriptor, mode)
+
+
+def before_renaming(descriptor: int) -> int:
+    """An open file can be renamed, and stays locked."""
+    return descriptor
+
+
+def lock(descriptor: int) -> None:
+    """Have a file to oneself, as long as the process lives and it is open; not waited for.
+
+    Raises BlockingIOError where another process has it, OSError where the file system knows no locks.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def read_only(descriptor: int) -> bool:
+    """Whether nothing can be written to it."""
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+
+
+def takes_text(descriptor: int) -> bool:
+    """Whether writing a little would not wait, as for a pipe that is full, with nobody who reads it."""
+    return bool(select.select([], [descriptor], [], 0)[1])
+
+
+class Channel:
+    """Bytes, numbers of signals among them, for a thread that waits; telling one does not wait. Raises OSError."""
+
+    def __init__(self) -> None:
+        self._reading, self.writing = os.pipe()
+        os.set_blocking(self.writing, False)
+
+    def tell(self, byte: int) -> None:
+        """Send one."""
+        os.write(self.writing, bytes([byte]))
+
+    def read(self, timeout: float | None) -> int | None:
+        """The next one, None after ``timeout`` seconds."""
+        return os.read(self._reading, 1)[0] if select.select([self._reading], [], [], timeout)[0] else None
+
+
+def end_group(process: int) -> None:
+    """Kill a process and all that it has started. Raises ProcessLookupError."""
+    os.killpg(process, signal.SIGKILL)
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
