@@ -38,7 +38,7 @@ def opened(path: Path, create: bool) -> host.Folder:
         raise no_folder from None
     if host.exposed(folder.status()):
         folder.close()
-        raise NotPrivate(f"{path} can be written by others; chmod go-w it, or {OWN_FOLDER}")
+        raise NotPrivate(f"{path} can be written by others or belongs to somebody else; chmod go-w it, or {OWN_FOLDER}")
     return folder
 
 
