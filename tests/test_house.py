@@ -89,6 +89,12 @@ def test_folders_say_what_they_hold():
         assert said is not None and len(said.split()) > 2, folder
 
 
+def test_tests_stand_in_the_rooms_of_what_they_test():
+    """Besides them benchmarks, fuzzing and data of papers."""
+    rooms = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    assert rooms - set(FLOORS) == {"bench", "fuzzing"}
+
+
 def test_libraries_stay_in_their_homes():
     """Only cli knows click and rich, three modules know SymPy."""
     strays = [
