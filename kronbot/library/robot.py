@@ -221,10 +221,10 @@ class Robot:
         ['q1|q1', 'q1|q2']
         """
         from kronbot.compute import question
-        from kronbot.questions import jacobian
+        from kronbot.questions import hessian
 
         seen, rates = seen_as(self.model, frame, axes), qd is not None or qdd is not None
-        put = question.asked(self.model, ("hessian", seen, rates), lambda: jacobian.hessian(self.model, seen, rates))
+        put = question.asked(self.model, ("hessian", seen, rates), lambda: hessian.hessian(self.model, seen, rates))
         return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @in_words
@@ -490,7 +490,7 @@ class Robot:
 
         names = [arguments.choice(each, export.FUNCTIONS, "function") for each in functions]
         method = arguments.choice(algorithm, ALGORITHMS, "algorithm")
-        choice = export.Choice(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
+        choice = export.ExportOptions(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
         return Export(export.package(self.model, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
 
     @in_words

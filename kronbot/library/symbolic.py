@@ -12,6 +12,7 @@ from kronbot.library.answering import in_words
 from kronbot.library.values import places_of, view
 from kronbot.model.robot import Robot
 from kronbot.questions import dynamics as lagrange
+from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import linearize as linearization
 from kronbot.questions.formulas import Writing, formulas
@@ -39,7 +40,7 @@ class Symbolic:
     def hessian(self, frame: str = "endpoint", axes: str = "base") -> Result:
         """H_T and H_R (3 x n^2), Tuan (51), (53), (60), (61)."""
         seen = view(self.robot, frame, axes)
-        return closed_forms(self.robot, jacobians.hessian(self.robot, seen, rates=False), self.writing)
+        return closed_forms(self.robot, hessians.hessian(self.robot, seen, rates=False), self.writing)
 
     @in_words
     def dynamics(self) -> Result:

@@ -14,7 +14,7 @@ from kronbot.library import arguments
 from kronbot.library.arguments import Array, Scalar
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
-from kronbot.questions.jacobian import View
+from kronbot.questions.jacobian import FrameView
 
 AXES = ("base", "body")
 # By name; or all n, or the joints alone, in their order; or rows (N, n) of them. Values by name may be columns (N,).
@@ -136,7 +136,7 @@ def _place(robot: Robot, name: str, word: str) -> int:
     return robot.coordinates.index(name)
 
 
-def view(robot: Robot, frame: object, axes: object) -> View:
+def view(robot: Robot, frame: object, axes: object) -> FrameView:
     """The frame of that name, seen in the axes ``base`` or ``body``. Raises UsageError that lists those there are."""
     return jacobians.view(robot, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
 

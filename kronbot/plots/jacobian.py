@@ -17,7 +17,7 @@ from kronbot.model.robot import Robot
 from kronbot.plots import arms
 from kronbot.plots.arms import View as Plane
 from kronbot.plots.style import COLOURS, Picture, drawn
-from kronbot.questions.jacobian import View
+from kronbot.questions.jacobian import FrameView
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Ellipsoid:
 
 
 @drawn
-def draw(robot: Robot, result: Result, seen: View) -> Picture:
+def draw(robot: Robot, result: Result, seen: FrameView) -> Picture:
     """The picture of the Jacobians of a frame of ``robot``, as ``seen``, at one point.
 
     Modal coordinates are at rest: their rates have another unit and no common measure with those of joints. A spatial
@@ -94,7 +94,7 @@ def draw(robot: Robot, result: Result, seen: View) -> Picture:
     return axes
 
 
-def _placed(robot: Robot, seen: View, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _placed(robot: Robot, seen: FrameView, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the frame is (3,), and the rotation (3, 3) of the axes of its Jacobians, both in the base frame."""
 
     def poses() -> tuple[dict[str, SX], dict[str, SX]]:

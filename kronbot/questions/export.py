@@ -27,15 +27,16 @@ from kronbot.mechanics.multibody.recursion import (
 from kronbot.model.build import build
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
-from kronbot.questions.jacobian import AXES, View
+from kronbot.questions.jacobian import AXES, FrameView
 from kronbot.questions.linearize import matrix_units
 
 PURPOSE = "export"
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExportOptions:
     """What the functions have in common: algorithm of forward dynamics, frame and axes ("base" or "body")."""
 
     algorithm: str
@@ -53,7 +54,7 @@ class _Asked:
     qdd: SX
     tau: SX
     algorithm: str
-    view: View
+    view: FrameView
 
     @cached_property
     def state(self) -> State:
@@ -88,7 +89,7 @@ class _Asked:
         return Quantity(expression, names, names, {"rows": list(rows), "columns": list(columns)})
 
 
-def package(robot: Robot, names: Sequence[str], choice: Choice) -> Package:
+def package(robot: Robot, names: Sequence[str], choice: ExportOptions) -> Package:
     """The functions of those names, keys of FUNCTIONS, as routines with the robot's numbers.
 
     Raises UsageError for an unknown frame and a robot without coordinates, ComputationError where forward dynamics is
@@ -220,7 +221,7 @@ FUNCTIONS = {
     ),
     "hessian": Exported(
         "Hessians of frame {frame}, {axes} axes: the Khang derivatives of its Jacobians.",
-        lambda asked: jacobians.hessian(asked.robot, asked.view, False),
+        lambda asked: hessians.hessian(asked.robot, asked.view, False),
     ),
     "energy": Exported(
         "Energies of a moving robot.",

@@ -17,7 +17,7 @@ from kronbot.kronecker.taylor import coefficients, directional
 from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.model.robot import Robot
 from kronbot.questions.dynamics import dynamics
-from kronbot.questions.jacobian import View, jacobian
+from kronbot.questions.jacobian import FrameView, jacobian
 from kronbot.questions.result import Result
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +27,7 @@ QUANTITIES = (*DYNAMIC, "J_T", "J_R", "position")
 MOST_TERMS = 12
 
 
-def taylor(robot: Robot, of: str, seen: View, terms: int, q: Array, delta: Array | None) -> Result:
+def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: Array | None) -> Result:
     """Coefficients d^k/dq^k up to k = terms at q, and with ``delta`` the expansion, the exact value and the errors.
 
     Coefficients that would be too large are left out where there is a delta (the expansion does not need them). Raises
@@ -68,7 +68,7 @@ def taylor(robot: Robot, of: str, seen: View, terms: int, q: Array, delta: Array
     return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary)
 
 
-def _quantity(robot: Robot, of: str, seen: View) -> tuple[SX, Quantity]:
+def _quantity(robot: Robot, of: str, seen: FrameView) -> tuple[SX, Quantity]:
     """The matrix to expand and the symbols it depends on."""
     if of == "position":
         q = SX.sym("q", robot.n)

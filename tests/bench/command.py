@@ -76,6 +76,21 @@ def startup(options):
     return entries, {}
 
 
+def questions(options):
+    from bench import questions as part
+
+    entries = part.compare(options.before, options.rounds)
+    columns = {
+        "second answer, or process": lambda e: e["who"],
+        "ms (best)": lambda e: f"{1e3 * e['best_s']:.3g}",
+        "before, ms": lambda e: "" if e["before_s"] is None else f"{1e3 * e['before_s']:.3g}",
+        "times that": lambda e: "" if e["ratio"] is None else f"{e['ratio']:.3g}",
+        "goal, ms": lambda e: "" if e["goal_s"] is None else f"{1e3 * e['goal_s']:.3g}",
+    }
+    table("Questions with other values", columns, entries)
+    return entries, {}
+
+
 def derivation(options):
     from bench import derivation as part
 
@@ -105,7 +120,7 @@ def scaling(options):
     return entries, {}
 
 
-PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, derivation, scaling)}
+PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, questions, derivation, scaling)}
 
 
 def seconds(entry):
@@ -140,6 +155,7 @@ def main():
         action="store_true",
         help="compile all of Pinocchio for this processor (-O3 -march=native) beside its library as shipped: minutes",
     )
+    parser.add_argument("--before", type=Path, help="another version of kronbot, whose answers are timed in turns")
     parser.add_argument("--json", type=Path, help="write everything there")
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)

@@ -18,6 +18,7 @@ from kronbot.mechanics.motion.equations import equations
 from kronbot.mechanics.motion.integration import Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
+from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import simulate as simulation
 from kronbot.questions.initial_state import initial_state
@@ -60,7 +61,7 @@ def traces(robot):
         "forward dynamics derivatives": Trace(robot.parameters, given, derivatives, PURPOSE),
         "linearization": Trace(robot.parameters, motion, dict(zip("KDM", parts, strict=True)), PURPOSE),
         "Jacobian": asked(jacobians.jacobian(robot, seen, rates=False)),
-        "Hessian": asked(jacobians.hessian(robot, seen, rates=False)),
+        "Hessian": asked(hessians.hessian(robot, seen, rates=False)),
     }
 
 

@@ -5,11 +5,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench import accuracy, canadarm, derivation, exudyn_arm, kronbot_side, precision, puma, puma_model, scaling
+from bench import (
+    accuracy,
+    canadarm,
+    derivation,
+    exudyn_arm,
+    kronbot_side,
+    precision,
+    puma,
+    puma_model,
+    questions,
+    scaling,
+)
 from bench.chains import Chain
 from bench.fixed_step import FixedStep
 from bench.timing import Times, quartiles
 from casadi import SX, vertcat
+
+import kronbot
+from kronbot.questions.load_cases import Sweep
 
 COUNT = 5
 
@@ -136,3 +150,14 @@ def test_ratios_are_taken_round_by_round():
     assert slow.over(fast) == {"median": 2.0, "quartiles": [2.0, 2.0]}
     assert (slow.best, slow.median) == (2.0, 2.0)
     assert quartiles([3.0, 1.0, 2.0]) == [1.0, 3.0]
+
+
+def test_files_of_the_questions(tmp_path):
+    """As large as the issue has them."""
+    questions.models(tmp_path)
+    sweep = kronbot.load(tmp_path / "sweep.yaml").model
+    assert len(Sweep.of_file(sweep).cases(sweep, np.zeros((1, sweep.n)), {})) == 10_000
+    assert kronbot.load(tmp_path / "boom.yaml").n == 18
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 1001
+    assert set(questions.GOALS) == set(questions.questions())
+    assert set(questions.PROCESS_GOALS) | set(questions.LONG) <= set(questions.PROCESSES)
