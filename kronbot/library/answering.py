@@ -72,7 +72,11 @@ class _Foreign(BaseException):
 
 
 def numbers(
-    robot: Robot, question: Question, given: Mapping[str, Values | None], summarize: Summary | None = None
+    robot: Robot,
+    question: Question,
+    given: Mapping[str, Values | None],
+    summarize: Summary | None = None,
+    asked: object = None,
 ) -> Result:
     """The answer at one point, with its summary, or at rows of points, as stacks with the axis ``case``.
 
@@ -84,12 +88,24 @@ def numbers(
         arrays = question.at_rows(*values.values())
         cases: dict[str, Scalar] = {"cases": len(values["q"])}
         told = told_of_rows(robot, values["q"]) if limits else []
-        return Result(question.purpose, robot.name, robot.order, arrays=arrays, summary=cases, warnings=told)
+        return Result(
+            question.purpose, robot.name, robot.order, arrays=arrays, summary=cases, warnings=told, about=robot
+        )
     arrays = question.at(*(rows[0] for rows in values.values()))
     at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
     summary = {} if summarize is None else Deferred(lambda: summarize(arrays))
     told = told_at(robot, values["q"][0]) if limits else []
-    return Result(question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summary, warnings=told)
+    return Result(
+        question.purpose,
+        robot.name,
+        robot.order,
+        at=at,
+        arrays=arrays,
+        summary=summary,
+        warnings=told,
+        about=robot,
+        asked=asked,
+    )
 
 
 def of_rows(outcome: Outcome, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:

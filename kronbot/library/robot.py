@@ -198,7 +198,7 @@ class Robot:
 
         seen, rates = seen_as(self.model, frame, axes), qd is not None
         put = question.asked(self.model, ("jacobian", seen, rates), lambda: jacobian.jacobian(self.model, seen, rates))
-        return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity)
+        return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity, seen)
 
     @in_words
     def hessian(

@@ -63,7 +63,9 @@ class Asked:
                 raise
             summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": self.inquiry.solver}
             summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
-            outcome = Outcome(Result(PURPOSE, self.robot.name, self.robot.order, {}, {}, {}, summary), None)
+            outcome = Outcome(
+                Result(PURPOSE, self.robot.name, self.robot.order, {}, {}, {}, summary, about=self.robot), None
+            )
         return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
 
 

@@ -75,4 +75,5 @@ def closed_forms(robot: Robot, question: Question, writing: Writing) -> Result:
         summary=summary,
         source=written.source,
         language=writing.style,
+        about=robot,
     )

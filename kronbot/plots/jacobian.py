@@ -10,7 +10,6 @@ from casadi import SX
 
 from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
-from kronbot.errors import UsageError
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
@@ -54,17 +53,14 @@ class Ellipsoid:
 
 
 @drawn
-def draw(robot: Robot, result: Result, seen: FrameView) -> Picture:
-    """The picture of the Jacobians of a frame of ``robot``, as ``seen``, at one point.
+def draw(result: Result) -> Picture:
+    """The picture of the Jacobians of a frame at one point.
 
     Modal coordinates are at rest: their rates have another unit and no common measure with those of joints. A spatial
-    robot is seen from two sides, and the ellipsoid of its angular velocities too. Raises UsageError for formulas and
-    for rows of points.
+    robot is seen from two sides, and the ellipsoid of its angular velocities too.
     """
-    if result.arrays["J_T"].symbolic:
-        raise UsageError("pictures draw numbers, not formulas")
-    if result.arrays["J_T"].axis is not None:
-        raise UsageError("pictures draw one point, not rows")
+    robot, seen = result.model, result.asked
+    assert isinstance(seen, FrameView)
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = Outline.of(robot).at
     shape = lines(q)

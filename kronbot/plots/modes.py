@@ -44,16 +44,17 @@ class Shape:
 
 
 @drawn
-def draw(robot: Robot, result: Result) -> Picture:
-    """The picture of the modes of ``robot``: a column with joints locked, one with joints free.
+def draw(result: Result) -> Picture:
+    """The picture of modes: a column with joints locked, one with joints free.
 
     Below them, where the answer tells it, how the frequencies converge.
     """
+    robot = result.model
     lines = Outline.of(robot).at
     q = np.array([result.at["q"].get(coordinate, 0.0) for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
     answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
-    every = {case: swinging(robot, result, f"_{case}") for case in answered}
+    every = {case: swinging(result, f"_{case}") for case in answered}
     found = {case: shapes[:SHOWN] for case, shapes in every.items()}
     columns = [case for case, shapes in found.items() if shapes] or [answered[-1]]
     rows = max(1, *(len(found[case]) for case in columns))
@@ -83,9 +84,10 @@ def draw(robot: Robot, result: Result) -> Picture:
     return axes
 
 
-def swinging(robot: Robot, result: Result, suffix: str) -> list[Shape]:
+def swinging(result: Result, suffix: str) -> list[Shape]:
     """The modes of an answer that swing, slowest first: ``frequencies``, ``damping`` and ``shapes`` with a suffix."""
     frequencies, damping, shapes = (result.arrays[f"{word}{suffix}"] for word in ("frequencies", "damping", "shapes"))
+    robot = result.model
     places = [robot.coordinates.index(name) for name in shapes.rows]
     twists = arms.twisting(robot)
     found = []

@@ -28,9 +28,9 @@ UNMOVED = 1e-12
 
 
 @drawn
-def draw(robot: Robot, result: Result) -> Picture:
-    """The picture of a run of ``robot``, whole or stopped early."""
-    series = result.series
+def draw(result: Result) -> Picture:
+    """The picture of a run, whole or stopped early."""
+    robot, series = result.model, result.series
     time = Curve("t", "s", series["t"])
     lines = Outline.of(robot).at
     states = np.column_stack([series[name] for name in robot.coordinates] or [np.zeros((len(time.values), 0))])

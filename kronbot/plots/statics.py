@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot.description.wording import listing
+from kronbot.errors import ComputationError, Interrupted
+from kronbot.mechanics.multibody.outline import Outline
+from kronbot.model.build import build
+from kronbot.model.robot import ORDERS
 from kronbot.plots import arms, style
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
+from kronbot.questions.comparison import at_orders
 from kronbot.questions.noise import without_rounding
 
 if TYPE_CHECKING:
@@ -56,9 +61,17 @@ class Curve:
 
 
 @drawn
-def draw(robot: Robot, results: Mapping[str, Result], lines: Lines) -> Picture:
-    """The picture of a sweep (``results`` by order, the one asked for first) or of one case."""
+def draw(result: Result) -> Picture:
+    """The picture of a sweep, beside what lower orders make of it, or of one case.
+
+    Raises ComputationError where there is no case.
+    """
+    if not result.summary["cases"]:
+        raise ComputationError("there is no equilibrium under the whole load to draw")
+    results = by_order(result)
     order, main = next(iter(results.items()))
+    robot = main.model if order == main.model.order else build(main.model.description, order)
+    lines = Outline.of(robot).at
     swept = _swept(robot, main)
     panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
     states = np.column_stack([
@@ -106,6 +119,31 @@ def draw(robot: Robot, results: Mapping[str, Result], lines: Lines) -> Picture:
         side = f"the same, seen along {view.along}"
         arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
     return axes
+
+
+def by_order(result: Result) -> dict[str, Result]:
+    """An answer by kinematic order, the highest first: its own, and of a whole sweep those that it is compared with."""
+    found = {result.order: result}
+    if result.order == "all":
+        orders = result.series["order"]
+        whole = [order for order in reversed(ORDERS) if (orders == order).any()]
+        rows = {order: orders == order for order in whole if (orders == order).sum() == (orders == whole[0]).sum()}
+        found = {
+            order: replace(result, order=order, series={name: each[own] for name, each in result.series.items()})
+            for order, own in rows.items()
+        }
+    main = next(iter(found))
+    missing = [each for each in "10" if each < main and each not in found]
+    if len(found[main].series["force.x"]) == 1 or not result.summary["complete"] or not isinstance(result.asked, tuple):
+        return found
+    entry, inquiry = result.asked
+    lower = at_orders(result.model, entry, inquiry, missing, lambda share: None) if missing else {}
+    for order, outcome in lower.items():
+        if isinstance(outcome.error, Interrupted):
+            raise outcome.error
+        if outcome.error is None:
+            found[order] = outcome.result
+    return found
 
 
 def _swept(robot: Robot, result: Result) -> str | None:

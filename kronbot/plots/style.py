@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
+
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, UsageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +67,23 @@ TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 # Rows of panels by name; a panel named in neighbouring cells covers them all.
 Mosaic = Sequence[Sequence[str]]
 Given = ParamSpec("Given")
+
+
+def demand_suffix(file: str) -> None:
+    """Raise UsageError where a file cannot hold a picture by its name."""
+    if Path(file).suffix not in SUFFIXES:
+        suffixes = ", ".join(SUFFIXES)
+        raise UsageError(
+            Argument("plot", quote(file)), f": the suffix decides the format; it must be one of {suffixes}"
+        )
+
+
+def demand_matplotlib() -> None:
+    """Raise UsageError where it is not there."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError("pictures need matplotlib: pip install 'kronbot[plot]'") from None
 
 
 class Picture(Mapping[str, "Axes"]):

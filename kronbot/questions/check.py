@@ -68,7 +68,7 @@ def survey(robot: Robot) -> Result:
             summary[f"first_{name}"] = float(elastic[0])
     warnings = [str(warning) for warning in robot.description.warnings]
     summary["warnings"] = len(warnings)
-    return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings)
+    return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
 
 
 def _duration(robot: Robot) -> float | None:

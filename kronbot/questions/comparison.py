@@ -62,7 +62,7 @@ def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable
         outcome = equilibria(robot, file, inquiry, progress)
     except (ComputationError, Interrupted) as error:
         summary: dict[str, Scalar] = {"complete": False, "cases": 0, "solver": inquiry.solver}
-        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary), error)
+        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), error)
     if outcome.error is None:
         return outcome
     return replace(outcome, error=type(outcome.error)(f"order {robot.order}: ", *outcome.error.args))
@@ -129,5 +129,7 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
         summary,
         list(dict.fromkeys(warning for result in results.values() for warning in result.warnings)),
         units={"order": "1"} | dict(fullest.units),
+        about=fullest.about,
+        asked=fullest.asked,
     )
     return Outcome(answer, error)

@@ -205,4 +205,4 @@ def complexity(
         progress(len(rows) / len(sizes))
     series = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
     summary: dict[str, Scalar] = {"links": len(robot.links), "coordinates": robot.n}
-    return Result("complexity", robot.name, robot.order, {}, {"operations": array}, series, summary)
+    return Result("complexity", robot.name, robot.order, {}, {"operations": array}, series, summary, about=robot)

@@ -155,7 +155,7 @@ class Linearization:
         arrays, summary = _answers(robot, found, *self._signals, self.choice)
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
-        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary)
+        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, about=robot)
 
     def _found(self, points: Sequence[Point]) -> list[Found]:
         """The numbers of the linear models about points."""

@@ -66,7 +66,7 @@ def linearize_along(
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"
-        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary)
+        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, about=robot)
     moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
     held = moving if locked is None else locked
     summary["period"] = found
@@ -79,7 +79,7 @@ def linearize_along(
         arrays["multipliers"] = Named(answer.values, numbers, "1")
         arrays["multiplier_errors"] = Named(answer.errors, numbers, "1")
         summary |= _verdict(robot, answer, held)
-    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary)
+    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, about=robot)
 
 
 def _own_duration(robot: Robot) -> float:

@@ -92,7 +92,9 @@ class Vibrations:
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
 
         def answer() -> Result:
-            return Result(PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned)
+            return Result(
+                PURPOSE, robot.name, robot.order, {"q": posture, "qd": rates}, arrays, {}, summary, warned, about=robot
+            )
 
         for case, locked in _cases(robot, moving | idle).items():
             solution = found[case]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +16,17 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Array, Scalar, plain, read_only
+from kronbot.description import Description
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.model.build import build
+from kronbot.model.robot import ORDERS, Robot
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.figure import Figure
 
 
 _MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
@@ -59,6 +65,8 @@ class Result:
     ``at`` is the operating point (coordinates by name), ``series`` maps a column to its equally long values and
     ``units`` to its unit, ``summary`` holds scalars, ``source`` formulas written out by array in ``language`` (latex or
     python), ``warnings`` what should be looked at, in the robot file or in the answer. Nothing in it can be changed.
+    ``about`` is the robot, by its model (after a pickle by its description), ``asked`` what a picture wants to know of
+    the question.
 
     ``name in answer``, ``list(answer)`` and ``answer[name]`` are about arrays and columns of the series.
     """
@@ -74,6 +82,8 @@ class Result:
     source: Mapping[str, str] = field(default_factory=dict)
     language: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
+    about: Robot | Description | None = None
+    asked: object = None
 
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
@@ -92,6 +102,7 @@ class Result:
         """For pickle, which takes no read-only mappings."""
         held = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         held["at"] = {name: dict(point) for name, point in self.at.items()}
+        held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
         return _again, ({name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()},)
 
     def __contains__(self, name: object) -> bool:
@@ -119,6 +130,38 @@ class Result:
         held = [("arrays", self.arrays), ("series", self.series), ("summary", self.summary)]
         parts = [f"{word}: {', '.join(entries)}" for word, entries in held if entries]
         return f"<{self.command} of {self.robot}, order {self.order}; {'; '.join(parts)}>"
+
+    @property
+    def model(self) -> Robot:
+        """The model of the robot that the answer is about, built again after a pickle.
+
+        Raises UsageError where the answer is about none.
+        """
+        if self.about is None:
+            raise UsageError("this answer is about no robot that is known here")
+        if isinstance(self.about, Robot):
+            return self.about
+        # Of all orders side by side every one is the same robot.
+        model = build(self.about, ORDERS[-1] if self.order == "all" else self.order)
+        object.__setattr__(self, "about", model)
+        return model
+
+    def plot(
+        self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, pair: tuple[str, str] | None = None
+    ) -> Figure:
+        """The picture of the answer as a matplotlib figure; with ``file`` (.png, .svg or .pdf) written there too.
+
+        ``pair``, ("endpoint.y", "torque.q1"), are output and input of the frequency response of ``linearize``. Raises
+        UsageError for an answer that has no picture, without matplotlib, and for a file that is there already unless
+        ``overwrite``.
+
+        >>> import kronbot
+        >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
+        'jacobian khang, order 2: endpoint, joint rates of norm 1'
+        """
+        # By its name, since pictures stand above answers.
+        figure: Figure = import_module("kronbot.plots.pictures").plot(self, file, overwrite, pair)
+        return figure
 
     def to_pandas(self) -> pd.DataFrame:
         """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""

@@ -145,7 +145,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, start, summary)
     units = units_of(robot, series)
-    return Outcome(Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units), error)
+    return Outcome(
+        Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
+    )
 
 
 def _follow(

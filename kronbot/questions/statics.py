@@ -182,7 +182,22 @@ def _statics(
     told = [f"{each} by up to {each.amount}, first in case {each.first + 1}" for each in passings(solved, q)]
     if len(inquiry.cases) == 1:
         told = told_at(solved, q[0])
-    return Outcome(Result(PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units), error)
+    return Outcome(
+        Result(
+            PURPOSE,
+            robot.name,
+            robot.order,
+            start,
+            arrays,
+            series,
+            summary,
+            told,
+            units=units,
+            about=robot,
+            asked=(statics, inquiry),
+        ),
+        error,
+    )
 
 
 def _solved(equilibria: Equilibria, case: Case, linear: bool, where: str) -> Array:

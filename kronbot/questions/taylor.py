@@ -65,7 +65,7 @@ def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: 
     at = {"q": dict(zip(robot.coordinates, q.tolist(), strict=True))}
     if delta is not None:
         at["delta"] = dict(zip(robot.coordinates, delta.tolist(), strict=True))
-    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary)
+    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, about=robot)
 
 
 def _quantity(robot: Robot, of: str, seen: FrameView) -> tuple[SX, Quantity]:

@@ -1,6 +1,7 @@
 """Pictures: what stands in them is read back from their figures; that they are fine to look at, people have seen."""
 
 import json
+import pickle
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -21,15 +22,16 @@ from kronbot import description  # noqa: E402
 from kronbot.cli.main import run  # noqa: E402
 from kronbot.compute.arrays import Array  # noqa: E402
 from kronbot.compute.trace import Trace  # noqa: E402
-from kronbot.errors import ComputationError, UsageError  # noqa: E402
+from kronbot.errors import ComputationError, KronbotError, UsageError  # noqa: E402
 from kronbot.mechanics.multibody import kinematics  # noqa: E402
 from kronbot.mechanics.multibody.outline import Bodies, Outline  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
-from kronbot.plots import arms, curves, jacobian, linear_model, modes, statics, style  # noqa: E402
+from kronbot.plots import arms, curves, jacobian, linearize, modes, statics, style  # noqa: E402
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
+from kronbot.questions import comparison  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
 from kronbot.questions import linearize as linearization  # noqa: E402
 from kronbot.questions import linearize_along as floquet  # noqa: E402
@@ -119,7 +121,7 @@ def test_bodies_are_dots_at_their_centres_of_mass(picture):
                 wanted.append((mass, trace(q)["r"].tolist()))
     assert [mass for mass, _ in found] == sorted(mass for mass, _ in wanted)
     assert np.allclose([place for _, place in found], [place for _, place in sorted(wanted)], atol=1e-12)
-    figure = picture(jacobian.draw, robot, *jacobian_at(robot, q))
+    figure = picture(jacobian.draw, jacobian_at(robot, q))
     dots = [line for line in figure.axes[0].lines if line.get_marker() == "o" and line.get_color() == style.GREY]
     assert len(dots) == len(wanted)
     sizes = sorted(dot.get_markersize() for dot in dots)
@@ -132,7 +134,12 @@ def jacobian_at(robot, q, frame="endpoint", axes="base"):
     seen = jacobians.view(robot, frame, axes)
     arrays = jacobians.jacobian(robot, seen, rates=False).at(q)
     at = {"q": dict(zip(robot.coordinates, q.tolist(), strict=True))}
-    return Result("jacobian", robot.name, robot.order, at=at, arrays=arrays), seen
+    return Result("jacobian", robot.name, robot.order, at=at, arrays=arrays, about=robot, asked=seen)
+
+
+def alone(result):
+    """An answer whose picture has no lower orders in it."""
+    return replace(result, asked=None)
 
 
 def linear(robot, q=None, inputs=linearization.INPUTS, outputs=("joints", "endpoint"), locked=()):
@@ -255,10 +262,10 @@ def test_every_picture_of_every_robot(name, picture):
     q = np.where(np.isin(np.arange(robot.n), robot.flexible), 0.0, 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        demand_sound(picture(simulation.draw, robot, moved(name, order=order)))
-        demand_sound(picture(jacobian.draw, robot, *jacobian_at(robot, q)))
-        demand_sound(picture(modes.draw, robot, vibration.vibration(robot, q, 0 * q, None)))
-        figure = picture(linear_model.draw, robot, linear(robot, q))
+        demand_sound(picture(simulation.draw, moved(name, order=order)))
+        demand_sound(picture(jacobian.draw, jacobian_at(robot, q)))
+        demand_sound(picture(modes.draw, vibration.vibration(robot, q, 0 * q, None)))
+        figure = picture(linearize.draw, linear(robot, q))
         demand_sound(figure)
         demand_clear_guides(starting(figure, "poles"))
 
@@ -267,7 +274,7 @@ def test_every_picture_of_every_robot(name, picture):
 def test_pictures_along_a_motion(name, order, picture):
     robot = shipped(name, order)
     result = floquet.linearize_along(robot, None, None if name == "torso" else 2.0, None, None, lambda share: None)
-    figure = picture(linear_model.draw, robot, result)
+    figure = picture(linearize.draw, result)
     demand_sound(figure)
     assert ("Floquet multipliers" in " ".join(panels(figure))) == (name == "torso")
 
@@ -276,10 +283,10 @@ def test_pictures_along_a_motion(name, order, picture):
 def test_equal_answers_have_equal_bytes(suffix, tmp_path):
     """Also where a user has a taste of his own; and an SVG holds its text as text."""
     heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    robot, contents = shipped("khang"), []
+    contents = []
     for width in (1.0, 9.0):
         with mpl.rc_context({"lines.linewidth": width, "font.size": 20.0}):
-            contents.append(simulation.draw(robot, moved("khang")).content(f".{suffix}"))
+            contents.append(simulation.draw(moved("khang")).content(f".{suffix}"))
     assert contents[0] == contents[1] and contents[0].startswith(heads[suffix])
     if suffix == "svg":
         text = contents[0].decode()
@@ -288,8 +295,8 @@ def test_equal_answers_have_equal_bytes(suffix, tmp_path):
 
 def test_a_run_over_time(picture):
     """Angles in degrees with what was commanded, deflections in mm, energies, the imbalance on decades."""
-    robot, series = shipped("khang"), moved("khang", 2.0).series
-    figure = picture(simulation.draw, robot, moved("khang", 2.0))
+    series = moved("khang", 2.0).series
+    figure = picture(simulation.draw, moved("khang", 2.0))
     angle = starting(figure, "joint angles")
     assert line(angle, "qa").get_ydata() == pytest.approx(np.degrees(series["qa"]), abs=1e-12)
     assert angle.lines[0].get_ydata() == pytest.approx(45)  # the target of the file, behind
@@ -314,17 +321,17 @@ def test_deviations_are_from_what_drives_look_at(picture):
     k, T, t = 0.075, 10, series["t"]
     # Equation (44) of Mohan and Saha.
     assert wanted["q1"] == pytest.approx(k * (t - T / np.pi * np.sin(np.pi * t / T)), abs=1e-15)
-    axis = starting(picture(simulation.draw, robot, moved("canadarm")), "deviation")
+    axis = starting(picture(simulation.draw, moved("canadarm")), "deviation")
     scale = line(axis, "q1").get_ydata()[-1] / (series["q1"] - wanted["q1"])[-1]
     assert scale in (pytest.approx(1e3), pytest.approx(1e6), pytest.approx(180 / np.pi))  # mrad, µrad or degrees
     for name in ("spin-up", "khang"):
         assert simulation.commanded(shipped(name), np.zeros(3))
-        assert "deviation" not in " ".join(panels(picture(simulation.draw, shipped(name), moved(name))))
+        assert "deviation" not in " ".join(panels(picture(simulation.draw, moved(name))))
 
 
 def test_snapshots_are_the_robot_to_scale(picture):
     robot, series = shipped("canadarm"), moved("canadarm").series
-    axis = starting(picture(simulation.draw, robot, moved("canadarm")), "at t = 0")
+    axis = starting(picture(simulation.draw, moved("canadarm")), "at t = 0")
     assert axis.get_aspect() == 1 and (axis.get_xlabel(), axis.get_ylabel()) == ("x [m]", "y [m]")
     path, *rest = axis.lines
     assert path.get_xdata() == pytest.approx(series["endpoint.x"], abs=0)
@@ -343,7 +350,7 @@ def test_a_run_that_stopped_early(rows, picture):
     whole = moved("spatial", order="1")
     summary = {**whole.summary, "complete": False, "end": float(whole.series["t"][rows - 1])}
     part = replace(whole, series={name: values[:rows] for name, values in whole.series.items()}, summary=summary)
-    figure = picture(simulation.draw, shipped("spatial", "1"), part)
+    figure = picture(simulation.draw, part)
     demand_sound(figure)
     assert f"incomplete, stopped at t = {summary['end']:g} s" in figure.get_suptitle()
 
@@ -357,7 +364,7 @@ def test_many_joints_and_strange_names(picture):
     )
     head = "kronbot: 1\nname: 'a $x^$ ${'\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
     robot = robots_in_tests.model(head + links)
-    figure = picture(simulation.draw, robot, robots_in_tests.run(robot, duration=0.2, step=0.05, rtol=1e-5).result)
+    figure = picture(simulation.draw, robots_in_tests.run(robot, duration=0.2, step=0.05, rtol=1e-5).result)
     demand_sound(figure)
     assert figure.get_suptitle() == "simulate a $x^$ ${, order 2"
     angles = starting(figure, "joint angles")
@@ -368,7 +375,7 @@ def test_letters_that_no_font_has_are_no_warning(tmp_path):
     robot = beam("柱", "梁")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        modes.draw(robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
+        modes.draw(vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
 
 
 def test_curves_of_unlike_size_do_not_hide_each_other():
@@ -389,7 +396,7 @@ def test_very_many_rows_are_thinned_to_what_paper_shows(picture):
     long = moved("khang")
     rows = np.linspace(0, len(long.series["t"]) - 1, 50_001).astype(int)
     series = {name: column[rows] for name, column in long.series.items()} | {"t": np.linspace(0, 1, 50_001)}
-    figure = picture(simulation.draw, shipped("khang"), replace(long, series=series))
+    figure = picture(simulation.draw, replace(long, series=series))
     assert max(len(each.get_xdata()) for axis in figure.axes for each in axis.lines) <= simulation.ROWS
 
 
@@ -423,7 +430,7 @@ def test_poles_and_frequency_response(picture):
     """The response is that of the second-order model, P (K + i w D - w^2 M)^-1 E."""
     robot = shipped("spatial", "1")
     result = linear(robot, point(robot, q2=0.5, q4=0.3))
-    figure = picture(linear_model.draw, robot, result, ("endpoint.z", "torque.q2"))
+    figure = picture(linearize.draw, result, ("endpoint.z", "torque.q2"))
     axis = starting(figure, "poles")
     poles = result.arrays["poles"].values
     found = {complex(x, y) for each in axis.lines if each.get_marker() == "x" for x, y in each.get_xydata()}
@@ -447,12 +454,12 @@ def test_response_of_a_free_joint_and_of_an_undamped_arm(picture):
     """One free coordinate: 1/(J w^2), phase -180 all along; an undamped arm has phases 0 and -180 only."""
     robot = shipped("stacker-numeric")
     result = linear(robot, inputs=("torques",))
-    figure = picture(linear_model.draw, robot, result, ("q3", "torque.q3"))
+    figure = picture(linearize.draw, result, ("q3", "torque.q3"))
     frequencies, sizes = starting(figure, "magnitude").lines[0].get_data()
     inertia = 1 / np.linalg.inv(result.arrays["M_L"].values)[2, 2]
     assert sizes == pytest.approx(1 / (inertia * frequencies**2), rel=1e-9)
     assert set(starting(figure, "phase").lines[0].get_ydata()) == {-180.0}
-    figure = picture(linear_model.draw, shipped("canadarm"), linear(shipped("canadarm")))
+    figure = picture(linearize.draw, linear(shipped("canadarm")))
     assert set(starting(figure, "phase of q1 by torque.q1").lines[0].get_ydata()) == {-180.0, 0.0}
 
 
@@ -460,27 +467,27 @@ def test_the_pair_that_is_drawn(picture):
     """By default the first that answers: a beam along x gives no answer to a force along it."""
     robot = beam()
     result = linear(robot)
-    assert "magnitude of endpoint.y by force.y" in panels(picture(linear_model.draw, robot, result))
-    figure = picture(linear_model.draw, robot, result, ("endpoint.z", "force.z"))
+    assert "magnitude of endpoint.y by force.y" in panels(picture(linearize.draw, result))
+    figure = picture(linearize.draw, result, ("endpoint.z", "force.z"))
     assert starting(figure, "magnitude of endpoint.z").get_ylabel() == "[m/N]"
     for pair, words in ((("endpoint.w", "force.z"), "no output 'endpoint.w'"), (("endpoint.z", "f"), "no input 'f'")):
         with pytest.raises(UsageError, match=words):
-            linear_model.draw(robot, result, pair)
+            linearize.draw(result, pair)
     silent = linear(robot, inputs=())
-    assert not any("magnitude" in title for title in panels(picture(linear_model.draw, robot, silent)))
+    assert not any("magnitude" in title for title in panels(picture(linearize.draw, silent)))
     along = floquet.linearize_along(shipped("spin-up"), None, 2.0, None, None, lambda share: None)
     with pytest.raises(UsageError, match="not for one along a motion"):
-        linear_model.draw(shipped("spin-up"), along, ("q1", "torque.q1"))
+        linearize.draw(along, ("q1", "torque.q1"))
     robot = shipped("khang")
     with pytest.raises(UsageError, match="locked"):
-        linear_model.draw(shipped("puma560"), linear(shipped("puma560"), locked=range(6)))
+        linearize.draw(linear(shipped("puma560"), locked=range(6)))
 
 
 def test_stiffness_and_frequencies_along_a_motion(picture):
     """A beam that is spun up stiffens; frequencies are those of M_L and K_L at the instant."""
     robot = shipped("spin-up")
     result = floquet.linearize_along(robot, None, 20.0, 1.0, None, lambda share: None)
-    figure = picture(linear_model.draw, robot, result)
+    figure = picture(linearize.draw, result)
     M, K = result.arrays["M_L"].values, result.arrays["K_L"].values
     change = line(starting(figure, "K_L(i,i) of modes"), "beam.v1")
     assert change.get_ydata() == pytest.approx(100 * (1 - K[0, 1, 1] / K[:, 1, 1]) * K[:, 1, 1] / K[-1, 1, 1])
@@ -496,7 +503,7 @@ def test_slow_frequencies_are_drawn_beside_fast_ones():
     """Ten decades apart, and coupled; a direction that nothing holds has none."""
     M = np.array([[1, 0.1, 0], [0.1, 1, 0.1], [0, 0.1, 1]])
     K = np.diag([0, 1e-10, 1e10])
-    drawn = linear_model._frozen_frequencies(np.array([M, M]), np.array([K, K]))
+    drawn = linearize._frozen_frequencies(np.array([M, M]), np.array([K, K]))
     slow, fast = (curve.values[0] for curve in drawn)
     assert slow == pytest.approx(1e-5 * np.sqrt(np.linalg.inv(M[:2, :2])[1, 1]), rel=1e-9)  # the fast one stays put
     assert fast == pytest.approx(1e5 * np.sqrt(np.linalg.inv(M)[2, 2]), rel=1e-9)
@@ -511,8 +518,8 @@ def test_floquet_multipliers_and_the_unit_circle(picture):
     arrays = {"M_L": stack, "K_L": stack, "multipliers": Array(multipliers, list("1234"), "1")}
     arrays["multiplier_errors"] = Array(np.full(4, 1e-9), list("1234"), "1")
     summary = {"period": 2.0}
-    robot = shipped("torso")
-    figure = picture(linear_model.draw, robot, Result("linearize", "torso", "2", arrays=arrays, summary=summary))
+    answer = Result("linearize", "torso", "2", arrays=arrays, summary=summary, about=shipped("torso"))
+    figure = picture(linearize.draw, answer)
     axis = starting(figure, "Floquet multipliers, period 2 s")
     assert axis.get_aspect() == 1
     assert line(axis, "of deviations that grow").get_xydata().tolist() == [[1.5, 0]]
@@ -525,7 +532,7 @@ def test_mode_shapes_on_the_arm(picture):
     """Both sides, a tenth of the arm, locked and free side by side, frequencies in the titles."""
     robot = shipped("canadarm")
     result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None)
-    figure = picture(modes.draw, robot, result)
+    figure = picture(modes.draw, result)
     first = result.arrays["frequencies_locked"].values[0]
     axis = panels(figure)[f"locked: {first:.4g} rad/s, {first / 2 / np.pi:.3g} Hz"]
     links = len(robot.links) + 1
@@ -542,7 +549,7 @@ def test_mode_shapes_on_the_arm(picture):
 def test_shapes_that_lines_do_not_show(picture):
     """Torsion of a straight beam; a rigid robot, where nothing swings; a plane for every direction of bending."""
     robot = beam()
-    figure = picture(modes.draw, robot, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
+    figure = picture(modes.draw, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
     titles = [title for title in panels(figure) if title.startswith("locked")]
     assert titles[-1].endswith("torsion, shaded: twist") and not any("twist" in title for title in titles[:-1])
     # The twist sin(pi xi / 2) beside the beam, at its tip as high as a shape goes.
@@ -553,7 +560,7 @@ def test_shapes_that_lines_do_not_show(picture):
     planes = {panels(figure)[title].get_ylabel() for title in titles[:2]}
     assert planes == {"y [m]", "z [m]"}
     rigid = shipped("stacker-numeric")
-    figure = picture(modes.draw, rigid, vibration.vibration(rigid, np.zeros(3), np.zeros(3), None))
+    figure = picture(modes.draw, vibration.vibration(rigid, np.zeros(3), np.zeros(3), None))
     assert list(panels(figure)) == ["no mode swings"]
     assert figure.get_suptitle().endswith("joints locked (none) and free (none)")
 
@@ -561,7 +568,7 @@ def test_shapes_that_lines_do_not_show(picture):
 def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     robot = shipped("canadarm")
     result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), 3)
-    figure = picture(modes.draw, robot, result)
+    figure = picture(modes.draw, result)
     assert figure.get_suptitle().endswith("joints locked (5 of 6) and free (5 of 6)")
     axis = starting(figure, "locked: frequencies above those with 3 modes")
     table = result.arrays["convergence_locked"].values
@@ -570,18 +577,27 @@ def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
     assert first.get_ydata() == pytest.approx(100 * (table[:2, 0] / table[2, 0] - 1))
     assert first.get_label() == f"{table[2, 0] / 2 / np.pi:.4g} Hz"
     model = linear(shipped("canadarm"))
-    assert picture(linear_model.draw, robot, model).get_suptitle().endswith("4 of 6 modes that swing")
+    assert picture(linearize.draw, model).get_suptitle().endswith("4 of 6 modes that swing")
 
 
-def test_pictures_of_sweeps_have_their_orders(monkeypatch):
-    """Of all four side by side the exact one is what the others are compared with."""
-    drawn = []
-    monkeypatch.setattr(statics, "draw", lambda robot, results, lines: drawn.append((robot.order, [*results])))
-    monkeypatch.setattr("kronbot.cli.commands.statics.write", lambda name, picture: None)
-    told = ["statics", "piedboeuf", "--angles", "theta=0,0.5", "--forces", "0,0,0", "--plot", "x.png", "--quiet"]
-    for more in (["--order", "all"], ["--order", "2"]):
-        assert run([*told, *more]) == 0
-    assert drawn == [("exact", ["exact", "2", "1", "0"]), ("2", ["2", "1", "0"])]
+def test_pictures_of_sweeps_have_their_orders(monkeypatch, capsys):
+    """Of a sweep those below, and order 2 where it is there; those that are known are not solved again."""
+    solved = []
+    solve = comparison._of
+
+    def noted(robot, *given):
+        solved.append(robot.order)
+        return solve(robot, *given)
+
+    monkeypatch.setattr(comparison, "_of", noted)
+    (two,) = (each.result for each in sweep(shipped("piedboeuf"), {"theta": [0, 0.5]}, [[0, 0, 0]], "2").values())
+    assert list(statics.by_order(two)) == ["2", "1", "0"] and solved == ["2", "1", "0"]
+    orders = sweep(shipped("piedboeuf"), {"theta": [0, 0.5]}, [[0, 0, 0]], "0", "1", "2", "exact")
+    found = statics.by_order(side_by_side(orders).result)
+    assert list(found) == ["exact", "2", "1", "0"] and len(solved) == 7
+    for order, result in found.items():
+        for name, column in orders[order].result.series.items():
+            assert (result.series[name] == column).all()
 
 
 def test_postures_with_nothing_in_common_stand_over_their_case(picture):
@@ -591,10 +607,9 @@ def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     cases = Sweep({}, [[0, -10, 0]], []).cases(robot, q, {})
     inquiry = static_question.Inquiry(cases, "newton", None)
     entry = description.schema.Statics()
-    solved = at_orders(robot, entry, inquiry, ("2", "1"), lambda share: None)
-    results = {order: outcome.result for order, outcome in solved.items()}
-    figure = picture(statics.draw, robot, results, Outline.of(robot).at)
-    assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, newton solver"
+    result = at_orders(robot, entry, inquiry, ("2",), lambda share: None)["2"].result
+    figure = picture(statics.draw, result)
+    assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, 0, newton solver"
     axis = starting(figure, "torque of q1")
     assert axis.get_xlabel() == "case"
     assert axis.lines[0].get_xdata().tolist() == [1, 2]
@@ -610,8 +625,8 @@ def test_velocity_ellipses(picture):
     """All velocities J u with |u| = 1 lie in it: x^T (J J^T)^-1 x = 1 on its rim, in one plane or in projections."""
     for name, q in (("canadarm", {"q1": 0.3, "q2": 0.8, "q3": 0.5}), ("puma560", {"q1": 0.5, "q2": 0.6, "q3": -1.2})):
         robot = shipped(name)
-        result, seen = jacobian_at(robot, point(robot, **q))
-        figure = picture(jacobian.draw, robot, result, seen)
+        result = jacobian_at(robot, point(robot, **q))
+        figure = picture(jacobian.draw, result)
         J = result.arrays["J_T"].values[:, [joint.index for joint in robot.joints]]
         size = arms.size(Outline.of(robot).at(point(robot, **q)))
         sizes = np.linalg.svd(J, compute_uv=False)
@@ -630,18 +645,18 @@ def test_velocity_ellipses(picture):
 def test_flat_ellipses_are_segments(picture):
     """A stretched arm cannot move along itself; a frame that does not move has none."""
     robot = shipped("canadarm")
-    axis = starting(picture(jacobian.draw, robot, *jacobian_at(robot, np.zeros(robot.n))), "velocity: semi-axis 17.6")
+    axis = starting(picture(jacobian.draw, jacobian_at(robot, np.zeros(robot.n))), "velocity: semi-axis 17.6")
     points = rim(axis, style.COLOURS[0])
     assert points[0] == pytest.approx(15) and np.ptp(points[1]) == pytest.approx(2 * jacobian.SHARE * 15, rel=1e-3)
     fixed = beam()
-    assert "velocity: none" in panels(picture(jacobian.draw, fixed, *jacobian_at(fixed, np.zeros(3))))
+    assert "velocity: none" in panels(picture(jacobian.draw, jacobian_at(fixed, np.zeros(3))))
 
 
 def test_ellipses_do_not_depend_on_the_axes_of_a_jacobian(picture):
     robot = shipped("spatial", "1")
     q = point(robot, q1=0.4, q2=0.5, q3=0.1, q4=0.3)
     for frame in ("endpoint", "base-to:boom,forearm"):
-        drawn = [picture(jacobian.draw, robot, *jacobian_at(robot, q, frame, axes)) for axes in ("base", "body")]
+        drawn = [picture(jacobian.draw, jacobian_at(robot, q, frame, axes)) for axes in ("base", "body")]
         for base, body in zip(*(figure.axes for figure in drawn), strict=True):
             (colour,) = {each.get_color() for each in base.lines} & set(style.COLOURS[:2])
             points = [np.sort(np.hypot(*(rim(axis, colour) - [[1], [2]]))) for axis in (base, body)]
@@ -652,49 +667,44 @@ def test_ellipses_do_not_depend_on_the_axes_of_a_jacobian(picture):
 
 def test_pictures_refuse_formulas_and_rows():
     robot = shipped("canadarm")
-    result, seen = jacobian_at(robot, np.zeros(robot.n))
+    result = jacobian_at(robot, np.zeros(robot.n))
     J = result.arrays["J_T"]
     formulas = replace(result, arrays={**result.arrays, "J_T": replace(J, values=J.values.astype(str))})
     rows = replace(result, arrays={**result.arrays, "J_T": replace(J, values=J.values[None], axis=("case", [1.0]))})
     for wrong, words in ((formulas, "not formulas"), (rows, "one point")):
         with pytest.raises(UsageError, match=words):
-            jacobian.draw(robot, wrong, seen)
-    with pytest.raises(UsageError, match="not formulas"):
-        linear_model.draw(robot, formulas)
+            wrong.plot()
 
 
 def test_statics_in_two_views_and_at_all_orders(picture):
     """A spatial robot from two sides beside each other; a column of text among the numbers; lower orders below."""
     robot = shipped("spatial", "1")
-    outcomes = sweep(robot, {"q2": [0.1, 0.6, 1.1]}, [[0, 0, 0]], "1", "0")
-    results = {order: each.result for order, each in outcomes.items()}
-    figure = picture(statics.draw, robot, results, Outline.of(robot).at)
+    (result,) = (each.result for each in sweep(robot, {"q2": [0.1, 0.6, 1.1]}, [[0, 0, 0]], "1").values())
+    figure = picture(statics.draw, result)
     demand_sound(figure)
     assert list(panels(figure))[:2] == ["3 of 3 cases to scale, grey: undeformed", "the same, seen along z"]
     torque = panels(figure)["torque of q2, order 1"]
-    assert torque.lines[0].get_ydata() == pytest.approx(results["1"].series["torque.q2"], abs=0)
+    assert torque.lines[0].get_ydata() == pytest.approx(result.series["torque.q2"], abs=0)
     robot = shipped("piedboeuf")
     every = side_by_side(sweep(robot, {"theta": [0.3]}, [[0, -5, 0]], "0", "1", "2", "exact")).result
     assert every.series["order"].dtype.kind == "U"
-    figure = picture(statics.draw, robot, {"2": every}, Outline.of(robot).at)
+    figure = picture(statics.draw, every)
     demand_sound(figure)
-    assert list(panels(figure)) == ["4 of 4 cases to scale, grey: undeformed"]
+    assert list(panels(figure)) == ["the case to scale, grey: undeformed"]
 
 
 def test_statics_draws_what_is_not_zero_in_space(picture):
     """Sag in z and torques of joints that are not swept; of many torques it says how many, the swept one first."""
     robot = shipped("spatial", "1")
     (result,) = (each.result for each in sweep(robot, {"q2": [0.1, 0.6]}, [[0, 0, 0]], "1").values())
-    found = panels(picture(statics.draw, robot, {"1": result}, Outline.of(robot).at))
+    found = panels(picture(statics.draw, alone(result)))
     last = [link.name for link in robot.links if link.beam is not None and link.modes][-1]
     sag = found[f"deflection of the tip of {last}, z, order 1"].lines[0].get_ydata()
     series = result.series[f"tip.{last}.z"]
     assert series.any() and sag / sag[0] == pytest.approx(series / series[0], rel=1e-12)
     puma = shipped("puma560")
     (result,) = (each.result for each in sweep(puma, {"q2": [0.1, 0.6]}, [[1, 2, 3]], "2").values())
-    torques = [
-        title for title in panels(picture(statics.draw, puma, {"2": result}, Outline.of(puma).at)) if "of q" in title
-    ]
+    torques = [title for title in panels(picture(statics.draw, alone(result))) if "of q" in title]
     assert len(torques) == 3 and torques[0].startswith("torque of q2, order 2 (3 of ")
 
 
@@ -708,16 +718,17 @@ def test_statics_of_robots_of_any_size(length, name, picture):
     robot = arm(length, name)
     weight = 250 * length
     forces = [[0, 0, 0], [0, -weight, 0], [weight, -weight, 0]]
-    outcomes = sweep(robot, {f"{name}1": [0, 0.5, 1.0], f"{name}2": [0, np.pi / 6]}, forces, "2", "1", "0")
-    figure = picture(
-        statics.draw, robot, {order: each.result for order, each in outcomes.items()}, Outline.of(robot).at
+    (result,) = (
+        each.result
+        for each in sweep(robot, {f"{name}1": [0, 0.5, 1.0], f"{name}2": [0, np.pi / 6]}, forces, "2").values()
     )
+    figure = picture(statics.draw, result)
     demand_sound(figure)
     (legend,) = figure.legends
     words = [text.get_text() for text in legend.get_texts()]
     assert len(words) == 6 and all(" deg," in each for each in words) and " = 30 deg," in words[-1]
     deflection = starting(figure, "deflection")
-    peak = np.abs(outcomes["2"].result.series[f"tip.{name}b.y"]).max()
+    peak = np.abs(result.series[f"tip.{name}b.y"]).max()
     factor, unit = style.readable(peak, "m")
     assert deflection.get_ylabel() == f"[{unit}]"
     assert max(np.abs(each.get_ydata()).max() for each in deflection.lines) == pytest.approx(factor * peak)
@@ -726,7 +737,7 @@ def test_statics_of_robots_of_any_size(length, name, picture):
 def test_a_legend_has_as_many_columns_as_fit(picture):
     robot = shipped("piedboeuf")
     (result,) = (each.result for each in sweep(robot, {"theta": [0, 1]}, [[0, -k, 0] for k in range(6)], "2").values())
-    figure = picture(statics.draw, robot, {"2": result}, Outline.of(robot).at)
+    figure = picture(statics.draw, alone(result))
     demand_sound(figure)
     (legend,) = figure.legends
     assert legend._ncols == 6 and legend.get_texts()[1].get_text() == "force.y = -1 N"
@@ -745,7 +756,7 @@ def test_many_loads(picture):
     """Said how many are drawn; strokes that come again have other marks."""
     robot = shipped("piedboeuf")
     (result,) = (each.result for each in sweep(robot, {"theta": [0, 1]}, [[0, -k, 0] for k in range(14)], "2").values())
-    figure = picture(statics.draw, robot, {"2": result}, Outline.of(robot).at)
+    figure = picture(statics.draw, alone(result))
     demand_sound(figure)
     axis = panels(figure)["torque of theta, order 2, 12 of 14"]
     assert len({(each.get_linestyle(), each.get_marker()) for each in axis.lines}) == statics.CURVES == 12
@@ -757,7 +768,7 @@ def test_statics_of_a_sliding_joint(picture):
     (result,) = (each.result for each in sweep(robot, {"d": [0, 0.001, 0.002]}, [[0, 0, 0]], "2").values())
     noisy = result.series["torque.d"] * (1 + 1e-14 * np.arange(3))
     noisy_result = replace(result, series={**result.series, "torque.d": noisy})
-    figure = picture(statics.draw, robot, {"2": noisy_result}, Outline.of(robot).at)
+    figure = picture(statics.draw, alone(noisy_result))
     demand_sound(figure)
     axis = panels(figure)["force of d, order 2"]
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("d [mm]", "[N]")
@@ -771,9 +782,9 @@ def test_models_of_robots_of_any_size(length, name, picture):
     q = np.zeros(robot.n)
     unit = "mm" if length < 0.1 else "m"
     for figure in (
-        picture(modes.draw, robot, vibration.vibration(robot, q, q, None)),
-        picture(jacobian.draw, robot, *jacobian_at(robot, q)),
-        picture(linear_model.draw, robot, linear(robot, q), (f"{name}2", f"torque.{name}1")),
+        picture(modes.draw, vibration.vibration(robot, q, q, None)),
+        picture(jacobian.draw, jacobian_at(robot, q)),
+        picture(linearize.draw, linear(robot, q), (f"{name}2", f"torque.{name}1")),
     ):
         demand_sound(figure)
         arm_view = figure.axes[-1]
@@ -826,8 +837,8 @@ def test_a_constant_phase_is_off_the_frame(degrees, picture, monkeypatch):
     for trifle in (0.0, 0.01):
         values = np.exp(1j * np.radians(degrees + trifle * np.linspace(0, 1, 9)))
         found = Response(np.geomspace(1, 100, 9), values)
-        monkeypatch.setattr(linear_model, "response", lambda *a, found=found: found)
-        figure = picture(linear_model.draw, robot, result)
+        monkeypatch.setattr(linearize, "response", lambda *a, found=found: found)
+        figure = picture(linearize.draw, result)
         demand_sound(figure)
         axis = starting(figure, "phase")
         y = axis.transAxes.inverted().transform(axis.transData.transform([[10, degrees]]))[0, 1]
@@ -861,7 +872,7 @@ def test_double_poles_are_real_but_for_rounding(picture):
     values = np.array(poles.values)
     values[np.flatnonzero((values.imag == 0) & (values.real < 0))[:2]] = -3 + 1e-13j, -3 - 1e-13j
     result = replace(result, arrays={**result.arrays, "poles": replace(poles, values=values)})
-    axis = starting(picture(linear_model.draw, shipped("torso"), result), "poles")
+    axis = starting(picture(linearize.draw, result), "poles")
     drawn = np.concatenate([each.get_ydata() for each in axis.lines if each.get_marker() == "x"])
     assert drawn[drawn != 0].min() > 0.1
 
@@ -870,20 +881,58 @@ def test_runs_of_robots_of_any_size(picture):
     for length, name in SIZES[:2]:
         robot = arm(length, name)
         result = robots_in_tests.run(robot, duration=0.02 * length**0.5, step=0.004 * length**0.5, rtol=1e-4).result
-        figure = picture(simulation.draw, robot, result)
+        figure = picture(simulation.draw, result)
         demand_sound(figure)
         assert starting(figure, "at t = 0").get_xlabel() == ("x [mm]" if length < 0.1 else "x [m]")
 
 
-@pytest.mark.parametrize(
-    ("module", "told"), [("jacobian", ["jacobian", "khang"]), ("linear_model", ["linearize", "torso", "--motion"])]
-)
-def test_a_picture_that_fails_leaves_the_answer(module, told, monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize("told", [["jacobian", "khang"], ["linearize", "khang", "--order", "0", "--equilibrium"]])
+def test_a_picture_that_fails_leaves_the_answer(told, monkeypatch, capsys, tmp_path):
     """It is told before it is drawn."""
 
     def failing(*given):
         raise ComputationError("no picture")
 
-    monkeypatch.setattr(f"kronbot.plots.{module}.draw", failing)
+    monkeypatch.setattr("kronbot.plots.pictures.draw", failing)
     assert run([*told, "--format", "json", "--plot", str(tmp_path / "x.png")]) == 1
     assert json.loads(capsys.readouterr().out)["command"] == told[0]
+
+
+def test_an_answer_draws_itself(tmp_path):
+    """A figure, and a file that replaces none unanswered; also after a pickle, and of a robot of other values."""
+    robot = kronbot.load("khang").with_parameters(l=0.7)
+    for answer in (
+        robot.jacobian({"qa": 0.3}, frame="arm:root"),
+        robot.modes(),
+        robot.linearize(),
+        robot.statics(angles={"qa": [0.1, 0.3]}),
+        robot.simulate(0.02, 0.01),
+    ):
+        file = tmp_path / f"{answer.command}.svg"
+        figure = answer.plot(file)
+        assert figure.get_suptitle() in file.read_text()
+        again = pickle.loads(pickle.dumps(answer))
+        with pytest.raises(UsageError, match="there already; overwrite replaces it"):
+            again.plot(file)
+        written = file.read_bytes()
+        again.plot(str(file), overwrite=True)
+        assert file.read_bytes() == written, answer.command
+        assert again.model.description.values["l"] == 0.7
+    linear_model = robot.linearize()
+    assert "endpoint.x by torque.qa" in linear_model.plot(pair=("endpoint.x", "torque.qa")).axes[1].get_title(
+        loc="left"
+    )
+    formulas = kronbot.load("stacker").symbolic().jacobian()
+    for answer, given, words in (
+        (robot.modes(), {"pair": ("a", "b")}, "pair is for"),
+        (robot.modes(), {"file": "x.gif"}, "plot 'x.gif': the suffix decides"),
+        (robot.modes({"qa": [0.1, 0.2]}), {}, "one point, not rows"),
+        (robot.jacobian([[0.1], [0.2]]), {}, "one point, not rows"),
+        (robot.dynamics(), {}, "dynamics has no picture"),
+        (formulas, {}, "not formulas"),
+        (Result("modes", "a", "2"), {}, "no robot"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            answer.plot(**given)
+    with pytest.raises(KronbotError, match="cannot write"):
+        robot.modes().plot(tmp_path / "nowhere" / "x.png")

@@ -10,7 +10,7 @@ from kronbot.cli.input.options import Output, Subject
 
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")
 @options.subject_options
-@options.output_options
+@options.output_options()
 def check(
     subject: Subject,
     out: Output,

@@ -42,7 +42,7 @@ class Range(click.ParamType[range]):
 )
 @click.option("--links", type=Range(limits.MOVING), metavar="N|A..B", help="Chains of so many links besides.")
 @click.option("--modes", type=Range(limits.MODES), metavar="N|A..B", help="Their modes in each direction of bending.")
-@options.output_options
+@options.output_options()
 def complexity(subject: Subject, of: str, links: range | None, modes: range | None, out: Output) -> None:
     """Count the operations that one evaluation takes for ROBOT: multiplications, divisions, additions, functions.
 
@@ -57,12 +57,9 @@ def complexity(subject: Subject, of: str, links: range | None, modes: range | No
     out.check()
     robot = subject.load(out)
 
-    from kronbot.cli.output.progress import progress_bar
     from kronbot.questions.complexity import FUNCTIONS
 
     functions = options.names_of(of, tuple(FUNCTIONS), "--of")
     if not functions:
         raise UsageError(f"--of names nothing to count; there are {', '.join(FUNCTIONS)}")
-    with progress_bar("counting", out.quiet) as progress:
-        result = robot.complexity(*functions, links=links, modes=modes, progress=progress)
-    out.render(result)
+    out.answer("counting", lambda progress: robot.complexity(*functions, links=links, modes=modes, progress=progress))

@@ -19,7 +19,7 @@ from kronbot.cli.input.options import Output, Subject
 @options.qd_option
 @options.qdd_option
 @questions.symbolic_options
-@options.output_options_of_formulas
+@options.output_options(formulas=True)
 def hessian(
     subject: Subject,
     frame: str,

@@ -18,8 +18,7 @@ from kronbot.cli.input.options import Output, Subject
 @options.q_option
 @options.qd_option
 @questions.symbolic_options
-@options.plot_option
-@options.output_options_of_formulas
+@options.output_options(formulas=True, plot=True)
 def jacobian(
     subject: Subject,
     frame: str,
@@ -27,7 +26,6 @@ def jacobian(
     q: str | None,
     qd: str | None,
     formulas: Formulas,
-    plot: str | None,
     out: Output,
 ) -> None:
     """Jacobians J_T, J_R of a frame of ROBOT: velocity J_T qd, angular velocity J_R qd.
@@ -45,19 +43,15 @@ def jacobian(
     out.check()
     at = {"q": q, "qd": qd}
     formulas.check(at)
-    formulas.check_picture(plot, out.overwrite)
+    formulas.check_picture(out.plot)
     robot = subject.load(out)
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
-    if plot is None:
+    if out.plot is None:
         out.render_blocks(answers)
         return
 
     from kronbot.cli.input.points import demand_point_to_draw
-    from kronbot.cli.output.pictures import write
-    from kronbot.plots.jacobian import draw
-    from kronbot.questions import jacobian as jacobians
 
-    demand_point_to_draw(plot, at)
-    seen = jacobians.view(robot.model, frame, axes)
-    out.render_all_there_is(lambda: next(answers), lambda result: write(plot, draw(robot.model, result, seen)))
+    demand_point_to_draw(out.plot, at)
+    out.answer(f"jacobian of {robot.name}", lambda progress: next(answers))

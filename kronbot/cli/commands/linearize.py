@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,6 @@ from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import Formulas
 from kronbot.cli.input.options import Output, Quantity, Subject
-from kronbot.cli.output.pictures import write
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class Moving(click.Command):
 @click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
 @click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
 @questions.symbolic_options
-@options.plot_option
-@click.option("--pair", metavar="OUTPUT,INPUT", help="With --plot: of the frequency response; default: the first pair.")
-@options.output_options_of_formulas
+@options.output_options(formulas=True, plot=True, pair=True)
 def linearize(
     subject: Subject,
     q: str | None,
@@ -83,8 +81,6 @@ def linearize(
     inputs: str,
     outputs: str,
     formulas: Formulas,
-    plot: str | None,
-    pair: str | None,
     out: Output,
 ) -> None:
     """Linear model M_L y'' + D_L y' + K_L y = h_L of ROBOT, y being the deviation from the basic motion.
@@ -105,8 +101,7 @@ def linearize(
     out.check()
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
-    formulas.check_picture(plot, out.overwrite)
-    names = _pair(pair, plot)
+    formulas.check_picture(out.plot)
     along = motion is not None
     if along and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
@@ -121,9 +116,7 @@ def linearize(
     robot = subject.load(out)
 
     from kronbot.cli.input.points import all_rows, demand_point_to_draw, of_joints, vector
-    from kronbot.cli.output.progress import progress_bar
     from kronbot.description.yaml.source import Source
-    from kronbot.plots.linear_model import draw
     from kronbot.questions.linearize import INPUTS, OUTPUTS
 
     held = options.names_of(lock, robot.joints, "--lock")
@@ -131,27 +124,19 @@ def linearize(
         moving = robot.with_motion(motion) if motion else robot
         if motion:
             options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
-        lock_or_none = None if lock is None else held
-
-        def followed() -> Result:
-            with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
-                return moving.linearize_along(
-                    lock=lock_or_none, duration=duration, step=step, period=period, progress=progress
-                )
-
-        def picture_along(result: Result) -> None:
-            if plot is not None:
-                write(plot, draw(moving.model, result, names))
-
-        out.render_all_there_is(followed, picture_along)
+        out.answer(
+            f"linear models of {robot.name}",
+            lambda progress: moving.linearize_along(
+                lock=None if lock is None else held, duration=duration, step=step, period=period, progress=progress
+            ),
+        )
         return
-    demand_point_to_draw(plot, at)
+    demand_point_to_draw(out.plot, at)
 
-    def numeric() -> Result:
-        given = all_rows(robot.model, at)
-        with progress_bar(f"linear models of {robot.name}", out.quiet) as progress:
+    def ask(progress: Callable[[float], None]) -> Result:
+        def numeric() -> Result:
             return robot.linearize(
-                **given,
+                **all_rows(robot.model, at),
                 tau=of_joints(robot.model, tau, "--tau"),
                 force=vector(force, "--force"),
                 equilibrium=equilibrium,
@@ -161,21 +146,6 @@ def linearize(
                 progress=progress,
             )
 
-    def picture(result: Result) -> None:
-        if plot is not None:
-            write(plot, draw(robot.model, result, names))
+        return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held), out.array))
 
-    answers = questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held), out.array)
-    out.render_all_there_is(lambda: next(answers), picture)
-
-
-def _pair(text: str | None, plot: str | None) -> tuple[str, str] | None:
-    """Output and input of ``--pair``. Raises UsageError where it has another form, or nothing is drawn."""
-    if text is None:
-        return None
-    if plot is None:
-        raise UsageError("--pair is about the picture: add --plot")
-    output, comma, source = (part.strip() for part in text.partition(","))
-    if not comma or not output or not source:
-        raise UsageError(f"--pair {text!r} should read OUTPUT,INPUT")
-    return output, source
+    out.answer(f"linear models of {robot.name}", ask)

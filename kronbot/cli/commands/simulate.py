@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Quantity, Subject
-from kronbot.cli.output.pictures import check_picture, write
-
-if TYPE_CHECKING:
-    from kronbot.questions.result import Result
 
 
 @click.command(short_help="Motion of the driven robot in time, with its energy balance.")
@@ -47,8 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
 @click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
-@options.plot_option
-@options.output_options
+@options.output_options(plot=True)
 def simulate(
     subject: Subject,
     duration: float | None,
@@ -60,7 +53,6 @@ def simulate(
     solver: str,
     rtol: float,
     atol: float,
-    plot: str | None,
     out: Output,
 ) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.
@@ -75,32 +67,22 @@ def simulate(
       kronbot simulate arm.yaml --q q1=0.5 --format json | jq .summary
     """
     out.check(arrays=())
-    check_picture(plot, out.overwrite)
     robot = subject.load(out)
 
     from kronbot.cli.input.points import values
-    from kronbot.cli.output.progress import progress_bar
 
     at = {"q": values(robot.model, q, "--q"), "qd": values(robot.model, qd, "--qd")}
-
-    def ask() -> Result:
-        with progress_bar(f"simulating {robot.name}", out.quiet) as progress:
-            return robot.simulate(
-                duration,
-                step,
-                **at,
-                start=start,
-                algorithm=algorithm,
-                solver=solver,
-                rtol=rtol,
-                atol=atol,
-                progress=progress,
-            )
-
-    def picture(result: Result) -> None:
-        if plot is not None:
-            from kronbot.plots.simulate import draw
-
-            write(plot, draw(robot.model, result))
-
-    out.render_all_there_is(ask, picture)
+    out.answer(
+        f"simulating {robot.name}",
+        lambda progress: robot.simulate(
+            duration,
+            step,
+            **at,
+            start=start,
+            algorithm=algorithm,
+            solver=solver,
+            rtol=rtol,
+            atol=atol,
+            progress=progress,
+        ),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,10 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
-from kronbot.cli.output.pictures import check_picture, write
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
-    from kronbot.library.statics import Asked
-    from kronbot.questions.result import Outcome, Result
+    from kronbot.questions.result import Result
 
 
 @click.command(short_help="Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.")
@@ -71,8 +69,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also the smallest multiple of the loads that makes the stiffness singular (one case).",
 )
-@options.plot_option
-@options.output_options
+@options.output_options(plot=True)
 def statics(
     subject: Subject,
     q: str | None,
@@ -85,7 +82,6 @@ def statics(
     calibration: str | None,
     solver: str,
     buckling: bool,
-    plot: str | None,
     out: Output,
 ) -> None:
     """Equilibria of ROBOT at given joint angles: the sweep of its file, or of --angles, --forces and --moments.
@@ -104,13 +100,11 @@ def statics(
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
     out.check(arrays=("compliance", "stiffness"))
-    check_picture(plot, out.overwrite)
     every = subject.order == "all"
     robot = (replace(subject, order="2") if every else subject).load(out)
 
     from kronbot.cli.input import sweeps
     from kronbot.cli.input.points import all_rows, of_joints
-    from kronbot.cli.output.progress import progress_bar
     from kronbot.library.answering import complete
     from kronbot.library.statics import ask
     from kronbot.questions.comparison import side_by_side
@@ -130,37 +124,9 @@ def statics(
         solver,
     )
 
-    def answer() -> Result:
-        with progress_bar(f"statics of {robot.name}", out.quiet) as progress:
-            if every:
-                solved.update(asked.at_orders(options.ORDERS, progress))
-                return complete(side_by_side(solved))
-            outcome = asked.with_buckling(progress) if buckling else asked.answer(progress)
-        solved[subject.order] = outcome
-        return complete(outcome)
+    def answer(progress: Callable[[float], None]) -> Result:
+        if every:
+            return complete(side_by_side(asked.at_orders(options.ORDERS, progress)))
+        return complete(asked.with_buckling(progress) if buckling else asked.answer(progress))
 
-    def picture(result: Result) -> None:
-        if plot is not None and not result.summary["cases"]:
-            raise ComputationError("there is no equilibrium under the whole load to draw")
-        if plot is not None and result.summary["complete"]:
-            draw_sweep(plot, asked, "exact" if every else subject.order, solved)
-
-    solved: dict[str, Outcome] = {}
-    out.render_all_there_is(answer, picture)
-
-
-def draw_sweep(plot: str, asked: Asked, order: str, known: Mapping[str, Outcome]) -> None:
-    """The picture of a sweep; of several cases with the lower orders that it is compared with, and those known."""
-    from kronbot.library.answering import complete
-    from kronbot.mechanics.multibody.outline import Outline
-    from kronbot.model.build import build
-    from kronbot.plots.statics import draw
-
-    robot = asked.robot if order == asked.robot.order else build(asked.robot.description, order)
-    compared = [order]
-    if len(asked.inquiry.cases) > 1:
-        compared += [each for each in ("2", "1", "0") if each < order and (each < "2" or each in known)]
-    missing = [each for each in compared if each not in known]
-    found = {**known, **asked.at_orders(missing, lambda share: None)}
-    there = [each for each in compared if each in found and not isinstance(found[each].error, ComputationError)]
-    write(plot, draw(robot, {each: complete(found[each]) for each in there}, Outline.of(robot).at))
+    out.answer(f"statics of {robot.name}", answer)

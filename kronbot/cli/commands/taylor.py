@@ -29,7 +29,7 @@ from kronbot.cli.input.options import Output, Subject
     help="Change of q: the expansion there, the exact value and the error.",
 )
 @options.frame_options
-@options.output_options
+@options.output_options()
 def taylor(
     subject: Subject,
     of: str,

@@ -37,13 +37,10 @@ class Formulas:
         if self.style is not None and given:
             raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
 
-    def check_picture(self, plot: str | None, overwrite: bool) -> None:
-        """Raise UsageError where ``--plot`` cannot be drawn or written, or formulas are asked for."""
-        from kronbot.cli.output.pictures import check_picture
-
+    def check_picture(self, plot: str | None) -> None:
+        """Raise UsageError where a picture and formulas are asked for."""
         if plot is not None and self.style is not None:
             raise UsageError("--plot draws numbers: leave out --symbolic")
-        check_picture(plot, overwrite)
 
 
 def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float | None) -> Formulas:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from kronbot.cli.input import completion
-from kronbot.cli.output.files import check_target, keep_apart
+from kronbot.cli.output.files import check_place, check_target, keep_apart, save
 from kronbot.cli.output.messages import show_doubts, show_warnings
 from kronbot.compute.native import policy
 from kronbot.errors import Interrupted, KronbotError, UsageError
+from kronbot.plots.style import demand_matplotlib, demand_suffix
 
 if TYPE_CHECKING:
     from kronbot.description.yaml.source import Source
@@ -81,13 +83,15 @@ def keep_tables_apart(source: Source) -> None:
 
 @dataclass(frozen=True)
 class Output:
-    """Where an answer goes, and in what form."""
+    """Where an answer goes, and in what form; the file of its picture, and output and input that this is about."""
 
     style: str
     output: str | None
     array: str | None
     overwrite: bool
     quiet: bool
+    plot: str | None = None
+    pair: tuple[str, str] | None = None
 
     def check(self, arrays: tuple[str, ...] | None = None) -> None:
         """Raise UsageError, before anything is computed, where the answer could not be written.
@@ -95,6 +99,12 @@ class Output:
         ``arrays`` are those that it may hold, None where that depends on the robot.
         """
         check_target(self.output, self.overwrite)
+        if self.plot is not None:
+            demand_suffix(self.plot)
+            check_place("--plot", self.plot, self.overwrite)
+            demand_matplotlib()
+        elif self.pair is not None:
+            raise UsageError("--pair is about the picture: add --plot")
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
 
@@ -124,18 +134,30 @@ class Output:
         if not self.quiet:
             show_doubts(doubts)
 
-    def render_all_there_is(self, ask: Callable[[], Result], draw: Callable[[Result], None]) -> None:
-        """Render an answer and draw it; of one that stops early what there is, before its error goes on."""
+    def answer(self, title: str, ask: Callable[[Callable[[float], None]], Result]) -> None:
+        """Ask with a progress bar, render the answer and draw it.
+
+        Of one that stops early what there is, before its error goes on.
+        """
+        from kronbot.cli.output.progress import progress_bar
+
         try:
-            result = ask()
+            with progress_bar(title, self.quiet) as progress:
+                result = ask(progress)
         except KronbotError as error:
             if error.partial is not None:
                 self.render(cast("Result", error.partial))
             if error.partial is not None and not isinstance(error, Interrupted):  # who interrupts does not want to wait
-                draw(cast("Result", error.partial))
+                self._draw(cast("Result", error.partial))
             raise
         self.render(result)
-        draw(result)
+        self._draw(result)
+
+    def _draw(self, result: Result) -> None:
+        if self.plot is not None:
+            from kronbot.plots.pictures import draw
+
+            save(self.plot, draw(result, self.pair).content(Path(self.plot).suffix))
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
@@ -177,7 +199,6 @@ set_option = click.option(
     help="Give a parameter of the file another value; may be repeated.",
 )
 
-plot_option = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
 q_option = click.option(
     "--q",
     "q",
@@ -255,9 +276,35 @@ def subject_at(command: Command) -> Command:
     return click.argument("robot", metavar="ROBOT", shell_complete=completion.robots)(gathering)
 
 
-def _output_options(suffixes: str) -> Callable[[Command], Command]:
+def _pair(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    output, comma, source = (part.strip() for part in text.partition(","))
+    if not comma or not output or not source:
+        raise UsageError(f"--pair {text!r} should read OUTPUT,INPUT")
+    return output, source
+
+
+PLOT = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
+PAIR = click.option(
+    "--pair",
+    metavar="OUTPUT,INPUT",
+    callback=_pair,
+    help="With --plot: of the frequency response; default: the first pair.",
+)
+
+
+def output_options(formulas: bool = False, plot: bool = False, pair: bool = False) -> Callable[[Command], Command]:
+    """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
+
+    The answer may be ``formulas``, --plot draws it, the picture may be about a --pair.
+    """
+    pictures = [option for option, wanted in ((PAIR, pair), (PLOT, plot)) if wanted]
+    words = ["style", "output", "array", "overwrite", "quiet", *["plot"] * plot, *["pair"] * pair]
+    suffixes = ".json .csv .npz .mat" + " .tex" * formulas
+
     def decorate(command: Command) -> Command:
-        command = gathered("out", Output, ["style", "output", "array", "overwrite", "quiet"])(command)
+        command = gathered("out", Output, words)(command)
         for option in (
             # main.py looks for --debug itself, since errors are its business.
             click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
@@ -269,17 +316,12 @@ def _output_options(suffixes: str) -> Callable[[Command], Command]:
                 "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
                 help="What to print on stdout.",
             ),
+            *pictures,
         ):  # fmt: skip
             command = option(command)
         return command
 
     return decorate
-
-
-output_options = _output_options(".json .csv .npz .mat")
-"""--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command."""
-output_options_of_formulas = _output_options(".json .csv .npz .mat .tex")
-"""The same where the answer may be formulas."""
 
 
 def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:

@@ -33,31 +33,29 @@ MARGIN = 0.06
 
 
 @drawn
-def draw(robot: Robot, result: Result, pair: tuple[str, str] | None = None) -> Picture:
-    """The picture of a linear model of ``robot`` about a point, or along a motion.
+def draw(result: Result, pair: tuple[str, str] | None = None) -> Picture:
+    """The picture of a linear model about a point, or along a motion.
 
     ``pair`` are the output and the input of the frequency response; by default the first input with the first output
-    that answers to it. Raises UsageError for names that the state space has not, and for formulas.
+    that answers to it. Raises UsageError for names that the state space has not.
     """
-    if any(array.symbolic for array in result.arrays.values()):
-        raise UsageError("pictures draw numbers, not formulas")
     if "poles" in result.arrays:
         if not result.arrays["poles"].values.size:
             raise UsageError("all coordinates are locked: the linear model has no poles to draw")
-        return _about_a_point(robot, result, pair)
+        return _about_a_point(result, pair)
     if pair is not None:
         raise UsageError("a pair is for a model about a point, not for one along a motion")
-    return _along_a_motion(robot, result)
+    return _along_a_motion(result)
 
 
-def _about_a_point(robot: Robot, result: Result, wanted: tuple[str, str] | None) -> Picture:
-    arrays = result.arrays
+def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
+    robot, arrays = result.model, result.arrays
     poles = np.asarray(arrays["poles"].values, dtype=complex)
     pair = pair_of(arrays, poles, wanted)
     lines = Outline.of(robot).at
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
-    every = swinging(robot, result, "")
+    every = swinging(result, "")
     shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
     swings = bool(visible(poles).imag.any())
     mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
@@ -73,13 +71,13 @@ def _about_a_point(robot: Robot, result: Result, wanted: tuple[str, str] | None)
     axes = Picture(title, [*mosaic, *rows], heights)
     draw_poles(axes["poles"], poles)
     if pair is not None:
-        _bode(axes["magnitude"], axes["phase"], robot, result, poles, pair)
+        _bode(axes["magnitude"], axes["phase"], result, poles, pair)
     for key, shape in shapes.items():
         draw_shape(axes[key], robot, lines, twists, seen, q, shape)
     return axes
 
 
-def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.ndarray, pair: Pair) -> None:
+def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair: Pair) -> None:
     """Magnitude and phase of a pair over the frequency."""
     found = response(result.arrays, poles, pair)
     size = np.abs(found.values)
@@ -100,7 +98,7 @@ def _bode(magnitude: Axes, phase: Axes, robot: Robot, result: Result, poles: np.
         axis.set_xscale("log")
         axis.set_xlim(found.frequencies[0], found.frequencies[-1])
         axis.set_xlabel("frequency [rad/s]")
-    magnitude.set_ylabel(f"[{_unit(robot, pair)}]")
+    magnitude.set_ylabel(f"[{_unit(result.model, pair)}]")
     phase.set_ylabel("[deg]")
     words = f"{short(pair.output)} by {short(pair.input)}"
     entitle(magnitude, f"magnitude of {words}")
@@ -116,8 +114,8 @@ def _unit(robot: Robot, pair: Pair) -> str:
     return f"{above}/({below})" if " " in below else f"{above}/{below}"
 
 
-def _along_a_motion(robot: Robot, result: Result) -> Picture:
-    K = result.arrays["K_L"]
+def _along_a_motion(result: Result) -> Picture:
+    robot, K = result.model, result.arrays["K_L"]
     assert K.axis is not None
     time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
     panels = {f"diagram {i}": each for i, each in enumerate(_stiffness(robot, K))}

@@ -1,0 +1,66 @@
+"""Pictures of answers: the questions that have one, and files of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.plots import jacobian, linearize, modes, simulate, statics
+from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
+from kronbot.questions.result import Result
+from kronbot.system.saving import Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Pair = tuple[str, str]
+DRAWN: dict[str, Callable[[Result], Picture]] = {
+    "jacobian": jacobian.draw,
+    "linearize": linearize.draw,
+    "modes": modes.draw,
+    "simulate": simulate.draw,
+    "statics": statics.draw,
+}
+
+
+def draw(result: Result, pair: Pair | None = None) -> Picture:
+    """The picture of an answer. Raises UsageError where it has none: of formulas, of rows of points."""
+    demand_matplotlib()
+    if result.command not in DRAWN:
+        raise UsageError(f"{result.command} has no picture; {', '.join(DRAWN)} have one")
+    if any(array.symbolic for array in result.arrays.values()):
+        raise UsageError("pictures draw numbers, not formulas")
+    if result.command != "statics" and any(array.axis and array.axis[0] == "case" for array in result.arrays.values()):
+        raise UsageError("pictures draw one point, not rows")
+    if pair is None:
+        return DRAWN[result.command](result)
+    if result.command != "linearize":
+        raise UsageError(Argument("pair"), " is for the frequency response of linearize: leave it out")
+    return linearize.draw(result, pair)
+
+
+def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, pair: Pair | None) -> Figure:
+    """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
+    if file is None:
+        return draw(result, pair).figure
+    name = os.fspath(file)
+    demand_suffix(name)
+    picture = draw(result, pair)
+    try:
+        target = Target.at(name, overwrite)
+        try:
+            if target.found() is not None and not overwrite:
+                raise UsageError(f"{quote(name)}: the file is there already; ", Argument("overwrite"), " replaces it")
+            with target.draft() as draft:
+                draft.write(picture.content(Path(name).suffix))
+                draft.claim()
+                target.publish(draft)
+        finally:
+            target.folder.close()
+    except (OSError, ValueError) as error:
+        raise KronbotError(f"cannot write {quote(name)}: {said(error)}") from None
+    return picture.figure
