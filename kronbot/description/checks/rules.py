@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
 from kronbot.description.checks.report import View
+from kronbot.description.circles import beginning_with, circles
 from kronbot.description.expressions.expression import CONSTANTS, FUNCTIONS
 from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD, is_fixed_frame, moving_frames
 from kronbot.description.wording import named, quote
@@ -136,29 +137,19 @@ def _tree(links: tuple[View, ...], names: dict[str, View]) -> None:
             view.refuse(f"unknown link {quote(view.text)}{hint}")
         elif name is not None and parent is not None and name in names and names[name].path == link.path:
             parents[name] = parent
-    done: set[str] = set()
-    for start in parents:
-        path: dict[str, None] = {}
-        name = start
-        while name in parents and name not in done and name not in path:
-            path[name] = None
-            name = parents[name]
-        if name in path:
-            members = list(path)[list(path).index(name) :]
-            _report_circle(sorted(members, key=lambda member: names[member].place), parents, names)
-        done.update(path)
+    for circle in circles(parents):
+        _report_circle(circle, names)
 
 
-def _report_circle(members: list[str], parents: dict[str, str], names: dict[str, View]) -> None:
+def _report_circle(circle: list[str], names: dict[str, View]) -> None:
     # A parent that is not written down (the link before) is no place to point at.
+    members = sorted(circle, key=lambda member: names[member].place)
     written = next((m for m in members if "parent" in names[m]), members[0])
-    circle = [written]
-    while parents[circle[-1]] != written:
-        circle.append(parents[circle[-1]])
     if len(circle) == 1:
         cure = f"; {quote(WORLD)} is the frame that does not move" if written == BASE else ""
         names[written]["parent"].refuse(f"the link {quote(written)} is its own parent{cure}")
         return
+    circle = beginning_with(written, circle)
     shown = " -> ".join(quote(member) for member in (*circle[:10], written))
     names[written]["parent"].refuse(f"the links are each other's parents in a circle: {shown}")
 

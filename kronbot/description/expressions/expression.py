@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from graphlib import CycleError as GraphlibCycleError
+from graphlib import TopologicalSorter
 from typing import Final
 
 from kronbot.description import limits
+from kronbot.description.circles import beginning_with, circles
 from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, Number, parse
 from kronbot.description.wording import quote, unknown_name
 
@@ -257,38 +261,24 @@ def exact_values(
 
 
 def _ordered(parameters: Mapping[str, Expression | None]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Names with every definition before its use, and the cycles; iterative, for chains of thousands."""
+    """Names with every definition before its use, as far as there is an order, and the cycles."""
     needs = {
         name: sorted(other for other in e.names if other in parameters) if e else [] for name, e in parameters.items()
     }
-    users: dict[str, list[str]] = {name: [] for name in parameters}
-    for name, others in needs.items():
-        for other in others:
-            users[other].append(name)
-    missing = {name: len(others) for name, others in needs.items()}
-    order = [name for name in parameters if not missing[name]]
-    for name in order:
-        for user in users[name]:
-            missing[user] -= 1
-            if not missing[user]:
-                order.append(user)
+    sorter = TopologicalSorter(needs)
+    with suppress(GraphlibCycleError):  # of which it tells one
+        sorter.prepare()
+    order: list[str] = []
+    while ready := sorter.get_ready():
+        order += ready
+        sorter.done(*ready)
     # What is left waits for something that is left too, so that following first needs must come to a circle.
-    place = {name: index for index, name in enumerate(parameters)}
-    visited: set[str] = set()
-    cycles: list[tuple[str, ...]] = []
-    for start in (name for name in parameters if missing[name]):
-        path: dict[str, None] = {}
-        name = start
-        while name not in visited and name not in path:
-            path[name] = None
-            name = next(other for other in needs[name] if missing[other])
-        if name in path:
-            members = list(path)
-            circle = members[members.index(name) :]
-            first = min(range(len(circle)), key=lambda i: place[circle[i]])
-            cycles.append((*circle[first:], *circle[:first]))
-        visited.update(path)
-    return order, cycles
+    left = dict.fromkeys(parameters)
+    for name in order:
+        del left[name]
+    place = {name: index for index, name in enumerate(left)}
+    waits = {name: next(other for other in needs[name] if other in left) for name in left}
+    return order, [tuple(beginning_with(min(circle, key=place.__getitem__), circle)) for circle in circles(waits)]
 
 
 def _real(expression: Expression, values: Mapping[str, Real]) -> Real:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kronbot.description import limits
+from kronbot.description.circles import circles
 from kronbot.description.urdf.elements import Element, Inspector, parse_xml
 from kronbot.description.urdf.words import ATTRIBUTES, MIMIC, NOT_READ, READ, Speller
 from kronbot.description.wording import listing, quote
@@ -237,18 +238,9 @@ class _Reader(Inspector):
         for link in roots[1:]:
             both = f"{quote(roots[0].name)} and {quote(link.name)}"
             self.refuse(link.place, f"more than one root: no joint leads to {both}")
-        done: set[str] = set()
-        for start in leading:
-            path: dict[str, None] = {}
-            name = start
-            while name in leading and name not in done and name not in path:
-                path[name] = None
-                name = leading[name].parent
-            if name in path:
-                circle = [*list(path)[list(path).index(name) :][:10], name]
-                shown = " -> ".join(map(quote, circle))
-                self.refuse(links[name].place, f"the links are each other's parents in a circle: {shown}")
-            done.update(path)
+        for circle in circles({child: joint.parent for child, joint in leading.items()}):
+            shown = " -> ".join(map(quote, (*circle[:10], circle[0])))
+            self.refuse(links[circle[0]].place, f"the links are each other's parents in a circle: {shown}")
         return roots
 
     def _unique(self, elements: list[Element]) -> None:
