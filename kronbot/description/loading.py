@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 
 from kronbot.cached import cached_property
-from kronbot.description import limits
 from kronbot.description.checks.quantities import check_quantities
 from kronbot.description.checks.report import Report, View
 from kronbot.description.checks.rules import check_rules
@@ -23,10 +22,11 @@ from kronbot.description.expressions.expression import (
     parse,
     resolve_each,
 )
+from kronbot.description.mistakes import first_of, quoting, with_lines
 from kronbot.description.schema import RobotFile, TableFile, TableMotion
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
-from kronbot.description.wording import did_you_mean, listing, quote, quoting, unknown_name, with_lines
+from kronbot.description.wording import did_you_mean, listing, quote, unknown_name
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Scalar, find
@@ -66,7 +66,7 @@ class Description:
             report = Report(self.source.name, root)
             values = _values(root, report, overrides)
             check_quantities(View(report, values, (), root))
-            if report.wrong or not _have_values(self._quantities, values):
+            if report.found or not _have_values(self._quantities, values):
                 return load(self.source, overrides, self.motion, self.tables)
         parameters = {**self.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
         robot = replace(self.robot, parameters=parameters)
@@ -169,12 +169,7 @@ def _load(
 
 
 def _warnings(report: Report, source: Source) -> tuple[Mistake, ...]:
-    """The warnings in the order of the file; of very many the first, and how many more there are."""
-    first, rest = sorted(report.warnings)[: limits.MISTAKES], sorted(report.warnings)[limits.MISTAKES :]
-    if rest:
-        count = f"and {len(rest)} more warning{'s' if len(rest) > 1 else ''}"
-        first.append(replace(rest[-1], message=count, text=""))
-    return with_lines(first, source.text.splitlines()) if first else ()
+    return with_lines(first_of(report.warnings, "warning"), source.text.splitlines()) if report.warnings else ()
 
 
 def _moved(root: Node, motion: Node) -> Node:

@@ -16,7 +16,8 @@ from pathlib import Path
 from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
-from kronbot.description.wording import did_you_mean, first_of, quote
+from kronbot.description.mistakes import raise_all
+from kronbot.description.wording import did_you_mean, quote
 from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import decode, read_bytes
 from kronbot.errors import DescriptionError, Mistake
@@ -81,7 +82,7 @@ class Table:
         return self._of_rows(_LINEAR_ROWS)
 
     def _of_rows(self, least: int) -> Columns:
-        _raise(_too_few(self._columns[0], least, self.name))
+        raise_all(_too_few(self._columns[0], least, self.name))
         return self._columns
 
     @cached_property
@@ -104,7 +105,7 @@ class Table:
                 mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {times[-1]!r}"))
             times.append(numbers[0])
             values.append(numbers[1])
-        _raise(mistakes)
+        raise_all(mistakes)
         return tuple(times), tuple(values)
 
     def shapes(self, length: float, counts: Mapping[str, int]) -> ShapeTable:
@@ -124,15 +125,15 @@ class Table:
         numbers = [row.numbers(len(names), wanted, mistakes) for row in rows]
         if not mistakes:
             mistakes += _too_few(rows, _FEWEST_ROWS, header.file)
-        _raise(mistakes)
+        raise_all(mistakes)
         columns = dict(zip(names, zip(*filter(None, numbers), strict=True), strict=True))
         x = columns["x"]
-        _raise(_wrong_places(x, length, rows, names.index("x")))
+        raise_all(_wrong_places(x, length, rows, names.index("x")))
         used = {name: columns[name] for letter, count in counts.items() for name in _names(letter, count)}
         for name, values in used.items():
             fault = _fault(name, x, values)
             mistakes += [rows[0].mistake(fault, names.index(name))] if fault else []
-        _raise(mistakes)
+        raise_all(mistakes)
         return ShapeTable(x, used, lambda column, message: header.mistake(message, names.index(column)))
 
     def _lines(self) -> Iterator[_Line]:
@@ -245,11 +246,6 @@ def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
     return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []
 
 
-def _raise(mistakes: list[Mistake]) -> None:
-    if mistakes:
-        raise DescriptionError(first_of(mistakes))
-
-
 def _names(letter: str, count: int) -> list[str]:
     return [f"{letter}{i + 1}" for i in range(count)]
 
@@ -281,7 +277,7 @@ def _headers(header: _Line, counts: Mapping[str, int]) -> list[str]:
         if gone:
             asked = f"modes: {{{key}: {counts[letter]}}}"
             mistakes.append(header.mistake(f"no column {', '.join(map(quote, gone))} for {asked}"))
-    _raise(mistakes)
+    raise_all(mistakes)
     return names
 
 

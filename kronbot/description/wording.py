@@ -1,15 +1,10 @@
-"""How a message quotes what a user wrote, how it guesses what was meant, and which lines and how many are shown."""
+"""How a message quotes what a user wrote, how it guesses what was meant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
-
-from kronbot.description import limits
-from kronbot.errors import Mistake, Mistaken
 
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
@@ -141,29 +136,3 @@ def listing(options: Iterable[str]) -> str:
     names = list(options)
     shown = ", ".join(names[:20])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > 20 else shown
-
-
-def first_of(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """The mistakes in the order of the file; of very many the first, and how many more there are."""
-    ordered = sorted(mistakes)
-    rest = ordered[limits.MISTAKES :]
-    if rest:
-        count = f"and {len(rest)} more mistake{'s' if len(rest) > 1 else ''}"
-        return [*ordered[: limits.MISTAKES], Mistake(rest[-1].line, rest[-1].column, count, rest[-1].file, text="")]
-    return ordered
-
-
-def with_lines(mistakes: Iterable[Mistake], lines: Sequence[str]) -> tuple[Mistake, ...]:
-    """The mistakes, in their order, with the lines of the text that they are about."""
-    shown = dict(enumerate(lines, start=1))
-    return tuple(m if m.text is not None else replace(m, text=shown.get(m.line, "")) for m in mistakes)
-
-
-@contextmanager
-def quoting(lines: Sequence[str]) -> Iterator[None]:
-    """Mistakes that are raised inside get the lines of the text that they are about."""
-    try:
-        yield
-    except Mistaken as error:
-        error.mistakes = with_lines(error.mistakes, lines)
-        raise

@@ -16,8 +16,7 @@ import numpy as np
 
 from kronbot.description import limits
 from kronbot.description.table import ShapeTable
-from kronbot.description.wording import first_of
-from kronbot.errors import DescriptionError, Mistake
+from kronbot.errors import Mistake
 from kronbot.model.beam_integrals import gram, rule
 from kronbot.model.eigenfunctions import Array
 from kronbot.model.modes import Shapes, wave_nodes
@@ -51,8 +50,7 @@ def tabulated(table: ShapeTable, counts: Mapping[str, int]) -> dict[str, Shapes]
             # As many Gauss nodes as eigenfunctions need that bend and twist as fast.
             nodes = wave_nodes(np.full(min(count, 1), _highest_root(shapes, STRAIN[letter])))
             families[letter] = replace(shapes, nodes=nodes)
-    if mistakes:
-        raise DescriptionError(first_of(mistakes))
+    raise_all(mistakes)
     return families
 
 

@@ -11,7 +11,7 @@ import pytest
 from kronbot.cli.main import run
 from kronbot.cli.output import messages
 from kronbot.description import read
-from kronbot.description.wording import quoting, with_lines
+from kronbot.description.mistakes import quoting, with_lines
 from kronbot.errors import DescriptionError, KronbotError, Mistake, MotionError
 
 ARM = """\

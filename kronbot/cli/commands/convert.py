@@ -34,10 +34,10 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
         check_robot_file("-o", output, overwrite)
     keep_apart(urdf, "the URDF")
 
+    from kronbot.description.mistakes import quoting
     from kronbot.description.urdf.elements import read_xml
     from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
     from kronbot.description.urdf.translation import translate
-    from kronbot.description.wording import quoting
 
     source = read_xml(urdf, URDF_BYTES)
     with quoting(source.text.split("\n")):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kronbot.description import limits
 from kronbot.description.expressions.expression import ExpressionError, Number, evaluate, parse
-from kronbot.description.wording import did_you_mean, first_of, near, quote
+from kronbot.description.mistakes import Mistakes
+from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import (
     REFUSED,
     Node,
@@ -21,7 +21,7 @@ from kronbot.description.yaml.nodes import (
     place_of_value,
 )
 from kronbot.description.yaml.nodes import Mapping as MappingNode
-from kronbot.errors import DescriptionError, Mistake
+from kronbot.errors import Mistake
 
 
 def called(path: Path) -> str:
@@ -40,17 +40,16 @@ def empty(path: Path) -> str:
     return f"{called(path)} is empty: give it a value or take it out"
 
 
-class Report:
+class Report(Mistakes):
     """Mistakes and warnings of one file. One path is reported once: the first message stands.
 
     ``root`` is the node tree, in which slips may be mended.
     """
 
     def __init__(self, name: str, root: Node, mistakes: Iterable[Mistake] = ()) -> None:
+        super().__init__(name, mistakes)
         self.root = root
         self.warnings: list[Mistake] = []
-        self._name = name
-        self._mistakes = list(mistakes)
         self._paths: set[Path] = set()
 
     def value(self, path: Path, message: str) -> None:
@@ -63,11 +62,11 @@ class Report:
 
     def warn(self, path: Path, message: str) -> None:
         """The value at ``path`` is allowed but looks wrong."""
-        self.warnings.append(Mistake(*place_of_value(self.root, path), message, self._name))
+        self.warnings.append(Mistake(*place_of_value(self.root, path), message, self.file))
 
     def knows(self, path: Path) -> bool:
         """Whether ``path`` is reported already, or was refused while reading."""
-        if not self._mistakes:
+        if not self.found:
             return False
         node = find(self.root, path)
         return path in self._paths or (isinstance(node, Scalar) and node.value is REFUSED)
@@ -78,33 +77,10 @@ class Report:
         if path is not None:
             self._paths.discard(path)
 
-    @property
-    def wrong(self) -> bool:
-        """There are mistakes."""
-        return bool(self._mistakes)
-
-    @property
-    def full(self) -> bool:
-        """There are more mistakes than are shown: guesses cost too much to go on with them."""
-        return len(self._mistakes) >= limits.MISTAKES
-
-    def guess(self, word: str, options: Iterable[str]) -> str:
-        """``did_you_mean``, for the mistakes that are shown."""
-        return "" if self.full else did_you_mean(word, options)
-
-    def near(self, word: str, options: Iterable[str]) -> list[str]:
-        """``near``, for the mistakes that are shown."""
-        return [] if self.full else near(word, options)
-
-    def raise_mistakes(self) -> None:
-        """Raise DescriptionError with the first mistakes in the order of the file, if there are any."""
-        if self._mistakes:
-            raise DescriptionError(first_of(self._mistakes))
-
     def _add(self, path: Path, place: Place, message: str) -> None:
         if not self.knows(path):
             self._paths.add(path)
-            self._mistakes.append(Mistake(*place, message, self._name))
+            self.refuse(place, message)
 
 
 @dataclass(slots=True)  # not frozen, which takes twice the time: there are hundreds in a small file

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
 from xml.parsers import expat
 
 from kronbot.description import limits
-from kronbot.description.wording import did_you_mean, first_of, quote
+from kronbot.description.mistakes import Mistakes
+from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import (
     STANDARD_INPUT_NAME,
@@ -121,28 +121,8 @@ def parse_xml(source: Source) -> Element:
     return outside.children[0]
 
 
-class Inspector:
-    """Takes what is wanted out of elements; a mistake is noted, and a harmless value goes on in place of a wrong one.
-
-    ``file`` is what messages call the document.
-    """
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self._mistakes: list[Mistake] = []
-
-    def refuse(self, place: Place, message: str) -> None:
-        """Something is wrong at a place."""
-        self._mistakes.append(Mistake(*place, message, self.file))
-
-    def raise_mistakes(self) -> None:
-        """Raise DescriptionError with the first mistakes in the order of the document, if there are any."""
-        if self._mistakes:
-            raise DescriptionError(first_of(self._mistakes))
-
-    def guess(self, word: str, options: Iterable[str]) -> str:
-        """``did_you_mean``, which costs too much to go on with beyond the mistakes that are shown."""
-        return did_you_mean(word, options) if len(self._mistakes) < limits.MISTAKES else ""
+class Inspector(Mistakes):
+    """Takes what is wanted out of elements; a harmless value goes on in the place of a wrong one."""
 
     def optional(self, holder: Element, name: str) -> Element | None:
         """The one child element of that name, or None; a second one is a mistake."""

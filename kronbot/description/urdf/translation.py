@@ -17,6 +17,7 @@ from typing import Final
 
 from kronbot.description import limits
 from kronbot.description.checks.rules import name_fault
+from kronbot.description.mistakes import raise_all
 from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
 from kronbot.description.urdf.reading import Inertial, Joint, Urdf
 from kronbot.description.urdf.rotations import (
@@ -32,7 +33,7 @@ from kronbot.description.urdf.rotations import (
     turn_to,
 )
 from kronbot.description.urdf.words import MIMIC
-from kronbot.description.wording import did_you_mean, first_of, is_shown, listing, quote
+from kronbot.description.wording import did_you_mean, is_shown, listing, quote
 from kronbot.errors import Argument, DescriptionError, Mistake, UsageError
 
 _WIDTH: Final = 120
@@ -125,8 +126,7 @@ class _Writer:
                 except ValueError as error:
                     message = f"the link {quote(name)} {error}"
                     mistakes.append(Mistake(*inertial.place, message, self._urdf.file))
-        if mistakes:
-            raise DescriptionError(first_of(mistakes))
+        raise_all(mistakes)
         return [*lines, f"endpoint: {{link: {_yaml_text(self._links[self._endpoint])}}}"]
 
     def _choose_endpoint(self, tip: str | None) -> tuple[str, str]:

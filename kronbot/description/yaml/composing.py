@@ -15,7 +15,8 @@ import yaml
 
 from kronbot.description import limits
 from kronbot.description.expressions.expression import Number
-from kronbot.description.wording import first_of, quote
+from kronbot.description.mistakes import Mistakes, first_of, raise_all
+from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import REFUSED, Mapping, Node, Refused, Scalar, Sequence
 from kronbot.description.yaml.source import Source, demand_text
 from kronbot.errors import DescriptionError, Mistake
@@ -52,8 +53,7 @@ class _Open:
 def compose(source: Source) -> Node:
     """The node tree of a robot file. Raises DescriptionError with everything that strict YAML refuses."""
     root, mistakes = compose_leniently(source)
-    if mistakes:
-        raise DescriptionError(first_of(mistakes))
+    raise_all(mistakes)
     return root
 
 
@@ -84,8 +84,8 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
         if composer.root is None:
             composer.refuse((1, 1), "empty: a robot file begins with 'kronbot: 1'")
         else:
-            return composer.root, tuple(composer.mistakes)
-    raise DescriptionError(first_of(composer.mistakes))
+            return composer.root, tuple(composer.found)
+    raise DescriptionError(first_of(composer.found))
 
 
 def _events(text: str) -> Iterator[Any]:
@@ -114,17 +114,13 @@ def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
     return f"this is not YAML: {problem}" + (f", {context}{began}" if "parsing" in context else "")
 
 
-class _Composer:
+class _Composer(Mistakes):
     def __init__(self, name: str) -> None:
+        super().__init__(name)
         self.root: Node | None = None
-        self.mistakes: list[Mistake] = []
-        self._name = name
         self._stack: list[_Open] = []
         self._nodes = 0
         self._documents = 0
-
-    def refuse(self, place: tuple[int, int], message: str) -> None:
-        self.mistakes.append(Mistake(*place, message, self._name))
 
     def take(self, event: Any) -> None:
         place = (event.start_mark.line + 1, event.start_mark.column + 1)
@@ -156,7 +152,7 @@ class _Composer:
 
     def give_up(self, place: tuple[int, int], message: str) -> None:
         self.refuse(place, message)
-        raise DescriptionError(first_of(self.mistakes))
+        raise DescriptionError(first_of(self.found))
 
     def _count(self, place: tuple[int, int]) -> None:
         self._nodes += 1
