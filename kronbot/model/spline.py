@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from kronbot.description import limits
+from kronbot.description.mistakes import raise_all
 from kronbot.description.table import ShapeTable
 from kronbot.errors import Mistake
 from kronbot.model.beam_integrals import gram, rule
