@@ -23,6 +23,17 @@ from kronbot.model.pose import CrossSection, Pose
 from kronbot.model.robot import BASE, Link, Robot
 
 
+def link_frames(robot: Robot, q: SX) -> list[tuple[Pose, Pose, Pose]]:
+    """For every link, at q (n x 1) in the base frame: its parent's tip frame, its own root frame and tip frame."""
+    frames: dict[int, tuple[Pose, Pose, Pose]] = {}
+    for i in robot.outward:
+        link = robot.links[i]
+        before = Pose.identity() if link.parent == BASE else frames[link.parent][-1]
+        root = before @ link.root_pose(q, robot.parameters)
+        frames[i] = before, root, root @ link.tip(q[link.modal, :]).pose
+    return [frames[i] for i in range(len(robot.links))]
+
+
 def tip_frame(at: LinkState) -> Pose:
     """The tip frame of a link in the base frame."""
     return at.pose @ at.tip.pose

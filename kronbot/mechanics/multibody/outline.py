@@ -10,9 +10,9 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import Trace, traced
+from kronbot.mechanics.multibody.kinematics import link_frames
 from kronbot.model.beam import TIP, Beam
-from kronbot.model.pose import Pose
-from kronbot.model.robot import BASE, Robot
+from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
@@ -46,14 +46,10 @@ class Bodies:
         """The bodies of a robot that have a mass; without those whose mass or place has no value."""
 
         def centres() -> tuple[dict[str, SX], dict[str, SX]]:
-            q, tips = SX.sym("q", robot.n), {BASE: Pose.identity()}
-            places = [SX(4, 1)]  # of the base, since nothing at all has no trace
-            for i in robot.outward:
-                link = robot.links[i]
-                root = tips[link.parent] @ link.root_pose(q, robot.parameters)
-                tips[i] = root @ link.tip(q[link.modal, :]).pose
+            q, places = SX.sym("q", robot.n), [SX(4, 1)]  # of the base, since nothing at all has no trace
+            for link, (_, root, tip) in zip(robot.links, link_frames(robot, q), strict=True):
                 hubs = [] if link.hub is None else [(root, link.hub)]
-                for frame, body in (*hubs, *((tips[i], body) for body in link.bodies)):
+                for frame, body in (*hubs, *((tip, body) for body in link.bodies)):
                     if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
                         places.append(casadi.vertcat(body.mass, frame.r + frame.R @ body.com))
             return {"q": q}, {"bodies": casadi.horzcat(*places)}
@@ -96,20 +92,14 @@ class Twists:
 
 
 def _lines(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
-    q = SX.sym("q", robot.n)
-    tips: dict[int, Pose] = {BASE: Pose.identity()}
-    lines: dict[int, SX] = {}
-    for i in robot.outward:
-        link = robot.links[i]
-        before, q_f = tips[link.parent], q[link.modal, :]
-        root = before @ link.root_pose(q, robot.parameters)
-        tips[i] = root @ link.tip(q_f).pose
-        points = [root.r, tips[i].r]
+    q, named = SX.sym("q", robot.n), {}
+    frames = link_frames(robot, q)
+    for link, (before, root, tip) in zip(robot.links, frames, strict=True):
+        points = [root.r, tip.r]
         if link.beam is not None:
-            points[1:] = [root.r + root.R @ point for point in _points(link.beam, q_f)]
-        lines[i] = casadi.horzcat(before.r, *points)
-    hand = tips[robot.endpoint.link]
-    named = {link.name: lines[i] for i, link in enumerate(robot.links)}
+            points[1:] = [root.r + root.R @ point for point in _points(link.beam, q[link.modal, :])]
+        named[link.name] = casadi.horzcat(before.r, *points)
+    hand = frames[robot.endpoint.link][-1]
     named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
     return {"q": q}, named
 
