@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi
 import numpy as np
@@ -23,14 +23,15 @@ TURN = 1e-2
 class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
-    ``times`` (s) are the rows of a table, empty for a formula, which goes on for ever; ``period`` (1 x 1, s) is
-    that of its rate, None where it has none; ``joint`` (1 x 1, s) is where two pieces of a formula meet.
+    ``times`` (s) are the rows of the table in ``file``, empty for a formula, which goes on for ever; ``period`` (1 x 1,
+    s) is that of its rate, None where it has none; ``joint`` (1 x 1, s) is where two pieces of a formula meet.
     """
 
     value: Callable[[SX], SX]
     times: tuple[float, ...] = ()
     period: SX | None = None
     joint: SX | None = None
+    file: str = ""
 
     def corners(self, parameters: Parameters, wanted_for: str) -> tuple[float, ...]:
         """Times (s) at which some derivative jumps by more than a little: where pieces meet, rows of a coarse table.
@@ -75,7 +76,12 @@ def motion(entry: schema.Motion, parameters: Parameters, tables: Mapping[str, Ta
             numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
             return sinusoid(*(parameters.number(number) for number in numbers))
         case schema.TableMotion():
-            return spline(*tables[entry.file].motion())
+            return replace(spline(*tables[entry.file].motion()), file=entry.file)
+
+
+def constant(value: SX) -> Motion:
+    """At rest in one place."""
+    return Motion(lambda t: value)
 
 
 def cycloidal(k: SX, T: SX) -> Motion:

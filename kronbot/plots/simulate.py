@@ -6,10 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from casadi import SX
 
-from kronbot.compute.trace import traced
-from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
@@ -17,8 +14,8 @@ from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.style import HEIGHT, Picture, drawn, flow
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
+from kronbot.questions.simulate import commanded
 
-PURPOSE = "plot"
 SNAPSHOTS = 6
 # Points of the path of the endpoint that paper shows.
 ROWS = 4000
@@ -121,20 +118,3 @@ def _energies(result: Result) -> list[Curve]:
         Curve(word, "J", result.series[f"energy.{word}"]) for word in ("kinetic", "elastic", "work", "dissipated")
     )
     return [kinetic, elastic, *changed, work, lost]
-
-
-def commanded(robot: Robot, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
-
-    def expressions() -> tuple[dict[str, SX], dict[str, SX]]:
-        driven, t = drives(robot), SX.sym("t")
-        asked = {"t": t} | driven.commanded(t)
-        asked |= {robot.coordinates[place]: motion.value(t) for place, motion in driven.prescribed.items()}
-        for name, drive in driven.by_joint.items():
-            if drive.pd is not None and drive.pd.target is not None:
-                asked[name] = robot.parameters.number(drive.pd.target)
-        return {"t": t}, asked
-
-    rows = traced(robot, "commanded", PURPOSE, expressions).rows(times)
-    del rows["t"]  # since nothing at all has no trace
-    return {name: values[:, 0] for name, values in rows.items()}

@@ -17,6 +17,7 @@ from kronbot.compute.trace import traced
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
@@ -30,7 +31,6 @@ from kronbot.questions.initial_state import initial_state, step_of_gravity
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import passings
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.run_summary import highlights
 from kronbot.system.interruption import Interruptions
 
 Array = npt.NDArray[np.float64]
@@ -128,7 +128,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     if run.start == "equilibrium":
         summary["start"] = run.start
     watching = {name: each[seen] for name, each in series.items()}
-    summary |= highlights(robot, system.drives, watching, run.solver)
+    summary |= highlights(robot, watching, run.solver)
     q = values["q"][:count]
     if beyond := int(beyond_small(robot, q[asked], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
@@ -290,3 +290,42 @@ def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Ar
     balance = total - total[0] - work + dissipated
     energies = stored | {"work": work, "dissipated": dissipated, "balance": balance}
     return series | {f"energy.{name}": values for name, values in energies.items()}
+
+
+def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[str, Scalar]:
+    """Energy balance, deflections, deviations from the motion, of the columns of a run at the times it is watched.
+
+    ``energy_drift`` is the largest imbalance by the largest energy of any kind, of gravity from the base frame: what is
+    held counts, since its rounding does, and a robot at rest turns nothing over. What ``rodas`` damps of vibrations
+    that it steps over is what is missing in the balance at the end.
+    """
+    largest = max(float(np.abs(series[f"energy.{kind}"]).max()) for kind in ("kinetic", "elastic", "gravity", "work"))
+    imbalance = float(np.abs(series["energy.balance"]).max())
+    summary: dict[str, Scalar] = {
+        "largest_energy": largest,
+        "energy_imbalance": imbalance,
+        "energy_drift": imbalance / largest if largest else 0.0,
+    }
+    if solver == "rodas":
+        summary["energy_taken_by_solver"] = -float(series["energy.balance"][-1])
+    for link in robot.links:
+        if link.modes:
+            tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
+            summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
+
+    for name, wanted in commanded(robot, series["t"]).items():
+        if drives(robot).follows(name):
+            summary[f"peak_deviation.{name}"] = float(np.abs(series[name] - wanted).max())
+    return summary
+
+
+def commanded(robot: Robot, times: Array) -> dict[str, Array]:
+    """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
+    motions = drives(robot).commanded
+
+    def wanted() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")  # among the outputs, since nothing at all has no trace
+        return {"t": t}, {"wanted": casadi.vertcat(t, *(motion.value(t) for motion in motions.values()))}
+
+    columns = traced(robot, "commanded", PURPOSE, wanted).rows(times)["wanted"].T
+    return dict(zip(motions, columns[1:], strict=True))

@@ -7,6 +7,7 @@ from robots_in_tests import model, run
 import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, UsageError
+from kronbot.questions.simulate import commanded
 
 SLIDER = """
 kronbot: 1
@@ -118,3 +119,22 @@ def test_joints_without_a_motion_stray_from_zero():
         outcome = run(model(text.replace("{q1: DRIVE}", drive) + moving), qd={"q2": 0.5}).result
         strayed = np.abs(outcome.series["q2"]).max()
         assert outcome.summary["peak_deviation.q2"] == strayed > 0.1
+
+
+def test_what_drives_want_is_known_by_joint():
+    """Motions that they look at, targets, prescribed motions, and 0 where there is no motion."""
+    names = ("q1", "q2", "q3", "q4")
+    link = "  - {{name: l{0}, joint: {{type: prismatic, name: {0}}}, pose: {{}}, rigid: {{mass: 1}}}}\n"
+    swing = "{type: sinusoid, amplitude: 0.1, frequency: 2}"
+    drive = f"{{q1: {{pd: {{kp: 1, kd: 0}}}}, q2: {{pd: {{kp: 1, kd: 0, target: 3}}}}, q3: {{motion: {swing}}}}}"
+    text = f"kronbot: 1\nname: four\ngravity: [0, 0, 0]\nlinks:\n{''.join(map(link.format, names))}"
+    times = np.array([0.0, 0.3])
+    for more in ("", f"motion: {{q1: {swing}}}\n"):
+        wanted = commanded(model(f"{text}simulate: {{drive: {drive}}}\n{more}"), times)
+        assert list(wanted) == ["q1", "q2", "q3"]
+        moved = pytest.approx(0.1 * np.sin(2 * times))
+        assert wanted["q1"] == (moved if more else pytest.approx(0))
+        assert (wanted["q2"] == 3).all() and wanted["q3"] == moved
+    free = commanded(model(text), times)
+    assert free == {}
+    assert list(commanded(model(f"{text}motion: {{q4: {swing}}}\n"), times)) == list(names)

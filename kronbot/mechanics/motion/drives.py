@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi
 from casadi import SX
@@ -13,15 +13,16 @@ from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
-from kronbot.model.motions import Motion, motion
+from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 
 @dataclass(frozen=True)
 class TorqueTable:
-    """A torque given by rows of time and value, linear between them."""
+    """A torque given by rows of time and value in a file, linear between them."""
 
+    file: str
     times: tuple[float, ...]
     values: tuple[float, ...]
 
@@ -36,13 +37,15 @@ class Drives:
 
     Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
     nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
-    torque tables by joint.
+    torque tables by joint; ``commanded`` is where the drives want joints to be, by joint: prescribed motions, those
+    that a drive looks at, targets.
     """
 
     robot: Robot
     by_joint: Mapping[str, schema.JointDrive]
     prescribed: Mapping[int, Motion]
     tables: Mapping[str, TorqueTable]
+    commanded: Mapping[str, Motion]
 
     @property
     def along_motion(self) -> bool:
@@ -56,19 +59,6 @@ class Drives:
         drive = self.by_joint.get(joint)
         return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
 
-    def commanded(self, t: SX) -> dict[str, SX]:
-        """Where motions want the joints that follow one to be at time t, by joint; 0 for those without a motion."""
-        return {
-            joint.name: self.robot.motions[joint.name].value(t) if joint.name in self.robot.motions else SX(0)
-            for joint in self.robot.joints
-            if joint.index not in self.prescribed and self.follows(joint.name)
-        }
-
-    @property
-    def motions(self) -> list[Motion]:
-        """Those in use: prescribed ones, and those that a drive looks at."""
-        return [*self.prescribed.values(), *(m for name, m in self.robot.motions.items() if self.follows(name))]
-
     def beyond_tables(self, duration: float) -> list[str]:
         """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated."""
         return [
@@ -81,23 +71,16 @@ class Drives:
     @property
     def _tabulated(self) -> dict[str, tuple[float, ...]]:
         """Times (s) of every table in use, by what it gives."""
-        given = {name: drive.motion for name, drive in self.by_joint.items() if drive.motion is not None}
-        given |= {name: entry for name, entry in (self.robot.file.motion or {}).items() if self.follows(name)}
-        known = self.robot.motions | {self.robot.coordinates[place]: each for place, each in self.prescribed.items()}
-        found = {
-            f"the motion of {name}, {quote(entry.file)},": known[name].times
-            for name, entry in given.items()
-            if isinstance(entry, schema.TableMotion)
+        motions = {name: motion for name, motion in self.commanded.items() if motion.times}
+        return {
+            f"the {what} of {name}, {quote(each.file)},": each.times
+            for what, given in (("motion", motions), ("torque", self.tables))
+            for name, each in given.items()
         }
-        for name, table in self.tables.items():
-            source = self.by_joint[name].torque
-            assert isinstance(source, schema.TableFile)
-            found[f"the torque of {name}, {quote(source.file)},"] = table.times
-        return found
 
     def corners(self, parameters: Parameters, wanted_for: str) -> list[float]:
         """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""
-        of_motions = [motion.corners(parameters, wanted_for) for motion in self.motions]
+        of_motions = [motion.corners(parameters, wanted_for) for motion in self.commanded.values()]
         return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
 
     def __str__(self) -> str:
@@ -109,7 +92,7 @@ class Drives:
         """Generalized forces (n x 1) of the drives at time t; zero for prescribed joints and modal coordinates."""
         if self.along_motion:
             return self._rigid_torques(t)
-        tau = SX(self.robot.n, 1)
+        tau, number = SX(self.robot.n, 1), self.robot.parameters.number
         controlled = any(drive.pd is not None for drive in self.by_joint.values())
         weight = self._gravity_torques(q) if controlled else tau
         for joint in self.robot.joints:
@@ -117,32 +100,22 @@ class Drives:
             if drive is None or drive.motion is not None:
                 continue
             if drive.pd is not None:
-                tau[joint.index] = weight[joint.index] + self._control(
-                    drive.pd, joint.name, t, q[joint.index], qd[joint.index]
-                )
+                target, rate, _ = self.commanded[joint.name].derivatives(t)
+                kp, kd = number(drive.pd.kp), number(drive.pd.kd)
+                control = kp * (target - q[joint.index]) + kd * (rate - qd[joint.index])
+                tau[joint.index] = weight[joint.index] + control
             elif joint.name in self.tables:
                 tau[joint.index] = self.tables[joint.name].at(t)
             elif isinstance(drive.torque, Expression):
-                tau[joint.index] = self.robot.parameters.number(drive.torque)
+                tau[joint.index] = number(drive.torque)
         return tau
-
-    def _control(self, pd: schema.PD, name: str, t: SX, q: SX, qd: SX) -> SX:
-        """kp (target - q) + kd (target rate - qd); the target is the drive's, else the joint's motion, else 0."""
-        number = self.robot.parameters.number
-        target, rate = SX(0), SX(0)
-        if pd.target is not None:
-            target = number(pd.target)
-        elif name in self.robot.motions:
-            target, rate, _ = self.robot.motions[name].derivatives(t)
-        return number(pd.kp) * (target - q) + number(pd.kd) * (rate - qd)
 
     def _rigid_torques(self, t: SX) -> SX:
         """Torques that move the rigid arm (order 0) along the file's motion; joints without one rest at 0."""
         rigid = build(self.robot.description, "0", self.robot.parameters)
         q, qd, qdd = (SX(rigid.n, 1) for _ in range(3))
         for joint in rigid.joints:
-            if joint.name in self.robot.motions:
-                q[joint.index], qd[joint.index], qdd[joint.index] = self.robot.motions[joint.name].derivatives(t)
+            q[joint.index], qd[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
         return self._spread(inverse_dynamics(propagate(rigid, q, qd), qdd))
 
     def _gravity_torques(self, q: SX) -> SX:
@@ -161,7 +134,11 @@ class Drives:
 
 
 def drives(robot: Robot) -> Drives:
-    """The drives of a robot."""
+    """The drives of all robots of one structure."""
+    return robot.parameters.kept(("drives", robot.order), lambda: _drives(robot))
+
+
+def _drives(robot: Robot) -> Drives:
     settings = robot.file.simulate
     by_joint = settings.drive if settings is not None and isinstance(settings.drive, dict) else {}
     told, prescribed, tables = robot.description.tables, {}, {}
@@ -170,5 +147,14 @@ def drives(robot: Robot) -> Drives:
         if drive is not None and drive.motion is not None:
             prescribed[joint.index] = motion(drive.motion, robot.parameters, told)
         elif drive is not None and isinstance(drive.torque, schema.TableFile):
-            tables[joint.name] = TorqueTable(*told[drive.torque.file].torque())
-    return Drives(robot, by_joint, prescribed, tables)
+            tables[joint.name] = TorqueTable(drive.torque.file, *told[drive.torque.file].torque())
+    found, wanted = Drives(robot, by_joint, prescribed, tables, {}), {}
+    for joint in robot.joints:
+        drive = by_joint.get(joint.name)
+        if joint.index in prescribed:
+            wanted[joint.name] = prescribed[joint.index]
+        elif drive is not None and drive.pd is not None and drive.pd.target is not None:
+            wanted[joint.name] = constant(robot.parameters.number(drive.pd.target))
+        elif found.follows(joint.name):
+            wanted[joint.name] = robot.motions.get(joint.name) or constant(SX(0))
+    return replace(found, commanded=wanted)
