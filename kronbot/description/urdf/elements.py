@@ -16,6 +16,7 @@ from kronbot.description.yaml.source import (
     STANDARD_INPUT_NAME,
     Source,
     decode,
+    exists,
     near_file,
     read_bytes,
     read_standard_input,
@@ -53,22 +54,13 @@ def read_xml(argument: str, limit: int) -> Source:
     """
     if argument == "-":
         name, content = STANDARD_INPUT_NAME, read_standard_input(limit, "a URDF file")
-    elif not _exists(argument):
+    elif not exists(argument):
         raise UsageError(f"no file {quote(argument)}{near_file(argument, Path(), ('.urdf', '.xml'))}")
     else:
         name, content = argument, read_bytes(Path(argument), argument, limit)
     if not content.strip():
         raise DescriptionError([Mistake(1, 1, "empty: a URDF file begins with '<robot name=\"...\">'", name)])
     return Source(name, decode(name, content), None)
-
-
-def _exists(argument: str) -> bool:
-    try:
-        return bool(argument) and Path(argument).exists()
-    except ValueError:  # a name with NUL in it
-        return False
-    except OSError:  # a folder one may not enter, a name too long: opening it says which
-        return len(argument) < 4096
 
 
 def parse_xml(source: Source) -> Element:

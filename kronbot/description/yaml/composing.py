@@ -7,8 +7,6 @@ Aliases, anchors, tags, duplicate keys and keys that are no text are refused. Pl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -38,18 +36,6 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 NO_COLON = "could not find expected ':'"
 
 
-@dataclass
-class _Open:
-    """A collection whose end has not come; ``key`` is the mapping key that waits for its value."""
-
-    line: int
-    column: int
-    mapping: bool
-    items: list[Node] = field(default_factory=list)
-    entries: dict[str, tuple[Scalar, Node]] = field(default_factory=dict)
-    key: Node | None = None
-
-
 def compose(source: Source) -> Node:
     """The node tree of a robot file. Raises DescriptionError with everything that strict YAML refuses."""
     root, mistakes = compose_leniently(source)
@@ -62,7 +48,7 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
 
     Raises DescriptionError where there is no tree: wrong syntax, too many nodes, nested too deep, no document.
     """
-    composer = _Composer(source.name)
+    composer = _Composer(source)
     # Text that comes from elsewhere than a file has not been looked at.
     if len(source.text) > limits.TEXT_BYTES:
         composer.give_up((1, 1), f"longer than {limits.TEXT_BYTES // 1024} kB")
@@ -70,8 +56,7 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     if source.text.lstrip().startswith("<"):
         composer.give_up((1, 1), "this is XML, not YAML; kronbot convert makes a robot file from a URDF")
     try:
-        for event in _events(source.text):
-            composer.take(event)
+        root = composer.document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         if NO_COLON in (error.problem or ""):
@@ -81,15 +66,10 @@ def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     except yaml.YAMLError as error:
         composer.refuse((1, 1), f"this is not YAML: {quote(str(error))}")
     else:
-        if composer.root is None:
-            composer.refuse((1, 1), "empty: a robot file begins with 'kronbot: 1'")
-        else:
-            return composer.root, tuple(composer.found)
+        if root is not None:
+            return root, tuple(composer.found)
+        composer.refuse((1, 1), "empty: a robot file begins with 'kronbot: 1'")
     raise DescriptionError(first_of(composer.found))
-
-
-def _events(text: str) -> Iterator[Any]:
-    return iter(yaml.parse(text, Loader=_LOADER))
 
 
 def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
@@ -115,55 +95,54 @@ def _syntax_message(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 class _Composer(Mistakes):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.root: Node | None = None
-        self._stack: list[_Open] = []
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.name)
+        self._events = iter(yaml.parse(source.text, Loader=_LOADER))
         self._nodes = 0
-        self._documents = 0
 
-    def take(self, event: Any) -> None:
-        place = (event.start_mark.line + 1, event.start_mark.column + 1)
-        match event:
-            case yaml.ScalarEvent():
-                self._count(place)
-                self._refuse_extras(event, place)
-                self._put(Scalar(self._value(event, place), *place))
-            case yaml.AliasEvent():
-                self._count(place)
-                self.refuse(place, f"aliases are not allowed: {quote(f'*{event.anchor}')} (use 'parameters')")
-                self._put(Scalar(REFUSED, *place))
-            case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
-                self._count(place)
-                self._refuse_extras(event, place)
-                if len(self._stack) >= limits.DEPTH:
-                    self.give_up(place, f"nested deeper than {limits.DEPTH} levels")
-                self._stack.append(_Open(*place, mapping=isinstance(event, yaml.MappingStartEvent)))
-            case yaml.SequenceEndEvent():
-                done = self._stack.pop()
-                self._put(Sequence(tuple(done.items), done.line, done.column))
-            case yaml.MappingEndEvent():
-                done = self._stack.pop()
-                self._put(Mapping(done.entries, done.line, done.column))
-            case yaml.DocumentStartEvent():
-                self._documents += 1
-                if self._documents > 1:
-                    self.give_up(place, "more than one document in the file")
+    def document(self) -> Node | None:
+        """The one document, None where there is none."""
+        root = None
+        for event in self._events:
+            if isinstance(event, yaml.NodeEvent):
+                root = self._node(event, 0)
+            elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                self.give_up(_place(event), "more than one document in the file")
+        return root
 
-    def give_up(self, place: tuple[int, int], message: str) -> None:
-        self.refuse(place, message)
-        raise DescriptionError(first_of(self.found))
-
-    def _count(self, place: tuple[int, int]) -> None:
+    def _node(self, event: Any, depth: int) -> Node:
+        """The node that begins with an event; its other events are taken."""
+        place = _place(event)
         self._nodes += 1
         if self._nodes > limits.NODES:
             self.give_up(place, f"more than {limits.NODES} values")
-
-    def _refuse_extras(self, event: Any, place: tuple[int, int]) -> None:
+        if isinstance(event, yaml.AliasEvent):
+            self.refuse(place, f"aliases are not allowed: {quote(f'*{event.anchor}')} (use 'parameters')")
+            return Scalar(REFUSED, *place)
         if event.anchor is not None:
             self.refuse(place, f"anchors are not allowed: {quote(f'&{event.anchor}')} (use 'parameters')")
         if event.tag is not None:
             self.refuse(place, f"tags are not allowed: {quote(event.tag)}")
+        if isinstance(event, yaml.ScalarEvent):
+            return Scalar(self._value(event, place), *place)
+        if depth >= limits.DEPTH:
+            self.give_up(place, f"nested deeper than {limits.DEPTH} levels")
+        inside = (self._node(inner, depth + 1) for inner in iter(self._inner, None))
+        if isinstance(event, yaml.SequenceStartEvent):
+            return Sequence(tuple(inside), *place)
+        entries: dict[str, tuple[Scalar, Node]] = {}
+        for key in inside:
+            self._enter(entries, key, next(inside))
+        return Mapping(entries, *place)
+
+    def _inner(self) -> Any:
+        """The next event in a collection, None at its end."""
+        event = next(self._events)
+        return None if isinstance(event, yaml.CollectionEndEvent) else event
+
+    def give_up(self, place: tuple[int, int], message: str) -> None:
+        self.refuse(place, message)
+        raise DescriptionError(first_of(self.found))
 
     def _value(self, event: Any, place: tuple[int, int]) -> str | Number | bool | Refused | None:
         text: str = event.value
@@ -177,19 +156,6 @@ class _Composer(Mistakes):
             self.refuse(place, f"{quote(text)} is no number a robot can have: finite numbers only")
             return REFUSED
         return text
-
-    def _put(self, node: Node) -> None:
-        if not self._stack:
-            self.root = node
-            return
-        holder = self._stack[-1]
-        if not holder.mapping:
-            holder.items.append(node)
-        elif holder.key is None:
-            holder.key = node
-        else:
-            key, holder.key = holder.key, None
-            self._enter(holder.entries, key, node)
 
     def _enter(self, entries: dict[str, tuple[Scalar, Node]], key: Node, value: Node) -> None:
         place = (key.line, key.column)
@@ -206,3 +172,7 @@ class _Composer(Mistakes):
                 self.refuse(place, "a key must be text, not true, false or null")
             case _:
                 self.refuse(place, "a key must be text, not a list or a mapping")
+
+
+def _place(event: Any) -> tuple[int, int]:
+    return event.start_mark.line + 1, event.start_mark.column + 1

@@ -43,12 +43,7 @@ def read(argument: str) -> Source:
         content = read_standard_input(limits.TEXT_BYTES)
         return Source(STANDARD_INPUT_NAME, decode(STANDARD_INPUT_NAME, content), None)
     path = Path(argument)
-    try:
-        found = bool(argument) and path.exists()
-    except (OSError, ValueError):
-        # A name the file system cannot hold, or a folder one may not enter: open() says which.
-        found = len(argument) < 4096 and "\0" not in argument
-    if found:
+    if exists(argument):
         return Source(argument, decode(argument, read_bytes(path, argument, limits.TEXT_BYTES)), path.parent)
     robots = shipped_robots()
     shipped = robots.get(argument.removesuffix(".yaml"))
@@ -58,6 +53,14 @@ def read(argument: str) -> Source:
         raise UsageError(f"no file and no shipped robot {quote(argument)}{hint}{known}")
     content = read_bytes(shipped, shipped.name, limits.TEXT_BYTES)
     return Source(shipped.name, decode(shipped.name, content), shipped.parent)
+
+
+def exists(argument: str) -> bool:
+    """Whether there is something at a path, or one may not know: opening it says why."""
+    try:
+        return bool(argument) and Path(argument).exists()
+    except (OSError, ValueError):  # a folder one may not enter, or a name that the file system cannot hold
+        return len(argument) < 4096 and "\0" not in argument
 
 
 def near_file(name: str, folder: Path, suffixes: Iterable[str], others: Iterable[str] = ()) -> str:
