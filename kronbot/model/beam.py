@@ -15,10 +15,10 @@ import numpy as np
 from casadi import SX
 
 from kronbot.model import beam_integrals
-from kronbot.model.modes import Shapes, gauss, nodes_needed
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
 from kronbot.model.rod import DEGREE, Step, march
+from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
 
 TIP = 1.0
 # A beam without modes still needs int x^2 exactly.

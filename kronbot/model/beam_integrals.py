@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from kronbot.model.eigenfunctions import Array, Eigenfunctions
-from kronbot.model.modes import Polynomial, Shapes, gauss
+from kronbot.model.shape_functions import Polynomial, Shapes, gauss
 
 # Integrals over two orthogonal functions come out of the quadrature below this share of their squares: zeros.
 ORTHOGONAL = 1e-12

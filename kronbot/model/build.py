@@ -18,10 +18,10 @@ from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
-from kronbot.model.modes import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.motions import motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import BASE, ORDERS, Body, Endpoint, Joint, Link, Robot
+from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
 
 # Structures of one file that are remembered: what was traced for them comes back with their values.

@@ -20,7 +20,7 @@ from kronbot.description.table import ShapeTable
 from kronbot.errors import Mistake
 from kronbot.model.beam_integrals import gram, rule
 from kronbot.model.eigenfunctions import Array
-from kronbot.model.modes import Shapes, wave_nodes
+from kronbot.model.shape_functions import Shapes, wave_nodes
 
 # Rows that say the slope at an end, to h^5.
 END_ROWS = 6

@@ -27,7 +27,7 @@ from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import tip_frame
 from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
-from kronbot.model import modes, spline
+from kronbot.model import shape_functions, spline
 from kronbot.model.beam_integrals import expansion, first_moment, gram, integral, running, running_twice
 from kronbot.model.build import build
 
@@ -63,8 +63,8 @@ def write(path, length, xi, **families):
 
 def eigenfunctions(path, length, rows):
     """What `clamped-free` stands for."""
-    bending = modes.clamped_free(2)
-    write(path, length, np.linspace(0, 1, rows), v=bending, w=bending, t=modes.torsion_sine(1))
+    bending = shape_functions.clamped_free(2)
+    write(path, length, np.linspace(0, 1, rows), v=bending, w=bending, t=shape_functions.torsion_sine(1))
 
 
 def loaded(folder, text, order="2", **overrides):
@@ -168,7 +168,7 @@ def test_expansions_keep_the_moments_of_a_strain():
     xi, values = random_table()
     shapes = spline.spline(xi, values, 2)
     a, b = 0.23, 0.61
-    nodes, weights = modes.gauss(8)
+    nodes, weights = shape_functions.gauss(8)
     found = expansion(shapes, 2, a, b, 4)
     cuts = [a, *xi[(xi > a) & (xi < b)], b]
     fine = [(s + (e - s) * nodes, (e - s) * weights) for s, e in itertools.pairwise(cuts)]
@@ -187,8 +187,8 @@ def test_expansions_keep_the_moments_of_a_strain():
 def test_cubics_are_their_own_splines(tmp_path, order):
     """All of legendre's cubics, from rows at random places: rounding, seen through second differences of the rows."""
     xi = random_places(np.random.default_rng(1), 9)
-    cubics = modes.legendre(2)
-    write(tmp_path / "s.csv", 1.3, xi, v=cubics, w=cubics, t=modes.torsion_legendre(3))
+    cubics = shape_functions.legendre(2)
+    write(tmp_path / "s.csv", 1.3, xi, v=cubics, w=cubics, t=shape_functions.torsion_legendre(3))
     counts = "{v: 2, w: 1, torsion: 3}"
     ours, theirs = (loaded(tmp_path, beam(shape, counts), order) for shape in ("{file: s.csv}", "legendre"))
     q = np.array([0.4, 0.1, -0.05, 0.08, 0.2, -0.1, 0.1])
@@ -332,7 +332,7 @@ def test_gauges_see_the_second_derivative_of_the_spline(tmp_path, rows):
         ours = np.array(
             traced(robot, k=lambda q, qd, x, xi=xi: at.curvature(xi, x[1:]))([0] * 3, [0] * 3, [0, 0, 1])["k"]
         )
-        exact = modes.clamped_free(2).values([xi], 2)[1] / 1.3**2
+        exact = shape_functions.clamped_free(2).values([xi], 2)[1] / 1.3**2
         bound = SECOND**4 / (rows - 1) ** 2 / 12 / 1.3**2
         assert abs(ours[2] - exact[0]) < bound * 1.1  # the largest value of the mode is 1
 
@@ -366,7 +366,7 @@ def test_torsion_of_a_table(tmp_path):
     exact = np.pi / 2 * np.array([1, 3]) * np.sqrt(5 / 0.01) / 1.3
     errors = []
     for rows in (21, 81):
-        write(tmp_path / "s.csv", 1.3, np.linspace(0, 1, rows), t=modes.torsion_sine(2))
+        write(tmp_path / "s.csv", 1.3, np.linspace(0, 1, rows), t=shape_functions.torsion_sine(2))
         found = natural_frequencies(loaded(tmp_path, beam("{file: s.csv}", "{torsion: 2}")))[0]
         errors.append(np.abs(found / exact - 1).max())
         assert errors[-1] < missed(rows)  # 3 pi/2 is beta of the second bending mode, nearly
@@ -543,5 +543,5 @@ def test_closed_forms_name_the_modal_data_of_a_table(tmp_path, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert answer["arrays"]["J_T"]["values"][1][1] == "X1*cos(q1)"
     meaning = next(value for key, value in answer["summary"].items() if key.endswith("X1'"))
-    slope = modes.clamped_free(1).values([1.0], 1)[0, 0]
+    slope = shape_functions.clamped_free(1).values([1.0], 1)[0, 0]
     assert float(str(meaning).split("/")[0]) == pytest.approx(slope, rel=missed(41))

@@ -7,15 +7,15 @@ import pytest
 
 import kronbot
 from kronbot.cli.commands.explain import text
-from kronbot.model import modes
+from kronbot.model import shape_functions
 from kronbot.model.beam_integrals import gram, integral
 
 FAMILIES = {
-    "clamped-free": modes.clamped_free,
-    "clamped-mass": lambda m: modes.clamped_mass(m, 1.0, 0.1),
-    "craig-bampton": modes.craig_bampton,
-    "polynomial": modes.polynomial,
-    "legendre": modes.legendre,
+    "clamped-free": shape_functions.clamped_free,
+    "clamped-mass": lambda m: shape_functions.clamped_mass(m, 1.0, 0.1),
+    "craig-bampton": shape_functions.craig_bampton,
+    "polynomial": shape_functions.polynomial,
+    "legendre": shape_functions.legendre,
 }
 # Over F l^3/EI, M l/EI, q l^4/EI and T l/GJ.
 FORCE, MOMENT, DISTRIBUTED, TORQUE = 1 / 3, 1.0, 1 / 8, 1.0
@@ -23,7 +23,7 @@ FORCE, MOMENT, DISTRIBUTED, TORQUE = 1 / 3, 1.0, 1 / 8, 1.0
 
 def missed(family, m):
     """Errors (%) of the tip: deflection by a force, turn by a moment, deflection by a distributed load, twist."""
-    bending, torsion = FAMILIES[family](m), modes.TORSION[family](m)
+    bending, torsion = FAMILIES[family](m), shape_functions.TORSION[family](m)
     K, K_t = gram(bending, 2), gram(torsion, 1)
     tip, slope, twist = bending.values(1.0)[:, 0], bending.values(1.0, 1)[:, 0], torsion.values(1.0)[:, 0]
     found = (

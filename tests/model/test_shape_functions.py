@@ -16,7 +16,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kronbot.model import beam_integrals, eigenfunctions, modes
+from kronbot.model import beam_integrals, eigenfunctions, shape_functions
 from kronbot.model.beam_integrals import first_moment, gram, integral, running, running_twice
 
 DIGITS = 220  # cosh(beta) is 1e87 at the 64th mode; the oracle loses twice that and keeps 40 digits
@@ -24,20 +24,20 @@ RATIOS = [0.0, 1e-3, 0.1, 1.0, 100.0, 1e6]
 POINTS = np.array([0.0, 0.05, 0.3, 0.5, 0.77, 0.98, 1.0])
 
 FAMILIES = {
-    **{f"bending {name}": build for name, build in modes.BENDING.items()},
-    "bending clamped-mass": lambda m: modes.clamped_mass(m, 0.7, 0.05),
-    "torsion sine": modes.torsion_sine,
-    "torsion craig-bampton": modes.torsion_craig_bampton,
-    "torsion polynomial": modes.torsion_polynomial,
-    "torsion legendre": modes.torsion_legendre,
+    **{f"bending {name}": build for name, build in shape_functions.BENDING.items()},
+    "bending clamped-mass": lambda m: shape_functions.clamped_mass(m, 0.7, 0.05),
+    "torsion sine": shape_functions.torsion_sine,
+    "torsion craig-bampton": shape_functions.torsion_craig_bampton,
+    "torsion polynomial": shape_functions.torsion_polynomial,
+    "torsion legendre": shape_functions.torsion_legendre,
 }
 WAVES = {
-    "clamped-free": modes.clamped_free,
-    "clamped-mass": lambda m: modes.clamped_mass(m, 0.7, 0.05),
-    "heavy tip": lambda m: modes.clamped_mass(m, 1e4, 1e3),
-    "craig-bampton": modes.craig_bampton,
-    "sine": modes.torsion_sine,
-    "static twist and sines": modes.torsion_craig_bampton,
+    "clamped-free": shape_functions.clamped_free,
+    "clamped-mass": lambda m: shape_functions.clamped_mass(m, 0.7, 0.05),
+    "heavy tip": lambda m: shape_functions.clamped_mass(m, 1e4, 1e3),
+    "craig-bampton": shape_functions.craig_bampton,
+    "sine": shape_functions.torsion_sine,
+    "static twist and sines": shape_functions.torsion_craig_bampton,
 }
 
 
@@ -86,7 +86,7 @@ def exact_derivative(row, n, x):
 
 
 def test_clamped_free_modes_equal_the_textbook_formula_to_the_64th():
-    shapes, beta = modes.clamped_free(64), eigenfunctions.clamped_free(64).roots
+    shapes, beta = shape_functions.clamped_free(64), eigenfunctions.clamped_free(64).roots
     with mp.workdps(DIGITS):
         for i in range(64):
             exact_beta, phi = cantilever(beta[i])
@@ -112,7 +112,7 @@ def test_clamped_free_roots_are_the_first_ones():
 
 
 def test_clamped_clamped_modes_equal_the_textbook_formula():
-    shapes = modes.craig_bampton(42)
+    shapes = shape_functions.craig_bampton(42)
     with mp.workdps(DIGITS):
         for i in (0, 1, 2, 10, 39):
             beta, phi = held_beam((i + 1.5) * math.pi)
@@ -132,11 +132,11 @@ def held_peak(phi):
 
 
 def test_craig_bampton_starts_with_the_static_shapes():
-    values = modes.craig_bampton(5).values(POINTS)
+    values = shape_functions.craig_bampton(5).values(POINTS)
     np.testing.assert_allclose(values[0], (3 * POINTS**2 - POINTS**3) / 2, rtol=1e-15)
     np.testing.assert_allclose(values[1], POINTS**2, rtol=1e-15)
     np.testing.assert_allclose(values[2:, -1], 0, atol=1e-14)
-    assert len(modes.craig_bampton(1)) == 1
+    assert len(shape_functions.craig_bampton(1)) == 1
 
 
 @pytest.mark.parametrize("mu", RATIOS)
@@ -160,7 +160,7 @@ def test_no_root_of_a_loaded_cantilever_is_missed(mu, iota):
 @pytest.mark.parametrize(("mu", "iota"), list(itertools.product([0.0, 0.01, 1.0, 10.0], [0.0, 0.01, 1.0])))
 def test_loaded_roots_equal_a_ritz_model(mu, iota):
     """40 Legendre functions; the eigenvalue solver's rounding, 1e-16 of the largest eigenvalue, is 1e-9 of the 8th."""
-    basis = modes.legendre(40)
+    basis = shape_functions.legendre(40)
     tip, slope = basis.values(1.0)[:, 0], basis.values(1.0, 1)[:, 0]
     mass = gram(basis, 0) + mu * np.outer(tip, tip) + iota * np.outer(slope, slope)
     compliance = scipy.linalg.eigh(mass, gram(basis, 2), eigvals_only=True)[::-1][:8]
@@ -170,7 +170,7 @@ def test_loaded_roots_equal_a_ritz_model(mu, iota):
 def check_loaded_modes(m, mu, iota):
     """Tip conditions, orthogonality with the tip's mass, Rayleigh quotient, normalization."""
     family = eigenfunctions.clamped_mass(m, mu, iota)
-    shapes, beta = modes.clamped_mass(m, mu, iota), family.roots
+    shapes, beta = shape_functions.clamped_mass(m, mu, iota), family.roots
     phi, slope, curvature, shear = (family.values(np.ones(1), n)[:, 0] / beta**n for n in range(4))
     inertia, mass = iota * beta**3, mu * beta
     assert np.abs((curvature - inertia * slope) / (1 + inertia)).max() < 1e-13
@@ -194,7 +194,7 @@ def test_loaded_modes_satisfy_their_equations(m, log_mu, log_iota):
 
 
 def test_a_tip_without_mass_gives_the_clamped_free_modes():
-    loaded, free = modes.clamped_mass(20, 0.0, 0.0), modes.clamped_free(20)
+    loaded, free = shape_functions.clamped_mass(20, 0.0, 0.0), shape_functions.clamped_free(20)
     for n in (0, 1, 2):
         expected = free.values(POINTS, n) / np.sign(free.values(0.0, 2)) / np.abs(free.values([1.0]))
         scale = np.abs(expected).max(axis=1, keepdims=True)
@@ -203,8 +203,8 @@ def test_a_tip_without_mass_gives_the_clamped_free_modes():
 
 def test_a_heavy_tip_leaves_its_static_shapes_and_clamped_clamped_modes():
     """Deviations are of the order 1/mu and 1/iota."""
-    heavy = modes.clamped_mass(6, 1e6, 1e6).values(POINTS)
-    fixed = modes.craig_bampton(6).values(POINTS)
+    heavy = shape_functions.clamped_mass(6, 1e6, 1e6).values(POINTS)
+    fixed = shape_functions.craig_bampton(6).values(POINTS)
     np.testing.assert_allclose(heavy[2:], fixed[2:], atol=1e-4)
     cubic, *_ = np.linalg.lstsq(fixed[:2].T, heavy[:2].T, rcond=None)
     np.testing.assert_allclose(cubic.T @ fixed[:2], heavy[:2], atol=1e-6)
@@ -213,15 +213,17 @@ def test_a_heavy_tip_leaves_its_static_shapes_and_clamped_clamped_modes():
 @pytest.mark.parametrize("bad", [-1e-9, math.inf, math.nan])
 def test_impossible_tips_are_refused(bad):
     with pytest.raises(ValueError, match="mass_ratio"):
-        modes.clamped_mass(2, bad, 0.0)
+        shape_functions.clamped_mass(2, bad, 0.0)
     with pytest.raises(ValueError, match="inertia_ratio"):
-        modes.clamped_mass(2, 0.0, bad)
+        shape_functions.clamped_mass(2, 0.0, bad)
 
 
 # --- polynomials and torsion -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("build", "lowest"), [(modes.polynomial, 2), (modes.torsion_polynomial, 1)])
+@pytest.mark.parametrize(
+    ("build", "lowest"), [(shape_functions.polynomial, 2), (shape_functions.torsion_polynomial, 1)]
+)
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_powers_are_exact_up_to_rounding(build, lowest, n):
     shapes = build(9)
@@ -230,7 +232,7 @@ def test_powers_are_exact_up_to_rounding(build, lowest, n):
     np.testing.assert_allclose(shapes.values(POINTS, n), exact, rtol=4e-15)
 
 
-@pytest.mark.parametrize(("build", "lowest"), [(modes.legendre, 2), (modes.torsion_legendre, 1)])
+@pytest.mark.parametrize(("build", "lowest"), [(shape_functions.legendre, 2), (shape_functions.torsion_legendre, 1)])
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_legendre_shapes_equal_rational_arithmetic(build, lowest, n):
     rows = [[Fraction(0)] * lowest + row for row in legendre_rows(25)]
@@ -240,7 +242,7 @@ def test_legendre_shapes_equal_rational_arithmetic(build, lowest, n):
 
 
 def test_torsion_modes_are_sines():
-    shapes = modes.torsion_sine(8)
+    shapes = shape_functions.torsion_sine(8)
     roots = (np.arange(8) + 0.5) * np.pi
     np.testing.assert_allclose(shapes.values(POINTS), np.sin(np.outer(roots, POINTS)), atol=1e-14)
     np.testing.assert_allclose(gram(shapes, 0), np.eye(8) / 2, atol=1e-14)
@@ -250,7 +252,7 @@ def test_torsion_modes_are_sines():
 
 def test_craig_bampton_torsion_is_the_static_twist_and_modes_held_at_both_ends():
     """No stiffness couples the twist of a tip torque with the modes."""
-    shapes = modes.torsion_craig_bampton(6)
+    shapes = shape_functions.torsion_craig_bampton(6)
     roots = np.arange(1, 6) * np.pi
     np.testing.assert_allclose(shapes.values(POINTS), [POINTS, *np.sin(np.outer(roots, POINTS))], atol=1e-14)
     np.testing.assert_allclose(gram(shapes, 1), np.diag([1, *roots**2 / 2]), atol=1e-13 * roots[-1] ** 2)
@@ -271,7 +273,7 @@ def test_the_root_is_clamped(name):
 @pytest.mark.parametrize("n", [0, 1])
 def test_derivatives_integrate_to_their_shape(name, n):
     shapes = FAMILIES[name](12)
-    xi, weight = modes.gauss(60)
+    xi, weight = shape_functions.gauss(60)
     start = shapes.values(0.0, n)[:, 0]
     for x in (0.2, 0.9, 1.0):
         area = shapes.values(x * xi, n + 1) @ weight * x
@@ -293,13 +295,13 @@ def test_no_shapes_at_all(name):
     assert none.values(POINTS, 2).shape == (0, len(POINTS))
     assert gram(none, 0).shape == (0, 0)
     assert integral(none).shape == (0,)
-    assert running(none, 1, modes.legendre(2), 0, POINTS).shape == (len(POINTS), 0, 2)
+    assert running(none, 1, shape_functions.legendre(2), 0, POINTS).shape == (len(POINTS), 0, 2)
     with pytest.raises(ValueError, match="negative"):
         FAMILIES[name](-1)
 
 
 def test_a_scalar_point_and_a_bad_derivative():
-    shapes = modes.clamped_free(2)
+    shapes = shape_functions.clamped_free(2)
     np.testing.assert_allclose(shapes.values(1.0), [[1], [1]], rtol=1e-15)
     for bad in (-1, 3):
         with pytest.raises(ValueError, match="derivative"):
@@ -311,7 +313,7 @@ def test_a_scalar_point_and_a_bad_derivative():
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 120])
 def test_gauss_is_exact_for_powers(n):
-    xi, weight = modes.gauss(n)
+    xi, weight = shape_functions.gauss(n)
     powers = np.arange(2 * n)
     np.testing.assert_allclose(xi ** powers[:, None] @ weight, 1 / (powers + 1), atol=1e-14)
     assert not xi.flags.writeable
@@ -325,15 +327,15 @@ def test_nodes_needed_by_eigenfunctions(name, m):
     shapes = WAVES[name](m)
 
     def products(count):
-        xi, weight = modes.gauss(count)
+        xi, weight = shape_functions.gauss(count)
         single = np.vstack([shapes.values(xi, n)[-3:] for n in (0, 1, 2)])
         pairs = np.array([a * b for a, b in itertools.combinations_with_replacement(single, 2)])
         shift = running(shapes, 1, shapes, 1, xi)[:, -3:, -3:].reshape(count, -1).T
         pairs = np.vstack([pairs, shift])
         return [(pairs * weight * f) @ pairs.T for f in (1, xi)], (np.abs(pairs) * weight) @ np.abs(pairs).T
 
-    few, _ = products(modes.nodes_needed(shapes))
-    many, size = products(modes.nodes_needed(shapes) + 40)
+    few, _ = products(shape_functions.nodes_needed(shapes))
+    many, size = products(shape_functions.nodes_needed(shapes) + 40)
     for a, b in zip(few, many, strict=True):
         assert (np.abs(a - b) <= 1e-12 * size).all()
 
@@ -341,13 +343,20 @@ def test_nodes_needed_by_eigenfunctions(name, m):
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_nodes_needed_by_polynomials(m):
     """xi times four factors of the highest degree, and the square of a foreshortening, are exact."""
-    for shapes in (modes.polynomial(m), modes.torsion_polynomial(m)):
+    for shapes in (shape_functions.polynomial(m), shape_functions.torsion_polynomial(m)):
         degree = shapes.powers[-1]
-        xi, weight = modes.gauss(modes.nodes_needed(shapes))
+        xi, weight = shape_functions.gauss(shape_functions.nodes_needed(shapes))
         assert xi ** (4 * degree + 1) @ weight == pytest.approx(1 / (4 * degree + 2), rel=1e-14)
-    assert modes.nodes_needed(modes.legendre(m)) == modes.nodes_needed(modes.polynomial(m))
-    assert modes.nodes_needed(modes.legendre(2), modes.polynomial(m), modes.legendre(0)) >= modes.legendre(m).nodes
-    assert modes.nodes_needed() == modes.nodes_needed(modes.clamped_free(0)) == 1
+    assert shape_functions.nodes_needed(shape_functions.legendre(m)) == shape_functions.nodes_needed(
+        shape_functions.polynomial(m)
+    )
+    assert (
+        shape_functions.nodes_needed(
+            shape_functions.legendre(2), shape_functions.polynomial(m), shape_functions.legendre(0)
+        )
+        >= shape_functions.legendre(m).nodes
+    )
+    assert shape_functions.nodes_needed() == shape_functions.nodes_needed(shape_functions.clamped_free(0)) == 1
 
 
 # --- integrals over the beam -------------------------------------------------------------------------------------
@@ -355,7 +364,7 @@ def test_nodes_needed_by_polynomials(m):
 
 def test_clamped_free_integrals_have_their_closed_forms():
     """m_ij = delta/4, k_ij = beta^4 delta/4; C and D by parts, since phi is its fourth derivative over beta^4."""
-    family, shapes = eigenfunctions.clamped_free(12), modes.clamped_free(12)
+    family, shapes = eigenfunctions.clamped_free(12), shape_functions.clamped_free(12)
     beta = family.roots
     np.testing.assert_allclose(gram(shapes, 0), np.eye(12) / 4, atol=1e-13)
     np.testing.assert_allclose(gram(shapes, 2) / np.outer(beta**2, beta**2), np.eye(12) / 4, atol=1e-13)
@@ -363,11 +372,14 @@ def test_clamped_free_integrals_have_their_closed_forms():
     np.testing.assert_allclose(first_moment(shapes), shapes.values(0.0, 2)[:, 0] / beta**4, atol=1e-14)
 
 
-@pytest.mark.parametrize("build", [modes.clamped_free, modes.craig_bampton, lambda m: modes.clamped_mass(m, 0.3, 0.02)])
+@pytest.mark.parametrize(
+    "build",
+    [shape_functions.clamped_free, shape_functions.craig_bampton, lambda m: shape_functions.clamped_mass(m, 0.3, 0.02)],
+)
 def test_closed_forms_of_integrals_are_those_of_quadrature(build):
     """From the ends of the beam, and by Gauss: also of modes held at both ends, and under a mass."""
     shapes = build(9)
-    xi, weight = modes.gauss(90)
+    xi, weight = shape_functions.gauss(90)
     values, curvatures = shapes.values(xi), shapes.values(xi, 2)
     np.testing.assert_allclose(integral(shapes), values @ weight, atol=1e-14)
     np.testing.assert_allclose(first_moment(shapes), values @ (xi * weight), atol=1e-14)
@@ -378,17 +390,17 @@ def test_closed_forms_of_integrals_are_those_of_quadrature(build):
 
 def test_what_is_known_of_eigenfunctions_is_exact():
     """Held ends do not move nor turn, a free shaft's end has no strain, the squares of the cantilever are 1/4."""
-    for shapes in (modes.craig_bampton(12), modes.torsion_craig_bampton(12)):
+    for shapes in (shape_functions.craig_bampton(12), shape_functions.torsion_craig_bampton(12)):
         held = slice(-10, None)
         assert not shapes.values([0.0, 1.0])[held].any()
-    assert not modes.craig_bampton(12).values([0.0, 1.0], 1)[2:].any()
-    assert not modes.torsion_sine(12).values(1.0, 1).any()
-    assert np.array_equal(modes.torsion_sine(3).values(1.0)[:, 0], [1, -1, 1])
-    assert np.array_equal(gram(modes.clamped_free(12), 0), np.eye(12) / 4)
+    assert not shape_functions.craig_bampton(12).values([0.0, 1.0], 1)[2:].any()
+    assert not shape_functions.torsion_sine(12).values(1.0, 1).any()
+    assert np.array_equal(shape_functions.torsion_sine(3).values(1.0)[:, 0], [1, -1, 1])
+    assert np.array_equal(gram(shape_functions.clamped_free(12), 0), np.eye(12) / 4)
 
 
 def test_polynomial_integrals_are_rational():
-    shapes = modes.polynomial(5)
+    shapes = shape_functions.polynomial(5)
     p = np.array(shapes.powers)
     np.testing.assert_allclose(integral(shapes), 1 / (p + 1), rtol=1e-14)
     np.testing.assert_allclose(first_moment(shapes), 1 / (p + 2), rtol=1e-14)
@@ -400,14 +412,14 @@ def test_polynomial_integrals_are_rational():
 
 def test_khang_arm():
     """First clamped-free mode, l = 0.9 m: the modal data of the paper's arm, recomputed outside kronbot (1e-15)."""
-    length, shapes = 0.9, modes.clamped_free(1)
+    length, shapes = 0.9, shape_functions.clamped_free(1)
     assert eigenfunctions.clamped_free(1).roots[0] == pytest.approx(1.8751040687119611, rel=1e-15)
     assert first_moment(shapes)[0] * length**2 == pytest.approx(0.23037442620251386, rel=1e-14)
     assert integral(shapes)[0] * length == pytest.approx(0.3523462902178316, rel=1e-14)
     assert gram(shapes, 0)[0, 0] * length == pytest.approx(0.225, rel=1e-14)
     assert gram(shapes, 2)[0, 0] / length**3 == pytest.approx(4.239493610537102, rel=1e-14)
     assert running(shapes, 1, shapes, 1, 1.0)[0, 0, 0] / length == pytest.approx(1.2910495329662888, rel=1e-14)
-    xi, weight = modes.gauss(30)
+    xi, weight = shape_functions.gauss(30)
     shift = running(shapes, 1, shapes, 1, xi)[:, 0, 0]
     assert shift @ weight == pytest.approx(0.3927195474985625, rel=1e-14)
     assert shift @ (xi * weight) * length == pytest.approx(0.2685006841743576, rel=1e-14)
@@ -418,7 +430,7 @@ def test_khang_arm():
 
 @pytest.mark.parametrize(("da", "db"), [(1, 1), (1, 2), (2, 0), (0, 2), (0, 1)])
 def test_running_integrals_of_powers(da, db):
-    a, b = modes.polynomial(4), modes.torsion_polynomial(3)
+    a, b = shape_functions.polynomial(4), shape_functions.torsion_polynomial(3)
     xi = np.array([0.7, 0.0, 1.0, 0.7, 0.013])
     p, q = np.array(a.powers)[:, None], np.array(b.powers)
     factor = p * (p - 1) if da == 2 else p**da
@@ -431,7 +443,7 @@ def test_running_integrals_of_powers(da, db):
 
 
 def test_running_integrals_of_eigenfunctions():
-    v, torsion = modes.clamped_free(3), modes.torsion_sine(2)
+    v, torsion = shape_functions.clamped_free(3), shape_functions.torsion_sine(2)
     xi = np.array([0.9, 0.25])
     once = running(v, 1, torsion, 1, xi)
     twice = running_twice(v, 2, torsion, 0, xi)
@@ -464,25 +476,25 @@ def test_running_integrals_do_not_depend_on_the_other_points(name):
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
 def test_points_off_the_beam_are_refused(bad):
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        beam_integrals.running(modes.legendre(1), 0, modes.legendre(1), 0, [0.5, bad])
+        beam_integrals.running(shape_functions.legendre(1), 0, shape_functions.legendre(1), 0, [0.5, bad])
 
 
 def test_integrals_of_polynomials_are_rational_numbers_rounded_once():
     """Not 27.999999999999993: 1/3, 28 and 1/4 to the last bit, whatever the family."""
-    assert gram(modes.polynomial(3), 2).tolist() == [[4, 6, 8], [6, 12, 18], [8, 18, 144 / 5]]
-    assert gram(modes.craig_bampton(5), 2)[:2, :2].tolist() == [[3, 3], [3, 4]]
-    assert gram(modes.craig_bampton(5), 0)[:2, :2].tolist() == [[33 / 140, 13 / 60], [13 / 60, 1 / 5]]
-    assert gram(modes.legendre(2), 2).tolist() == [[4, 8], [8, 28]]
-    assert gram(modes.torsion_craig_bampton(3), 1)[0, 0] == 1
-    assert integral(modes.polynomial(2)).tolist() == [1 / 3, 1 / 4]
-    assert first_moment(modes.craig_bampton(2)).tolist() == [11 / 40, 1 / 4]
+    assert gram(shape_functions.polynomial(3), 2).tolist() == [[4, 6, 8], [6, 12, 18], [8, 18, 144 / 5]]
+    assert gram(shape_functions.craig_bampton(5), 2)[:2, :2].tolist() == [[3, 3], [3, 4]]
+    assert gram(shape_functions.craig_bampton(5), 0)[:2, :2].tolist() == [[33 / 140, 13 / 60], [13 / 60, 1 / 5]]
+    assert gram(shape_functions.legendre(2), 2).tolist() == [[4, 8], [8, 28]]
+    assert gram(shape_functions.torsion_craig_bampton(3), 1)[0, 0] == 1
+    assert integral(shape_functions.polynomial(2)).tolist() == [1 / 3, 1 / 4]
+    assert first_moment(shape_functions.craig_bampton(2)).tolist() == [11 / 40, 1 / 4]
     rows = [[Fraction(0)] * 2 + row for row in legendre_rows(8)]
     for n in (0, 1, 2):
         slopes = [[c * math.perm(k, n) for k, c in enumerate(row)][n:] for row in rows]
         exact = [
             [sum(a * b / (i + j + 1) for i, a in enumerate(p) for j, b in enumerate(q)) for q in slopes] for p in slopes
         ]
-        assert gram(modes.legendre(8), n).tolist() == [[float(value) for value in row] for row in exact]
+        assert gram(shape_functions.legendre(8), n).tolist() == [[float(value) for value in row] for row in exact]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
