@@ -561,42 +561,44 @@ class Lagrangian:
         self._potential = ca.Function("potential", [q], [potential, ca.gradient(potential, q)], options)
         self._frame_functions = {}
 
-    def _point(self, link, which, point):
-        """Function q -> r, R, dr/dq, dR/dq and their derivatives of a point fixed in a frame."""
-        key = (link, which, tuple(point))
+    def _point(self, link, which, point, derivatives):
+        """Function q -> r, R of a point fixed in a frame, or dr/dq, dR/dq, or the derivatives of these."""
+        key = (link, which, tuple(point), derivatives)
         if key not in self._frame_functions:
             p, r = self.frames[link, which]
             at = p + r @ ca.DM(list(point))
-            linear = ca.jacobian(at, self.q)
-            turn = []
-            for i in range(self.n):  # column i of J_R: the vector of dR/dq_i R^T
-                spin = ca.reshape(ca.jacobian(ca.vec(r), self.q[i]), 3, 3) @ r.T
-                turn.append(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0]))
-            angular = ca.horzcat(*turn)
-            hessians = [ca.jacobian(ca.vec(m), self.q) for m in (linear, angular)]
-            self._frame_functions[key] = ca.Function("point", [self.q], [at, r, linear, angular, *hessians])
+            answers = [at, r]
+            if derivatives:
+                turn = []
+                for i in range(self.n):  # column i of J_R: the vector of dR/dq_i R^T
+                    spin = ca.reshape(ca.jacobian(ca.vec(r), self.q[i]), 3, 3) @ r.T
+                    turn.append(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0]))
+                answers = [ca.jacobian(at, self.q), ca.horzcat(*turn)]
+            if derivatives == 2:
+                answers = [ca.jacobian(ca.vec(m), self.q) for m in answers]
+            self._frame_functions[key] = ca.Function("point", [self.q], answers)
         return self._frame_functions[key]
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
     def frame(self, q, link, which="tip", point=(0, 0, 0)):
         """Position (3,) and rotation (3, 3), base frame, of a link's 'tip' or 'root' frame (or a point fixed in it)."""
-        out = self._point(link, which, point)(q)
+        out = self._point(link, which, point, 0)(q)
         return np.array(out[0]).ravel(), np.array(out[1])
 
     def jacobian(self, q, link, which="tip", point=(0, 0, 0)):
         """J_T and J_R (3 x n each, base frame); J_R from dR/dq_i R^T."""
-        out = self._point(link, which, point)(q)
-        return np.array(out[2]), np.array(out[3])
+        out = self._point(link, which, point, 1)(q)
+        return np.array(out[0]), np.array(out[1])
 
     def hessian(self, q, link, which="tip", point=(0, 0, 0)):
         """H_T and H_R (3 x n^2): columns j n + k hold d(column j of the Jacobian)/dq_k."""
-        out = self._point(link, which, point)(q)
+        out = self._point(link, which, point, 2)(q)
 
         def khang(flat):
             return np.array(flat).reshape(self.n, 3, self.n).transpose(1, 0, 2).reshape(3, -1)
 
-        return khang(out[4]), khang(out[5])
+        return khang(out[0]), khang(out[1])
 
     def mass_matrix(self, q):
         """M: its columns are the generalized momenta of unit rates."""

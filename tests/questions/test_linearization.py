@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Lagrangian, shapes
 from random_robots import SPATIAL_ARM, coordinates, robots
-from robots_in_tests import columns, model, moving, run, shipped, traced
+from robots_in_tests import columns, model, moving, run, shipped
 from scipy.io import loadmat
 from scipy.linalg import expm
 
@@ -22,7 +22,7 @@ from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.model.build import build
 from kronbot.questions.linearize import Choice, Linearization, Point
 
@@ -169,13 +169,13 @@ def test_the_linear_model_is_the_derivative_of_forward_dynamics(robot, order, se
     joints = [joint.index for joint in linear.joints]
     tau[[place for place in range(linear.n) if place not in joints]] = 0
 
-    def accelerations(q, qd, x):
-        return ALGORITHMS["recursive"](propagate(linear, q, qd), x, {})
+    def accelerations(state, x):
+        return ALGORITHMS["recursive"](state, x, {})
 
-    functions = traced(
+    functions = moving(
         linear,
         qdd=accelerations,
-        slope=lambda q, qd, x: casadi.jacobian(accelerations(q, qd, x), casadi.vertcat(q, qd)),
+        slope=lambda state, x: casadi.jacobian(accelerations(state, x), casadi.vertcat(state.q, state.qd)),
     )
     exact = functions(q, qd, tau)
     about = LinearModel.about_any_motion(linear)

@@ -377,7 +377,10 @@ def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
     assert outcome.result.summary["cases"] == (3 if becomes is None else 2)
 
 
-@pytest.mark.parametrize(("name", "duration", "solver"), [("canadarm", 0.1, "cvodes"), ("spatial", 0.01, "dop853")])
+@pytest.mark.parametrize(
+    ("name", "duration", "solver"),
+    [("canadarm", 0.1, "cvodes"), pytest.param("spatial", 0.01, "dop853", marks=pytest.mark.slow)],
+)
 def test_the_exact_order_conserves_energy(name, duration, solver):
     """In space by the integrator without a Jacobian, whose trace takes half a minute."""
     robot = build(description.load(description.read(name)), "exact")
