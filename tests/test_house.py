@@ -127,7 +127,7 @@ def test_options_are_the_words_of_the_command_line():
 
 def test_modules_stay_small():
     """Beyond 350 lines a module wants a reason, which stands here; a cut in two is none."""
-    reasons = {"library/robot.py": "one class, a method a question"}
+    reasons = {"library/robot.py": "one class, a method a question", "model/beam.py": "one class, the flexible link"}
     large = {place(path) for path in MODULES if path.read_text().count("\n") > 350}
     assert large == set(reasons)
 

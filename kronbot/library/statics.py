@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from kronbot.description import schema
-from kronbot.description.expressions.expression import Expression, parse
 from kronbot.description.wording import did_you_mean, quote
-from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Scalar
 from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
-from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.mechanics.multibody.kinematics import frame
+from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
 from kronbot.questions import statics
-from kronbot.questions.buckling import buckling
-from kronbot.questions.comparison import at_orders
-from kronbot.questions.load_cases import Case, Sweep
-from kronbot.questions.result import Outcome, Result
-from kronbot.questions.statics import Equilibria, Inquiry
+from kronbot.questions.load_cases import Sweep, calibration_angles
+from kronbot.questions.result import Outcome
+from kronbot.questions.statics import Inquiry
 
 Vectors = Sequence[Sequence[Scalar]]
 SOLVERS = statics.SOLVERS
@@ -31,7 +27,7 @@ Loads = Iterable[tuple[str, object]]
 
 @dataclass(frozen=True)
 class Asked:
-    """A sweep for one robot: what acts on it in every case, and the cases."""
+    """A sweep for one robot: the loads and gauges of its file, the cases, and what acts in all of them."""
 
     robot: Robot
     entry: schema.Statics
@@ -43,30 +39,11 @@ class Asked:
 
     def at_orders(self, orders: Sequence[str], progress: Callable[[float], None]) -> dict[str, Outcome]:
         """The same cases at several kinematic orders, by order."""
-        return at_orders(self.robot, self.entry, self.inquiry, orders, progress)
+        return statics.at_orders(self.robot, self.entry, self.inquiry, orders, progress)
 
     def with_buckling(self, progress: Callable[[float], None]) -> Outcome:
-        """The answer to one case with the smallest multiple of the loads that makes the stiffness singular.
-
-        Where that is less than the load there is no equilibrium to report, and the answer is that factor. Raises
-        UsageError where there is more than one case.
-        """
-        cases = self.inquiry.cases
-        if len(cases) != 1:
-            raise UsageError(f"buckling is for one case, not {len(cases)}: ", *_one_case(self.robot, cases))
-        borne = buckling(Equilibria(self.robot, self.entry), cases[0], self.inquiry.solver)
-        try:
-            outcome = self.answer(progress)
-        except ComputationError:
-            factor = borne.get("buckling_factor")
-            if not isinstance(factor, float) or factor > 1:
-                raise
-            summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": self.inquiry.solver}
-            summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
-            outcome = Outcome(
-                Result(PURPOSE, self.robot.name, self.robot.order, {}, {}, {}, summary, about=self.robot), None
-            )
-        return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
+        """The answer to one case with its buckling factor."""
+        return statics.with_buckling(self.robot, self.entry, self.inquiry, progress)
 
 
 def ask(
@@ -100,39 +77,20 @@ def ask(
     of_file = Sweep.of_file(robot)
     if batch and swept:
         raise UsageError("rows are the postures of the sweep: leave out ", Argument("angles"), ", or the rows")
-    given = range(robot.n) if batch else by_place(robot, q, "q")
-    named = {joint.name for joint in robot.joints if joint.index in given}
+    placed = range(robot.n) if batch else by_place(robot, q, "q")
+    named = {joint.name for joint in robot.joints if joint.index in placed}
     kept = {name: row for name, row in of_file.angles.items() if name not in named and not swept}
     if forces is None and moments is None:
         sweep = Sweep(kept | swept, of_file.forces, of_file.moments)
     else:
         sweep = Sweep(kept | swept, _vectors(robot, forces, "forces"), _vectors(robot, moments, "moments"))
     entry = robot.file.statics or schema.Statics()
-    entry = replace(
-        entry,
-        loads=entry.loads + tuple(_load(robot, *each) for each in loads),
-        distributed=entry.distributed + tuple(_distributed(robot, *each) for each in distributed),
-    )
+    given = Given([_load(robot, *each) for each in loads], [_distributed(robot, *each) for each in distributed])
     zero = joint_values(robot, calibration, "calibration")
     if zero is None and entry.calibration is not None:
-        zero = statics.calibration_angles(robot, entry.calibration)
+        zero = calibration_angles(robot, entry.calibration)
     cases = sweep.cases(robot, places["q"], torques)
-    return Asked(robot, entry, Inquiry(cases, solver, zero))
-
-
-def _one_case(robot: Robot, cases: Sequence[Case]) -> list[str | Argument]:
-    """What makes a sweep more than one case, and what makes it one again."""
-    told: list[str | Argument] = []
-    angles, wrenches = np.array([case.angles for case in cases]), np.array([case.wrench for case in cases])
-    for joint, column in zip(robot.joints, angles.T, strict=True):
-        if count := len(np.unique(column)) - 1:
-            told += [f"{joint.name} has {count + 1} values (", Argument("q", f"{joint.name}=..."), " gives it one), "]
-    for word, columns in (("forces", wrenches[:, :3]), ("moments", wrenches[:, 3:])):
-        if count := len(np.unique(columns, axis=0)) - 1:
-            told += [f"there are {count + 1} {word} on the endpoint (", Argument(word, "x,y,z"), " gives one), "]
-    if not told:
-        return ["they are alike: leave out all but one"]
-    return [*told[:-1], str(told[-1]).removesuffix(", ")]
+    return Asked(robot, entry, Inquiry(cases, solver, zero, given))
 
 
 def _angles(robot: Robot, row: object, word: str) -> list[float]:
@@ -149,21 +107,15 @@ def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]
     return [arguments.numbers(row, robot.description.values, word, (3,)) for row in found]
 
 
-def _load(robot: Robot, frame: str, row: object) -> schema.Load:
-    numbers = arguments.numbers(row, robot.description.values, f"load on {frame}", (3, 6))
-    fx, fy, fz, mx, my, mz = map(_expression, [*numbers, 0.0, 0.0, 0.0][:6])
-    return schema.Load(frame, (fx, fy, fz), (mx, my, mz))
+def _load(robot: Robot, name: str, row: object) -> tuple[str, list[float]]:
+    frame(robot, name)
+    numbers = arguments.numbers(row, robot.description.values, f"load on {name}", (3, 6))
+    return name, [*numbers, 0.0, 0.0, 0.0][:6]
 
 
-def _distributed(robot: Robot, link: str, row: object) -> schema.DistributedLoad:
+def _distributed(robot: Robot, link: str, row: object) -> tuple[str, list[float]]:
     beams = [each.name for each in robot.links if each.beam is not None]
     if link not in beams:
         hint = did_you_mean(link, beams) or f"; flexible links are {', '.join(beams) or 'none'}"
         raise UsageError(f"distributed: no flexible link {quote(link)}{hint}")
-    numbers = arguments.numbers(row, robot.description.values, f"distributed load on {link}", (3,))
-    fx, fy, fz = map(_expression, numbers)
-    return schema.DistributedLoad(link, (fx, fy, fz))
-
-
-def _expression(value: float) -> Expression:
-    return parse(repr(value))
+    return link, arguments.numbers(row, robot.description.values, f"distributed load on {link}", (3,))

@@ -110,6 +110,10 @@ class Beam:
             return self._along_the_rod(places, q_f)
         return [self._expanded(xi, q_f) for xi in places]
 
+    def moved(self, xi: float, r: SX) -> SX:
+        """How far a section at r (3 x 1, m, root frame) is from where it is while the beam is straight."""
+        return r - casadi.vertcat(self.root + xi * self.length, 0, 0)
+
     def _expanded(self, xi: float, q_f: SX) -> CrossSection:
         """A section whose position and rotation vector are polynomials in q_f."""
         (r, J_T), (theta, slope) = self._position(xi, q_f), self._rotation_vector(xi, q_f)

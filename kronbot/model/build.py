@@ -66,6 +66,18 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     )
 
 
+def at_order(robot: Robot, order: str) -> Robot:
+    """The same robot at another kinematic order, sharing its parameters: traced once for all robots of its structure.
+
+    Raises UsageError and DescriptionError as :func:`build`.
+    """
+    if order == robot.order:
+        return robot
+    parameters = robot.parameters
+    model = parameters.kept(("model", order), lambda: build(robot.description, order, parameters))
+    return replace(model, description=robot.description, parameters=parameters)
+
+
 def with_values(robot: Robot, description: Description) -> Robot:
     """The model of the same file with other values of its parameters.
 

@@ -18,8 +18,8 @@ from kronbot.plots import arms, style
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
-from kronbot.questions.comparison import at_orders
 from kronbot.questions.noise import without_rounding
+from kronbot.questions.statics import at_orders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,19 +5,16 @@ The loads on endpoint, frames and beams are multiplied, gravity is not; gravity 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError
+from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent
-from kronbot.questions.load_cases import Case
-from kronbot.questions.statics import Equilibria
 
 Array = npt.NDArray[np.float64]
 
@@ -36,17 +33,17 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     buckles under its weight before any load, or nothing loads it.
     """
     modal = list(equilibria.robot.flexible)
-    straight = equilibria.linear(case)
-    straight[modal] = 0.0
+    straight, loads = equilibria.straight([case])[0], equilibria.loads([case])
     if not modal:
         return {"buckling": "none: all links are rigid"}
-    multiplied = _multiplied(equilibria, case, straight)
-    path = equilibria.path(case.wrench, modal, multiplied)
+    multiplied = _multiplied(equilibria, loads[0], straight)
+    path = equilibria.paths(loads, modal, multiplied).of(0)
     if solver == "linear":
         factor = _of_pencil(path, straight)
         return {"buckling": "none"} if factor is None else {"buckling_factor": factor}
+    weight = equilibria.paths(loads, modal, lambda shares: shares[:, None] * multiplied(np.zeros_like(shares))).of(0)
     try:
-        before = equilibria.path(case.wrench, modal, lambda share: share * multiplied(0.0)).follow(straight, 0.0, 1.0)
+        before = weight.follow(straight, 0.0, 1.0)
     except Lost:
         raise ComputationError("the robot buckles under its weight before any load is on it") from None
     lost = _on_path(path, before)
@@ -60,18 +57,18 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     return found
 
 
-def _multiplied(equilibria: Equilibria, case: Case, q: Array) -> Callable[[float], Array]:
-    """Shares of gravity and loads by the multiple."""
+def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:
+    """Shares of gravity and loads (k, 2) by the multiple (k,)."""
 
     def acts(shares: Array) -> bool:
-        values = report(q, case.wrench, shares)
+        values = report(q, loads, shares)
         return bool(values["forces"].any() or values["reaction"].any())
 
     report = equilibria.model.report()
     if acts(LOADS):
-        return lambda multiple: GRAVITY + multiple * LOADS
+        return lambda multiple: GRAVITY + multiple[:, None] * LOADS
     if acts(GRAVITY):
-        return lambda multiple: multiple * GRAVITY
+        return lambda multiple: multiple[:, None] * GRAVITY
     given = [part for name in ("forces", "moments", "loads") for part in (Argument(name), ", ")][:-1]
     raise ComputationError("nothing loads the robot: give ", *given, " or gravity")
 

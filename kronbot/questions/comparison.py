@@ -1,82 +1,20 @@
-"""The same load cases at several kinematic orders, side by side and as differences."""
+"""Answers about the same load cases at several kinematic orders, side by side and as differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-from kronbot.description import schema
-from kronbot.errors import ComputationError, Interrupted
-from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.model.build import build
-from kronbot.model.robot import Robot
-from kronbot.questions.load_cases import Case
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.statics import Inquiry
-from kronbot.questions.statics import statics as equilibria
-
-Array = npt.NDArray[np.float64]
 
 # Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
 DIFFERENCES = (("2", "0"), ("2", "1"), ("exact", "0"), ("exact", "1"), ("exact", "2"))
 # Columns that are given, the same at every order.
 GIVEN = ("force.", "moment.")
-
-
-def at_orders(
-    robot: Robot,
-    statics: schema.Statics,
-    inquiry: Inquiry,
-    orders: Sequence[str],
-    progress: Callable[[float], None],
-) -> dict[str, Outcome]:
-    """The same cases at several kinematic orders, by order, each with the cases before the first that fails.
-
-    Errors name the order. Who interrupts waits for no further one. Raises the first error where there is no case at
-    all.
-    """
-    outcomes: dict[str, Outcome] = {}
-    for i, order in enumerate(orders):
-        other = build(robot.description, order)
-        cases = [_at_order(case, robot, other) for case in inquiry.cases]
-
-        def show(share: float, before: int = i) -> None:
-            progress((before + share) / len(orders))
-
-        outcomes[order] = outcome = _of(other, statics, replace(inquiry, cases=cases), show)
-        if isinstance(outcome.error, Interrupted):
-            break
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
-    if errors and not any(outcome.result.summary["cases"] for outcome in outcomes.values()):
-        raise errors[0]
-    return outcomes
-
-
-def _of(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
-    try:
-        outcome = equilibria(robot, file, inquiry, progress)
-    except (ComputationError, Interrupted) as error:
-        summary: dict[str, Scalar] = {"complete": False, "cases": 0, "solver": inquiry.solver}
-        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), error)
-    if outcome.error is None:
-        return outcome
-    return replace(outcome, error=type(outcome.error)(f"order {robot.order}: ", *outcome.error.args))
-
-
-def _at_order(case: Case, robot: Robot, other: Robot) -> Case:
-    """The case for the same robot at another order, whose coordinates have other places."""
-    places = {name: place for place, name in enumerate(other.coordinates)}
-    start = np.zeros(other.n)
-    for name, value in zip(robot.coordinates, case.start, strict=True):
-        if name in places:
-            start[places[name]] = value
-    torques = {places[robot.coordinates[place]]: value for place, value in case.torques.items()}
-    return replace(case, torques=torques, start=start)
 
 
 def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:

@@ -11,27 +11,14 @@ import numpy.typing as npt
 
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
-from kronbot.errors import UsageError
+from kronbot.errors import Argument, UsageError
+from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
 # A row takes milliseconds and a kilobyte; more than this is a mistyped range.
 CASE_LIMIT = 200_000
-
-
-@dataclass(frozen=True)
-class Case:
-    """One load case: joint angles (joints,), endpoint wrench (6,), and torques by place of the joints set free.
-
-    The angles of joints with a torque are where the search for their equilibrium begins; ``start`` (n,) holds modal
-    coordinates to begin with, zero unless another solution than that of the growing load is wanted.
-    """
-
-    angles: Array
-    wrench: Array
-    torques: Mapping[int, float]
-    start: Array
 
 
 @dataclass(frozen=True)
@@ -87,3 +74,27 @@ class Sweep:
         if len(rows) > 1:
             raise UsageError(f"{count} forces and moments do not pair with {len(rows)}: as many, or one of them")
         return [rows[0] if rows else (0.0, 0.0, 0.0)] * count
+
+
+def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
+    """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0."""
+    values = [
+        robot.parameters.value(entry[joint.name], "statics.calibration") if joint.name in entry else 0.0
+        for joint in robot.joints
+    ]
+    return np.array(values)
+
+
+def one_case(robot: Robot, cases: Sequence[Case]) -> list[str | Argument]:
+    """What makes a sweep more than one case, and what makes it one again."""
+    told: list[str | Argument] = []
+    angles, wrenches = np.array([case.angles for case in cases]), np.array([case.wrench for case in cases])
+    for joint, column in zip(robot.joints, angles.T, strict=True):
+        if count := len(np.unique(column)) - 1:
+            told += [f"{joint.name} has {count + 1} values (", Argument("q", f"{joint.name}=..."), " gives it one), "]
+    for word, columns in (("forces", wrenches[:, :3]), ("moments", wrenches[:, 3:])):
+        if count := len(np.unique(columns, axis=0)) - 1:
+            told += [f"there are {count + 1} {word} on the endpoint (", Argument(word, "x,y,z"), " gives one), "]
+    if not told:
+        return ["they are alike: leave out all but one"]
+    return [*told[:-1], str(told[-1]).removesuffix(", ")]

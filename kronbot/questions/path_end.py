@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import casadi
 import numpy as np
 import numpy.typing as npt
-from casadi import SX
 
-from kronbot.compute.trace import traced
 from kronbot.errors import Argument
 from kronbot.mechanics.static.equilibrium import Lost, Path
-from kronbot.model.beam import TIP
+from kronbot.mechanics.static.small import tips
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
@@ -21,8 +18,8 @@ ABSURD = 10.0
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
     """Where the path from the ``straight`` state q (n,) ends; ``what`` grows along it is named."""
-    bent = [f"the tip of {name} is {tip:.3g} m off, {100 * share:.3g} % of its length"
-            for name, (tip, share) in _tips(robot, lost.q, purpose).items()]  # fmt: skip
+    bent = [f"the tip of {name} is {tip[0, 0]:.3g} m off, {100 * tip[0, 1]:.3g} % of its length"
+            for name, tip in tips(robot, purpose, lost.q[None]).items()]  # fmt: skip
     text = f"no stable path of equilibria beyond {lost.share:.4g} of the {what}; there "
     text += " and ".join(bent) or "all links are rigid"
     turn = _linear_turn(path, straight)
@@ -45,21 +42,3 @@ def _linear_turn(path: Path, straight: Array) -> float:
     """The size (rad) of the answer to the whole load of the stiffness before it."""
     F, K = path.balance(straight, 1.0)[0], path.balance(straight, 0.0)[1]
     return path.size(np.linalg.lstsq(K, F)[0]) if len(F) else 0.0
-
-
-def _tips(robot: Robot, q: Array, purpose: str) -> dict[str, tuple[float, float]]:
-    """How far the tip of every beam with modes is from where it is straight, m and as a share of its length."""
-
-    def tips() -> tuple[dict[str, SX], dict[str, SX]]:
-        symbol, found = SX.sym("q", robot.n), {"none": SX(4, 1)}  # since nothing at all has no trace
-        for link in robot.links:
-            if link.beam is not None and link.modes:
-                (tip,) = link.beam.cross_sections([TIP], symbol[link.modal, :])
-                moved = tip.pose.r - casadi.vertcat(link.beam.root + link.beam.length, 0, 0)
-                found[link.name] = casadi.vertcat(moved, link.beam.length)
-        return {"q": symbol}, found
-
-    values = traced(robot, "tips", purpose, tips)(q)
-    del values["none"]
-    sizes = {name: (float(np.linalg.norm(each[:3])), float(each[3])) for name, each in values.items()}
-    return {name: (size, size / length) for name, (size, length) in sizes.items()}

@@ -25,6 +25,7 @@ from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, k
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix
 from kronbot.mechanics.static.small import beyond_small
+from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import units_of
 from kronbot.questions.initial_state import initial_state, step_of_gravity
@@ -262,8 +263,7 @@ def _report(robot: Robot, system: Equations) -> tuple[dict[str, SX], dict[str, S
     outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
     for at in state.links:
         if at.link.beam is not None:
-            end = at.link.beam.root + at.link.beam.length
-            outputs[f"tip {at.link.name}"] = at.tip.pose.r - casadi.vertcat(end, 0, 0)
+            outputs[f"tip {at.link.name}"] = at.link.beam.moved(TIP, at.tip.pose.r)
     outputs |= {
         "endpoint": endpoint(state),
         "kinetic": kinetic_energy(state),

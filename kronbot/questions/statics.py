@@ -2,125 +2,60 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.cached import cached_property
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import Trace
 from kronbot.description import schema
-from kronbot.description.expressions.expression import Expression
-from kronbot.errors import Argument, ComputationError
+from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.mechanics.multibody.rotations import along, axial
 from kronbot.mechanics.static.compliance import compliance
-from kronbot.mechanics.static.equilibrium import Lost, Path, metric
+from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
+from kronbot.mechanics.static.equilibrium import Lost
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
-from kronbot.mechanics.static.tangent import Tangent
-from kronbot.model.build import build
+from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.model.build import at_order
 from kronbot.model.robot import Link, Robot
 from kronbot.questions import path_end
+from kronbot.questions.buckling import buckling
 from kronbot.questions.columns import units_of
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import passings, told_at
-from kronbot.questions.load_cases import Case
+from kronbot.questions.load_cases import one_case
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
 Array = npt.NDArray[np.float64]
 
 SOLVERS = ("newton", "linear")
-FULL = np.ones(2)
+SINGULAR = ": the stiffness is singular, there is no linear answer"
+# The block of cases after one that took less (s) is twice as large; a signal loses those of one block.
+BLOCK = 0.1
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What is asked: the cases, the solver, and the angles of joints at which gauges are set to zero, if any."""
+    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, and further loads."""
 
     cases: Sequence[Case]
     solver: str
     calibration: Array | None
+    given: Given = Given()
 
 
 @dataclass(frozen=True)
-class Equilibria:
-    """The static model of a robot at one order with its numbers, able to find equilibria."""
+class Found:
+    """The states q (N, n) of the cases before one that has no equilibrium, and what that one's error is."""
 
-    robot: Robot
-    statics: schema.Statics
-
-    @cached_property
-    def model(self) -> StaticModel:
-        """The traced model."""
-        return StaticModel.of(self.robot, self.statics)
-
-    @cached_property
-    def balance(self) -> Trace:
-        """Forces, stiffness and endpoint Jacobian."""
-        return self.model.balance()
-
-    def stiffness(self, q: Array, wrench: Array, shares: Array, free: list[int]) -> tuple[Array, Array]:
-        """Forces F (n,) and the rows and columns of dF/dq that belong to the free coordinates."""
-        values = self.balance(q, wrench, shares)
-        return values["F"], values["K"].reshape(self.robot.n, self.robot.n)[np.ix_(free, free)]
-
-    def tangent(self, q: Array, case: Case) -> Tangent:
-        """The stiffness of the coordinates that are free in a case, under its whole load."""
-        free = sorted([*self.robot.flexible, *case.torques])
-        return Tangent(self.stiffness(q, case.wrench, FULL, free)[1], metric(self.robot, free, PURPOSE))
-
-    def path(self, wrench: Array, free: list[int], shares: Callable[[float], Array]) -> Path:
-        """Equilibria of the free coordinates while gravity and loads have the given shares."""
-
-        def balance(q: Array, share: float) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, wrench, shares(share), free)
-            return F[free], K
-
-        return Path(balance, free, metric(self.robot, free, PURPOSE))
-
-    def newton(self, case: Case) -> Array:
-        """The equilibrium (n,) that the growing load, or the start, leads to; then joints with torques are let go.
-
-        Raises Lost where there is none on the way.
-        """
-        modal = list(self.robot.flexible)
-        q = self._placed(case)
-        if case.start[modal].any():
-            q = self._released(q, case, modal)
-        else:
-            q = self.path(case.wrench, modal, lambda share: share * FULL).follow(q, 0.0, 1.0)
-        return self._released(q, case, sorted([*modal, *case.torques])) if case.torques else q
-
-    def _released(self, q: Array, case: Case, free: list[int]) -> Array:
-        """The equilibrium (n,) that the free coordinates reach from q while the forces that hold them there fade."""
-        given = np.array([case.torques.get(place, 0.0) for place in free])
-        holding = self.stiffness(q, case.wrench, FULL, free)[0][free]
-
-        def balance(q: Array, share: float) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, case.wrench, FULL, free)
-            return F[free] - (1 - share) * holding - share * given, K
-
-        return Path(balance, free, metric(self.robot, free, PURPOSE)).follow(q, 0.0, 1.0)
-
-    def linear(self, case: Case) -> Array:
-        """Modal coordinates of one solve: the forces kept to first order in q_f about 0, Piedboeuf (39)-(42)."""
-        modal = list(self.robot.flexible)
-        q = self._placed(replace(case, start=np.zeros(self.robot.n)))
-        F, K = self.stiffness(q, case.wrench, FULL, modal)
-        if modal:
-            q[modal] = np.linalg.solve(K, -F[modal])
-        return q
-
-    def _placed(self, case: Case) -> Array:
-        q = case.start.copy()
-        q[[joint.index for joint in self.robot.joints]] = case.angles
-        return q
+    q: Array
+    error: ComputationError | None = None
 
 
 def statics(robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
@@ -138,27 +73,20 @@ def _statics(
     linear = inquiry.solver == "linear"
     with met.heard():
         # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
-        solved = build(robot.description, "2", robot.parameters) if linear and robot.order == "exact" else robot
-        equilibria = Equilibria(solved, statics)
+        solved = at_order(robot, "2") if linear and robot.order == "exact" else robot
+        equilibria = Equilibria(solved, statics, inquiry.given)
         trace = equilibria.model.linear_report() if linear else equilibria.model.report()
         at_rest = None
         if inquiry.calibration is not None:  # before the rows, which an error would lose
-            still = Case(inquiry.calibration, np.zeros(6), {}, np.zeros(robot.n))
-            bare = Equilibria(solved, replace(statics, loads=(), distributed=()))
-            at_rest = trace(_solved(bare, still, linear, "calibration: "), np.zeros(6), FULL)
-    count = len(inquiry.cases)
-
-    def solutions() -> Iterator[Array]:
-        for i, case in enumerate(inquiry.cases):
-            yield _solved(equilibria, case, linear, f"case {i + 1}: " if count > 1 else "")
-            progress((i + 1) / count)
-
-    states, error = gathered(met, solutions(), lambda found: f"interrupted after {len(found)} of {count} cases")
-    done = inquiry.cases[: len(states)]
-    q = np.array(states)
-    wrenches = np.array([case.wrench for case in done])
-    rows = trace.rows(q, wrenches, np.tile(FULL, (len(done), 1)))
-    series = _series(solved, statics, q, wrenches, rows, at_rest)
+            still, bare = [_still(solved, inquiry.calibration)], replace(statics, loads=(), distributed=())
+            found = _solved(Equilibria(solved, bare), still, linear, lambda row: "calibration: ")
+            if found.error is not None:
+                raise found.error
+            at_rest = trace.rows(found.q, equilibria.loads(still), whole(np.ones(1)))
+    q, error = _gathered(met, equilibria, inquiry, progress)
+    done = inquiry.cases[: len(q)]
+    rows = trace.rows(q, equilibria.loads(done), whole(np.ones(len(q))))
+    series = _series(solved, statics, q, np.array([case.wrench for case in done]), rows, at_rest)
     beyond = int(beyond_small(solved, q, PURPOSE).sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
     if any(case.start.any() for case in inquiry.cases):
@@ -168,47 +96,146 @@ def _statics(
     arrays: dict[str, Named] = {}
     start: dict[str, dict[str, float]] = {}
     if len(inquiry.cases) == 1:
-        case = done[0]
-        free = sorted([*robot.flexible, *case.torques])
-        place = equilibria._placed(case) if linear else q[0]
-        values = equilibria.balance(place, case.wrench, FULL)
-        K = values["K"].reshape(robot.n, robot.n)[np.ix_(free, free)]
-        arrays, found = compliance(K, values["J"].reshape(6, robot.n)[:, free])
-        summary |= _stability(equilibria.tangent(place, case).stability) | found
+        place = equilibria.straight(done) if linear else q
+        tangent = equilibria.tangent(place, done)
+        J = equilibria.model.endpoint()(place[0], equilibria.loads(done)[0], np.ones(2))["J"]
+        arrays, found_too = compliance(tangent.K[0], J.reshape(6, robot.n)[:, equilibria.free(done)])
+        summary |= _stability(str(tangent.stability[0])) | found_too
         start = {"q": dict(zip(solved.coordinates, q[0].tolist(), strict=True))}
-    elif not linear:
-        summary |= _unstable(equilibria, done, states)
-    units = units_of(robot, series)
-    told = [f"{each} by up to {each.amount}, first in case {each.first + 1}" for each in passings(solved, q)]
-    if len(inquiry.cases) == 1:
         told = told_at(solved, q[0])
-    return Outcome(
-        Result(
-            PURPOSE,
-            robot.name,
-            robot.order,
-            start,
-            arrays,
-            series,
-            summary,
-            told,
-            units=units,
-            about=robot,
-            asked=(statics, inquiry),
-        ),
-        error,
+    else:
+        if not linear:
+            summary |= _unstable(equilibria.tangent(q, done).stability)
+        told = [f"{each} by up to {each.amount}, first in case {each.first + 1}" for each in passings(solved, q)]
+    units, asked = units_of(robot, series), (statics, inquiry)
+    answer = Result(
+        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=asked
     )
+    return Outcome(answer, error)
 
 
-def _solved(equilibria: Equilibria, case: Case, linear: bool, where: str) -> Array:
-    """The equilibrium q (n,) of a case. Raises ComputationError that begins with where there is none."""
+def _gathered(
+    met: Interruptions, equilibria: Equilibria, inquiry: Inquiry, progress: Callable[[float], None]
+) -> tuple[Array, KronbotError | None]:
+    """The states (N, n) of the cases before one fails or a signal comes, and what stopped them.
+
+    Cases are solved in blocks that grow as long as a block takes no time; a case does not depend on its block.
+    """
+    cases, linear = inquiry.cases, inquiry.solver == "linear"
+    count, done = len(cases), 0
+
+    def where(row: int) -> str:
+        return f"case {done + row + 1}: " if count > 1 else ""
+
+    def blocks() -> Iterator[Array]:
+        nonlocal done
+        size = 1
+        while done < count:
+            begun = time.perf_counter()
+            found = _solved(equilibria, cases[done : done + size], linear, where)
+            done += len(found.q)
+            if len(found.q):
+                yield found.q
+                progress(done / count)
+            if found.error is not None:
+                raise found.error
+            if time.perf_counter() - begun < BLOCK:
+                size *= 2
+
+    found, error = gathered(met, blocks(), lambda found: f"interrupted after {sum(map(len, found))} of {count} cases")
+    return np.concatenate(found), error
+
+
+def _solved(equilibria: Equilibria, cases: Sequence[Case], linear: bool, where: Callable[[int], str]) -> Found:
+    """Equilibria of some cases; the error of the first that has none begins with ``where`` it is."""
+    robot = equilibria.robot
     try:
-        return equilibria.linear(case) if linear else equilibria.newton(case)
+        ends = None if linear else equilibria.newton(cases)
+        q = equilibria.linear(cases) if ends is None else ends.q
+        failed = np.isnan(q).any(axis=1) if ends is None else ends.lost
+        row = int(failed.argmax()) if failed.any() else len(q)
+        if ends is None or row == len(q):
+            singular = ComputationError(where(row), _named(robot, cases[row]), SINGULAR) if row < len(q) else None
+            return Found(q[:row], singular)
+        lost = Lost(float(ends.shares[row]), q[row])
+        return Found(q[:row], ComputationError(where(row), *_lost(equilibria, cases[row], lost).args))
     except np.linalg.LinAlgError:
-        why = ": the stiffness is singular, there is no linear answer"
-        raise ComputationError(where, _named(equilibria.robot, case), why) from None
-    except Lost as lost:
-        raise ComputationError(where, *_lost(equilibria, case, lost).args) from None
+        raise ComputationError(where(0), _named(robot, cases[0]), SINGULAR) from None
+
+
+def with_buckling(
+    robot: Robot, statics_of_file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]
+) -> Outcome:
+    """The answer to one case with the smallest multiple of the loads that makes the stiffness singular.
+
+    Where that is less than the load there is no equilibrium to report, and the answer is that factor. Raises
+    UsageError where there is more than one case.
+    """
+    cases = inquiry.cases
+    if len(cases) != 1:
+        raise UsageError(f"buckling is for one case, not {len(cases)}: ", *one_case(robot, cases))
+    borne = buckling(Equilibria(robot, statics_of_file, inquiry.given), cases[0], inquiry.solver)
+    try:
+        outcome = statics(robot, statics_of_file, inquiry, progress)
+    except ComputationError:
+        factor = borne.get("buckling_factor")
+        if not isinstance(factor, float) or factor > 1:
+            raise
+        summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": inquiry.solver}
+        summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
+        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), None)
+    return replace(outcome, result=replace(outcome.result, summary={**outcome.result.summary, **borne}))
+
+
+def at_orders(
+    robot: Robot,
+    statics: schema.Statics,
+    inquiry: Inquiry,
+    orders: Sequence[str],
+    progress: Callable[[float], None],
+) -> dict[str, Outcome]:
+    """The same cases at several kinematic orders, by order, each with the cases before the first that fails.
+
+    Errors name the order. Who interrupts waits for no further one. Raises the first error where there is no case at
+    all.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for i, order in enumerate(orders):
+        other = at_order(robot, order)
+        cases = [_renamed(case, robot, other) for case in inquiry.cases]
+
+        def show(share: float, before: int = i) -> None:
+            progress((before + share) / len(orders))
+
+        outcomes[order] = outcome = _at_order(other, statics, replace(inquiry, cases=cases), show)
+        if isinstance(outcome.error, Interrupted):
+            break
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
+    if errors and not any(outcome.result.summary["cases"] for outcome in outcomes.values()):
+        raise errors[0]
+    return outcomes
+
+
+def _at_order(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+    try:
+        outcome = statics(robot, file, inquiry, progress)
+    except (ComputationError, Interrupted) as error:
+        summary: dict[str, Scalar] = {"complete": False, "cases": 0, "solver": inquiry.solver}
+        outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), error)
+    if outcome.error is None:
+        return outcome
+    return replace(outcome, error=type(outcome.error)(f"order {robot.order}: ", *outcome.error.args))
+
+
+def _renamed(case: Case, robot: Robot, other: Robot) -> Case:
+    """The case for the same robot at another order, whose coordinates have other places."""
+    places = {name: place for place, name in enumerate(other.coordinates)}
+    start = np.zeros(other.n)
+    for name, value in zip(robot.coordinates, case.start, strict=True):
+        if name in places:
+            start[places[name]] = value
+    torques = {places[robot.coordinates[place]]: value for place, value in case.torques.items()}
+    return replace(case, torques=torques, start=start)
 
 
 def sag(robot: Robot, angles: Array) -> Array:
@@ -217,9 +244,9 @@ def sag(robot: Robot, angles: Array) -> Array:
     Raises ComputationError where there is none on the way from straight beams, UsageError where a parameter is free.
     """
     equilibria = Equilibria(robot, schema.Statics())
-    case = Case(angles, np.zeros(6), {}, np.zeros(robot.n))
+    case = _still(robot, angles)
     try:
-        return equilibria.newton(case)
+        return equilibria.newton([case]).of(0)
     except Lost as lost:
         raise ComputationError(
             f"no equilibrium to start in: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
@@ -248,7 +275,7 @@ def _series(
         values = rows[f"gauge {gauge.name}"]
         series |= {f"{word}.{gauge.name}": values[:, i] for i, word in reversed(list(enumerate(words)))}
         if at_rest is not None:
-            zero = at_rest[f"gauge {gauge.name}"]
+            zero = at_rest[f"gauge {gauge.name}"][0]
             relative = {f"{word}_relative.{gauge.name}": values[:, i] - zero[i] for i, word in enumerate(words)}
             series |= dict(reversed(relative.items()))
     for link, places, turns in _tips(robot, rows):
@@ -267,7 +294,7 @@ def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array
         if link.beam is not None:
             places = rows[f"tip {link.name}"]
             turns = rows[f"turns {link.name}"].reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3)
-            vectors = axial(turns[:, -1]) if "quadratic" in rows else np.array([along(each)[-1] for each in turns])
+            vectors = axial(turns[:, -1]) if "quadratic" in rows else along(turns)[:, -1]
             yield link, places, vectors
 
 
@@ -276,10 +303,15 @@ def _stability(word: str) -> dict[str, Scalar]:
     return {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
 
 
-def _unstable(equilibria: Equilibria, cases: Sequence[Case], states: Sequence[Array]) -> dict[str, Scalar]:
+def _unstable(verdicts: npt.NDArray[np.str_]) -> dict[str, Scalar]:
     """The number of equilibria that a disturbance leaves, and of those that may be such, where there are any."""
-    words = [equilibria.tangent(q, case).stability.partition(":")[0] for case, q in zip(cases, states, strict=True)]
-    return {f"{word}_cases": words.count(word) for word in ("unstable", "undecided") if word in words}
+    counts = {word: int(np.char.startswith(verdicts, word).sum()) for word in ("unstable", "undecided")}
+    return {f"{word}_cases": count for word, count in counts.items() if count}
+
+
+def _still(robot: Robot, angles: Array) -> Case:
+    """Joints at given values (joints,), nothing on the endpoint."""
+    return Case(angles, np.zeros(6), {}, np.zeros(robot.n))
 
 
 def _named(robot: Robot, case: Case) -> str:
@@ -302,15 +334,5 @@ def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
 
 
 def _end(equilibria: Equilibria, case: Case, lost: Lost, what: str) -> str:
-    path = equilibria.path(case.wrench, list(equilibria.robot.flexible), lambda share: share * FULL)
-    straight = equilibria._placed(replace(case, start=np.zeros(equilibria.robot.n)))
-    return path_end.told(equilibria.robot, path, straight, lost, what, PURPOSE)
-
-
-def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
-    """Joint angles (joints,) of the file's calibration; joints that it does not name are at 0."""
-    values = [
-        robot.parameters.value(entry[joint.name], "statics.calibration") if joint.name in entry else 0.0
-        for joint in robot.joints
-    ]
-    return np.array(values)
+    path = equilibria.paths(equilibria.loads([case]), list(equilibria.robot.flexible)).of(0)
+    return path_end.told(equilibria.robot, path, equilibria.straight([case])[0], lost, what, PURPOSE)

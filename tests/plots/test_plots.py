@@ -37,7 +37,7 @@ from kronbot.questions import linearize as linearization  # noqa: E402
 from kronbot.questions import linearize_along as floquet  # noqa: E402
 from kronbot.questions import modes as vibration  # noqa: E402
 from kronbot.questions import statics as static_question  # noqa: E402
-from kronbot.questions.comparison import at_orders, side_by_side  # noqa: E402
+from kronbot.questions.comparison import side_by_side  # noqa: E402
 from kronbot.questions.load_cases import Sweep  # noqa: E402
 from kronbot.questions.result import Result  # noqa: E402
 
@@ -154,7 +154,7 @@ def sweep(robot, angles, forces, *orders):
     cases = Sweep(angles, forces, []).cases(robot, np.zeros((1, robot.n)), {})
     entry = robot.file.statics or description.schema.Statics()
     inquiry = static_question.Inquiry(cases, "newton", None)
-    return at_orders(robot, entry, inquiry, orders, lambda share: None)
+    return static_question.at_orders(robot, entry, inquiry, orders, lambda share: None)
 
 
 @pytest.fixture
@@ -607,7 +607,7 @@ def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     cases = Sweep({}, [[0, -10, 0]], []).cases(robot, q, {})
     inquiry = static_question.Inquiry(cases, "newton", None)
     entry = description.schema.Statics()
-    result = at_orders(robot, entry, inquiry, ("2",), lambda share: None)["2"].result
+    result = static_question.at_orders(robot, entry, inquiry, ("2",), lambda share: None)["2"].result
     figure = picture(statics.draw, result)
     assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, 0, newton solver"
     axis = starting(figure, "torque of q1")

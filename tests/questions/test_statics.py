@@ -16,11 +16,11 @@ from scipy.optimize import minimize
 from kronbot import description, loads
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted
-from kronbot.mechanics.static.equilibrium import Lost, metric
+from kronbot.mechanics.static.equilibria import Case, Equilibria
+from kronbot.mechanics.static.equilibrium import Ends, Lost, metric
 from kronbot.model.build import build
 from kronbot.questions.buckling import buckling
-from kronbot.questions.load_cases import Case
-from kronbot.questions.statics import Equilibria, Inquiry, statics
+from kronbot.questions.statics import Inquiry, statics
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "piedboeuf.json").read_text())
 GAUGES = ("g1", "g2", "g3")
@@ -355,26 +355,27 @@ def test_a_load_past_what_the_order_can_bear_is_said_so():
 
 @pytest.mark.parametrize("becomes", [SystemError, RuntimeError, Lost, np.linalg.LinAlgError, None])
 def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
-    """The cases so far are kept, whatever the third one ends with."""
+    """The cases so far are kept, whatever the third block, after one and two, ends with."""
     newton, asked = Equilibria.newton, []
 
-    def interrupted(self, case):
-        asked.append(case)
+    def interrupted(self, cases):
+        asked.append(cases)
         if len(asked) < 3:
-            return newton(self, case)
+            return newton(self, cases)
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         if becomes is not None:
-            raise becomes(0.5, case.start) if becomes is Lost else becomes("whatever")
-        return newton(self, case)
+            raise becomes(0.5, cases[0].start) if becomes is Lost else becomes("whatever")
+        return newton(self, cases)
 
     monkeypatch.setattr(Equilibria, "newton", interrupted)
+    monkeypatch.setattr("kronbot.questions.statics.BLOCK", 60.0)
     robot = piedboeuf("2")
-    cases = [Case(np.array([angle]), np.zeros(6), {}, np.zeros(robot.n)) for angle in (0.0, 0.1, 0.2, 0.3)]
+    cases = [Case(np.array([angle / 10]), np.zeros(6), {}, np.zeros(robot.n)) for angle in range(8)]
     outcome = statics(robot, robot.file.statics, Inquiry(cases, "newton", None), lambda share: None)
     assert isinstance(outcome.error, Interrupted)
     assert outcome.result.summary["complete"] is False
-    assert outcome.result.summary["cases"] == (3 if becomes is None else 2)
+    assert outcome.result.summary["cases"] == (7 if becomes is None else 3)
 
 
 @pytest.mark.parametrize(
@@ -425,11 +426,57 @@ def test_a_calibration_without_an_equilibrium_costs_no_row(monkeypatch):
     """It is told before the first case."""
     robot, shares = piedboeuf("2"), []
 
-    def lost(self, case):
-        raise Lost(0.5, case.start)
+    def lost(self, cases):
+        return Ends(np.array([case.start for case in cases]), np.full(len(cases), 0.5), np.ones(len(cases), dtype=bool))
 
     monkeypatch.setattr(Equilibria, "newton", lost)
     cases = [Case(np.array([angle]), np.zeros(6), {}, np.zeros(robot.n)) for angle in (0.0, 0.1)]
     with pytest.raises(ComputationError, match="^calibration: theta = 0.3: "):
         statics(robot, robot.file.statics, Inquiry(cases, "newton", np.array([0.3])), shares.append)
     assert shares == []
+
+
+ROWS = """
+kronbot: 1
+name: rows
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 9, load: null}
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.1, EI: {z: EI}, modes: {v: 2}}
+"""
+
+
+def test_cases_together_are_those_one_by_one():
+    """To the last bit: each on its own path with its own steps, whatever is beside it."""
+    robot = loads(ROWS)
+    forces = [[0, -1, 0], [-19, -0.1, 0], [3, 2, 0], [-15, 4, 0], [0, 0, 0]]
+    for more in ({"loads": {"a": [0, 0.5, 0]}}, {"tau": {"q1": 0.3}, "q": {"q1": -1.5}}):
+        together = robot.statics(forces=forces, **more)
+        for row, force in enumerate(forces):
+            alone = robot.statics(forces=[force], **more)
+            assert {name: column[row] for name, column in together.series.items()} == {
+                name: column[0] for name, column in alone.series.items()
+            }
+    stiff = robot.with_parameters(EI=20).statics(forces=forces)
+    fresh = loads(ROWS, parameters={"EI": 20}).statics(forces=forces)
+    assert stiff.to_dict() == fresh.to_dict()
+
+
+def test_loads_that_are_given_are_those_of_a_file():
+    """They are values of the trace, and the file's are expressions in it."""
+    acting = "{loads: [{frame: a, force: [1, -2, 0], moment: [0, 0, 3]}], distributed: [{link: a, force: [0, 1, 0]}]}"
+    of_file = loads(ROWS + f"statics: {acting}").statics(q={"q1": 0.3})
+    given = loads(ROWS).statics(q={"q1": 0.3}, loads={"a": [1, -2, 0, 0, 0, 3]}, distributed={"a": [0, 1, 0]})
+    for name, column in of_file.series.items():
+        np.testing.assert_allclose(given[name], column, rtol=1e-12, atol=1e-12)
+
+
+def test_the_first_case_without_equilibrium_is_named_though_others_are_solved_beside_it():
+    forces = [[0, -1, 0], [0, -1, 0], [0, -1, 0], [0, -1, 0], [-30, -0.1, 0], [0, -2, 0], [-40, -0.1, 0]]
+    with pytest.raises(ComputationError, match="^case 5: q1 = 0, force.x = -30, .*beyond 0.") as caught:
+        loads(ROWS).statics(forces=forces)
+    assert caught.value.partial.summary["cases"] == 4

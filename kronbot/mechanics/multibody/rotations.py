@@ -11,31 +11,59 @@ Array = npt.NDArray[np.float64]
 
 # Below this a rotation has no axis of its own: it is whole turns about the axis before it.
 AXIS = 1e-7
-TURNS = range(-8, 9)
+TURNS = np.arange(-8, 9)
 
 
 def axial(R: Array) -> Array:
-    """The rotation vectors (N, 3) of matrices (N, 3, 3) that are expanded in them to second order."""
-    return np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1) / 2
+    """The rotation vectors (..., 3) of matrices (..., 3, 3) that are expanded in them to second order."""
+    turns = [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]]
+    return np.stack(turns, axis=-1) / 2
 
 
 def along(R: Array) -> Array:
-    """Rotation vectors (K, 3) of matrices (K, 3, 3) that follow each other continuously from the identity.
+    """Rotation vectors (..., K, 3) of matrices (..., K, 3, 3) that follow each other continuously from the identity.
 
     They may grow beyond pi: a beam that is bent into a full circle has turned by 2 pi at its tip, not by 0. Between
     neighbours the change must be under pi.
     """
-    from scipy.spatial.transform import Rotation
-
-    vectors = np.empty((len(R), 3))
-    before = np.zeros(3)
-    try:
-        principals = Rotation.from_matrix(R).as_rotvec()
-    except ValueError:  # rounding has left no rotation of them
-        raise ComputationError("deflections are so large that numbers overflow") from None
-    for k, principal in enumerate(principals):
-        size = np.linalg.norm(principal)
-        axis = principal / size if size > AXIS else before / (np.linalg.norm(before) or 1.0)
-        branches = [principal + 2 * np.pi * turn * axis for turn in TURNS]
-        before = vectors[k] = min(branches, key=lambda vector: float(np.linalg.norm(vector - before)))
+    principals = _principal(R)
+    if (_size(np.diff(principals, axis=-2)) < np.pi).all() and (_size(principals[..., 0, :]) < np.pi).all():
+        return principals
+    vectors = np.empty_like(principals)
+    before = np.zeros_like(principals[..., 0, :])
+    for k in range(principals.shape[-2]):
+        principal = principals[..., k, :]
+        size, length = _size(principal)[..., None], _size(before)[..., None]
+        turned = size > AXIS
+        axis = np.where(turned, principal / np.where(turned, size, 1.0), before / np.where(length > 0, length, 1.0))
+        branches = principal[..., None, :] + 2 * np.pi * TURNS[:, None] * axis[..., None, :]
+        nearest = _size(branches - before[..., None, :]).argmin(axis=-1)
+        before = vectors[..., k, :] = np.take_along_axis(branches, nearest[..., None, None], axis=-2)[..., 0, :]
     return vectors
+
+
+def _principal(R: Array) -> Array:
+    """Rotation vectors (..., 3) of at most pi, by the largest component of the unit quaternion (Shepperd 1978).
+
+    Here, since SciPy's take half a second to import.
+    """
+    if not np.isfinite(R).all():
+        raise ComputationError("deflections are so large that numbers overflow")
+    diagonal, trace = np.diagonal(R, axis1=-2, axis2=-1), np.trace(R, axis1=-2, axis2=-1)[..., None]
+    skew = 2 * axial(R)
+    quarters = np.empty((*R.shape[:-2], 4, 4))  # row i: 4 q_i times the quaternion (x, y, z, w)
+    quarters[..., :3, :3] = R + R.swapaxes(-2, -1)
+    quarters[..., range(3), range(3)] = 1 - trace + 2 * diagonal
+    quarters[..., :3, 3] = quarters[..., 3, :3] = skew
+    quarters[..., 3, 3] = 1 + trace[..., 0]
+    largest = np.diagonal(quarters, axis1=-2, axis2=-1).argmax(axis=-1)
+    row = np.take_along_axis(quarters, largest[..., None, None], axis=-2)[..., 0, :]
+    row = np.where(row[..., 3:] < 0, -row, row)
+    sine = _size(row[..., :3])[..., None]
+    angle = 2 * np.arctan2(sine, row[..., 3:])
+    return np.asarray(angle / np.where(sine > 0, sine, 1.0) * row[..., :3])
+
+
+def _size(vectors: Array) -> Array:
+    """Lengths (...) of vectors (..., 3)."""
+    return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))

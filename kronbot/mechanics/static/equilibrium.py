@@ -17,12 +17,15 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import traced
-from kronbot.mechanics.static.tangent import Index, Tangent, crossed
+from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
 from kronbot.model.robot import Robot
 
 Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
 # (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m).
 Balance = Callable[[Array, float], tuple[Array, Array]]
+# The same for some rows of many cases: (which (k,), q (k, n), shares (k,)) -> (k, m) and (k, m, m).
+Balances = Callable[[Rows, Array, Array], tuple[Array, Array]]
 
 CONTRACTION = 0.5
 # Corrections (rad) that end the iteration; rounding alone may keep badly scaled coordinates above the first.
@@ -42,6 +45,25 @@ class Lost(Exception):
 
     share: float
     q: Array
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where paths of equilibria end: the states q (N, n), the shares of the load there (N,), and which were lost."""
+
+    q: Array
+    shares: Array
+    lost: Flags
+
+    def put(self, rows: Rows, ends: Ends) -> None:
+        """Other ends in place of those of some rows."""
+        self.q[rows], self.shares[rows], self.lost[rows] = ends.q, ends.shares, ends.lost
+
+    def of(self, row: int) -> Array:
+        """The equilibrium (n,) of a case. Raises Lost."""
+        if self.lost[row]:
+            raise Lost(float(self.shares[row]), self.q[row])
+        return np.asarray(self.q[row])
 
 
 def metric(robot: Robot, free: list[int], purpose: str) -> Array:
@@ -64,67 +86,120 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
 
 
 @dataclass(frozen=True)
+class Paths:
+    """Equilibria of many cases over a share of the load, each on its own path with its own steps.
+
+    ``balance``, the places in q that are ``free``, and their metric. What comes of a case does not depend on the
+    others beside it.
+    """
+
+    balance: Balances
+    free: list[int]
+    metric: Array
+
+    def size(self, changes: Array) -> Array:
+        """Sizes (k,) of changes (k, m) of the free coordinates, rad."""
+        with np.errstate(all="ignore"):
+            squares = changes[:, None, :] @ self.metric @ changes[:, :, None]
+            return np.asarray(np.sqrt(np.maximum(squares[:, 0, 0], 0.0)))
+
+    def follow(self, q: Array, share: float, goal: float) -> Ends:
+        """The equilibria at the share ``goal``, on the paths that lead through the rows q (N, n) at ``share``."""
+        count = len(q)
+        origin, q, shares, steps = q, q.copy(), np.full(count, share), np.full(count, goal - share)
+        lost, going = np.zeros(count, dtype=bool), np.arange(count if share != goal else 0)
+        index = self._index(going, q, shares)
+        while len(going):
+            left = goal - shares[going]
+            step = np.where(np.abs(steps[going]) <= np.abs(left), steps[going], left)
+            tried = np.where(step == left, goal, shares[going] + step)
+            found, well = self.correct(going, q[going], tried, index[going])
+            well[well] = ~crossed(index[going[well]], self._index(going[well], found[well], tried[well]))
+            far = well & (self.size((found - origin[going])[:, self.free]) > FURTHEST)
+            short = ~well & (np.abs(step) / 2 < SHORTEST * abs(goal or 1.0))
+            lost[going] = far | short
+            on = well & ~far
+            q[going[on]], shares[going[on]] = found[on], tried[on]
+            steps[going] = np.where(well, 2 * step, step / 2)
+            going = going[~lost[going] & (shares[going] != goal)]
+        return Ends(q, shares, lost)
+
+    def of(self, row: int) -> Path:
+        """The path of one case."""
+
+        def balance(q: Array, share: float) -> tuple[Array, Array]:
+            F, K = self.balance(np.array([row]), q[None], np.array([share]))
+            return F[0], K[0]
+
+        return Path(balance, self.free, self.metric)
+
+    def _index(self, rows: Rows, q: Array, shares: Array) -> Index:
+        """What changes on a path where the stiffness is singular."""
+        if not len(rows):
+            return np.zeros((0, 2), dtype=int)
+        return Tangent(self.balance(rows, q, shares)[1], self.metric).index
+
+    def correct(self, rows: Rows, q: Array, shares: Array, index: Index) -> tuple[Array, Flags]:
+        """The equilibria near the rows q (k, n), and to which of them Newton's method contracts at once.
+
+        It does not where a singular stiffness, told by the ``index`` (k, 2), is on the way.
+        """
+        at, well = q.copy(), np.full(len(q), not self.free)
+        going, before = np.arange(len(q) if self.free else 0), np.full(len(q), np.inf)
+        for _ in range(CORRECTIONS):
+            if not len(going):
+                break
+            F, K = self.balance(rows[going], at[going], shares[going])
+            tangent = Tangent(K, self.metric).index
+            corrections = solved(K, -F)
+            sizes = self.size(corrections)
+            fine = (tangent[:, 1] >= 0) & ~crossed(index[going], tangent) & (sizes <= REACH)
+            stalled = sizes > np.maximum(CONTRACTION * before, CLOSE)
+            well[going[fine & stalled & (before < ROUNDING)]] = True
+            on = fine & ~stalled
+            going, before = going[on], sizes[on]
+            at[going[:, None], self.free] += corrections[on]
+            close = before <= CLOSE
+            well[going[close]] = True
+            going, before = going[~close], before[~close]
+        return at, well
+
+
+def solved(K: Array, F: Array) -> Array:
+    """K^-1 F (k, m) for rows of matrices (k, m, m), NaN where one is singular."""
+    try:
+        return np.asarray(np.linalg.solve(K, F[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        if len(K) == 1:
+            return np.full_like(F, np.nan)
+        return np.concatenate([solved(K[row : row + 1], F[row : row + 1]) for row in range(len(K))])
+
+
+@dataclass(frozen=True)
 class Path:
-    """Equilibria over a share of the load: ``balance``, the places in q that are ``free``, and their metric."""
+    """The same of one case: ``balance``, the places in q that are ``free``, and their metric."""
 
     balance: Balance
     free: list[int]
     metric: Array
 
     def size(self, change: npt.NDArray[np.floating]) -> float:
-        """Size of a change of the free coordinates, rad."""
-        return float(np.sqrt(np.maximum(change @ self.metric @ change, 0.0)))
+        """Size of a change (m,) of the free coordinates, rad."""
+        return float(self._paths.size(np.asarray(change[None], dtype=float))[0])
 
     def follow(self, q: Array, share: float, goal: float) -> Array:
         """The equilibrium at the share ``goal``, on the path that leads through q (n,) at ``share``.
 
         Raises Lost where the path ends before.
         """
-        step, index, origin = goal - share, self._index(q, share), q
-        while share != goal:
-            step = min(step, goal - share, key=abs)
-            found = self.correct(q, share + step, index)
-            if found is None or crossed(index, self._index(found, share + step)):
-                step /= 2
-                if abs(step) < SHORTEST * abs(goal or 1.0):
-                    raise Lost(share, q)
-                continue
-            if self.size((found - origin)[self.free]) > FURTHEST:
-                raise Lost(share, q)
-            share = goal if step == goal - share else share + step
-            q, step = found, 2 * step
-        return q
+        return self._paths.follow(q[None], share, goal).of(0)
 
-    def _index(self, q: Array, share: float) -> Index:
-        """What changes on a path where the stiffness is singular."""
-        return Tangent(self.balance(q, share)[1], self.metric).index
+    @property
+    def _paths(self) -> Paths:
+        def balance(rows: Rows, q: Array, shares: Array) -> tuple[Array, Array]:
+            found = [self.balance(at, share) for at, share in zip(q, shares.tolist(), strict=True)]
+            m = len(self.free)
+            forces = np.array([F for F, _ in found]).reshape(len(found), m)
+            return forces, np.array([K for _, K in found]).reshape(len(found), m, m)
 
-    def correct(self, q: Array, share: float, index: Index) -> Array | None:
-        """The equilibrium near q (n,), or None where Newton's method does not contract to it at once.
-
-        None also where a singular stiffness, told by its ``index``, is on the way to it.
-        """
-        if not self.free:
-            return q
-        before, at = np.inf, q
-        for _ in range(CORRECTIONS):
-            F, K = self.balance(at, share)
-            if not (np.isfinite(F).all() and np.isfinite(K).all()):
-                return None
-            if crossed(index, Tangent(K, self.metric).index):
-                return None
-            try:
-                correction = np.linalg.solve(K, -F)
-            except np.linalg.LinAlgError:
-                return None
-            size = self.size(correction)
-            if not np.isfinite(size) or size > REACH:
-                return None
-            if size > max(CONTRACTION * before, CLOSE):
-                return at if before < ROUNDING else None
-            at = at.copy()
-            at[self.free] += correction
-            if size <= CLOSE:
-                return at
-            before = size
-        return None
+        return Paths(balance, self.free, self.metric)

@@ -15,7 +15,7 @@ from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.inertia import mass_moment
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import LinkState, State
+from kronbot.mechanics.multibody.recursion import State
 from kronbot.model.robot import Robot
 
 
@@ -42,11 +42,12 @@ def wrench(robot: Robot, q: SX, name: str, force: SX, moment: SX) -> Loads:
     return Loads(at.J_T.T @ force + at.J_R.T @ moment, force, cross(at.pose.r, force) + moment)
 
 
-def along_beam(state: State, at: LinkState, force: SX) -> Loads:
-    """A dead force per length of the undeformed beam (3 x 1, N/m), the gradient of its potential."""
+def along_beam(state: State, link: str, force: SX) -> Loads:
+    """A dead force per length of the undeformed beam of a link (3 x 1, N/m), the gradient of its potential."""
+    at = next(at for at in state.links if at.link.name == link)
     beam = at.link.beam
     if beam is None:
-        raise ValueError(f"link {at.link.name!r} has no beam")
+        raise ValueError(f"link {link!r} has no beam")
     nodes, weights = beam.nodes
     moment = SX(3, 1)  # of unit density: int r dx
     for each, weight in zip(beam.cross_sections(nodes.tolist(), state.q[at.link.modal, :]), weights, strict=True):
@@ -55,7 +56,7 @@ def along_beam(state: State, at: LinkState, force: SX) -> Loads:
     return Loads(generalized, beam.length * force, cross(moment, force))
 
 
-def in_every_case(state: State, statics: schema.Statics) -> Loads:
+def of_file(state: State, statics: schema.Statics) -> Loads:
     """The loads that the file puts on frames and beams in every case of its sweep."""
     robot = state.robot
     number = robot.parameters.vector
@@ -63,8 +64,7 @@ def in_every_case(state: State, statics: schema.Statics) -> Loads:
     for load in statics.loads:
         total += wrench(robot, state.q, load.frame, number(load.force), number(load.moment))
     for each in statics.distributed:
-        at = next(at for at in state.links if at.link.name == each.link)
-        total += along_beam(state, at, number(each.force))
+        total += along_beam(state, each.link, number(each.force))
     return total
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi
@@ -15,7 +15,7 @@ from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint, frame, relative_motion, truncated
 from kronbot.mechanics.multibody.recursion import LinkState, State, inverse_dynamics, propagate
-from kronbot.mechanics.static.loads import Loads, in_every_case, weight, wrench
+from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
 from kronbot.model.robot import BASE, Robot, gauge_place
 
@@ -26,25 +26,29 @@ PURPOSE = "statics"
 class StaticModel:
     """A robot at rest under its loads, as functions of the symbols
 
-    ``q`` (n x 1), ``wrench`` (6 x 1: force N and moment N m on the endpoint, base frame) and ``shares`` (2 x 1) of
-    gravity and of all other loads. ``statics`` holds the loads of every case and the gauges.
+    ``q`` (n x 1), ``given`` and ``shares`` (2 x 1) of gravity and of all other loads. ``given`` is force (N) and moment
+    (N m) on the endpoint and then on each of ``frames``, and force along each of ``beams`` (N/m), in the base frame.
+    ``statics`` holds the file's loads and gauges.
     """
 
     robot: Robot
     statics: schema.Statics
+    frames: Sequence[str]
+    beams: Sequence[str]
     q: SX
-    wrench: SX
+    given: SX
     shares: SX
 
     @staticmethod
-    def of(robot: Robot, statics: schema.Statics) -> StaticModel:
+    def of(robot: Robot, statics: schema.Statics, frames: Sequence[str] = (), beams: Sequence[str] = ()) -> StaticModel:
         """The static model of a robot."""
-        return StaticModel(robot, statics, SX.sym("q", robot.n), SX.sym("wrench", 6), SX.sym("shares", 2))
+        given = SX.sym("given", 6 * (1 + len(frames)) + 3 * len(beams))
+        return StaticModel(robot, statics, frames, beams, SX.sym("q", robot.n), given, SX.sym("shares", 2))
 
     @property
     def inputs(self) -> dict[str, SX]:
         """The symbols by word."""
-        return {"q": self.q, "wrench": self.wrench, "shares": self.shares}
+        return {"q": self.q, "given": self.given, "shares": self.shares}
 
     @cached_property
     def state(self) -> State:
@@ -55,8 +59,12 @@ class StaticModel:
     @cached_property
     def loads(self) -> Loads:
         """All loads but gravity."""
-        at_endpoint = wrench(self.robot, self.q, "endpoint", self.wrench[:3], self.wrench[3:])
-        return (at_endpoint + in_every_case(self.state, self.statics)).times(self.shares[1])
+        total, numbers = of_file(self.state, self.statics), iter(casadi.vertsplit(self.given, 3))
+        for name in ("endpoint", *self.frames):
+            total += wrench(self.robot, self.q, name, next(numbers), next(numbers))
+        for name in self.beams:
+            total += along_beam(self.state, name, next(numbers))
+        return total.times(self.shares[1])
 
     @cached_property
     def forces(self) -> SX:
@@ -72,18 +80,18 @@ class StaticModel:
         acting = weight(self.state) + self.loads
         return -casadi.vertcat(acting.force, acting.moment)
 
-    @cached_property
-    def endpoint_jacobian(self) -> SX:
-        """J_T over J_R of the endpoint (6 x n)."""
-        at = relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, WORLD))
-        return casadi.vertcat(at.J_T, at.J_R)
-
     def balance(self) -> Trace:
-        """F, K = dF/dq and the endpoint Jacobian J as numbers."""
-        return self._traced(
-            "balance",
-            lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q), "J": self.endpoint_jacobian},
-        )
+        """F and K = dF/dq as numbers."""
+        return self._traced("balance", lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q)})
+
+    def endpoint(self) -> Trace:
+        """The endpoint Jacobian J, J_T over J_R (6 x n)."""
+
+        def outputs() -> dict[str, SX]:
+            at = relative_motion(self.robot, self.q, frame(self.robot, "endpoint"), frame(self.robot, WORLD))
+            return {"J": casadi.vertcat(at.J_T, at.J_R)}
+
+        return self._traced("endpoint", outputs)
 
     def report(self) -> Trace:
         """Everything that a row holds, at an equilibrium."""
@@ -109,8 +117,8 @@ class StaticModel:
         return outputs | self._strains()
 
     def _traced(self, what: str, outputs: Callable[[], dict[str, SX]]) -> Trace:
-        loads = self.statics.loads, self.statics.distributed, self.statics.gauges
-        return traced(self.robot, (what, *loads), PURPOSE, lambda: (self.inputs, outputs()))
+        asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
+        return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()))
 
     def _positions(self) -> dict[str, SX]:
         """Endpoint, its displacement from the rigid robot's, and for every beam its tip and rotations along it."""
@@ -123,8 +131,7 @@ class StaticModel:
             if beam is not None:
                 places = [*beam.nodes[0].tolist(), TIP]
                 sections = beam.cross_sections(places, self.q[each.link.modal, :])
-                straight = casadi.vertcat(beam.root + beam.length, 0, 0)
-                outputs[f"tip {each.link.name}"] = sections[-1].pose.r - straight
+                outputs[f"tip {each.link.name}"] = beam.moved(TIP, sections[-1].pose.r)
                 outputs[f"turns {each.link.name}"] = casadi.horzcat(*(section.pose.R for section in sections))
         return outputs
 

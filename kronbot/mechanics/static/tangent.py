@@ -13,57 +13,77 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.cached import cached_property
+
 Array = npt.NDArray[np.float64]
-# Whether K is symmetric, and the number of directions without stiffness; of another K only whether it is odd.
-Index = tuple[bool, int]
+Flags = npt.NDArray[np.bool_]
+# (..., 2): whether K is symmetric, and the number of directions without stiffness; of another K whether it is odd.
+# That number is -1 where K is not finite.
+Index = npt.NDArray[np.int_]
 
 # A skew part below this share of K, and an eigenvalue below it, are rounding.
 SKEW, ZERO = 1e-10, 1e-13
+FLUTTER = "undecided: moments in space have no potential, and beams may flutter without losing stiffness"
+SOFT = "undecided: a direction has no stiffness"
 
 
 @dataclass(frozen=True)
 class Tangent:
-    """The stiffness K (m x m) of the free coordinates, measured by their metric G (m x m, positive definite)."""
+    """Stiffnesses K (..., m, m) of the free coordinates, measured by their metric G (m x m, positive definite)."""
 
     K: Array
     G: Array
 
     @property
-    def _scaled(self) -> Array:
-        """K for coordinates of unit size."""
-        L = np.linalg.cholesky(self.G)
-        return np.asarray(np.linalg.solve(L, np.linalg.solve(L, self.K).T).T)
-
-    @property
     def index(self) -> Index:
         """What changes on a path where K is singular."""
-        S = self._scaled
-        if self._symmetric(S):
-            return True, int((np.linalg.eigvalsh((S + S.T) / 2) <= 0).sum())
-        return False, int(np.linalg.slogdet(S)[0] <= 0)
+        negative = (self._eigenvalues <= 0).sum(axis=-1)
+        if not self._symmetric.all():
+            negative = np.where(self._symmetric, negative, ~self._upright)
+        return np.stack([self._symmetric, np.where(self._finite, negative, -1)], axis=-1)
 
     @property
-    def stability(self) -> str:
-        """``stable``, ``unstable``, or ``undecided: `` and why."""
+    def stability(self) -> npt.NDArray[np.str_]:
+        """``stable``, ``unstable``, or ``undecided: `` and why, for every K."""
+        values = self._eigenvalues
+        if not values.shape[-1]:
+            return np.full(values.shape[:-1], "stable")
+        soft = np.abs(values[..., 0]) <= ZERO * np.abs(values).max(axis=-1)
+        skew = ~self._symmetric
+        return np.select(
+            [skew & ~self._upright, skew, soft, values[..., 0] > 0],
+            ["unstable", FLUTTER, SOFT, "stable"],
+            "unstable",
+        )
+
+    @cached_property
+    def _finite(self) -> Flags:
+        return np.asarray(np.isfinite(self.K).all(axis=(-2, -1)))
+
+    @cached_property
+    def _scaled(self) -> Array:
+        """K for coordinates of unit size; 0 where it is not finite, which would stop all others."""
+        inverse = np.linalg.inv(np.linalg.cholesky(self.G))
+        return inverse @ np.where(self._finite[..., None, None], self.K, 0.0) @ inverse.T
+
+    @cached_property
+    def _symmetric(self) -> Flags:
         S = self._scaled
-        if not len(S):
-            return "stable"
-        if not self._symmetric(S):
-            if np.linalg.slogdet(S)[0] < 0:
-                return "unstable"
-            return "undecided: moments in space have no potential, and beams may flutter without losing stiffness"
-        values = np.linalg.eigvalsh((S + S.T) / 2)
-        if abs(values[0]) <= ZERO * np.abs(values).max():
-            return "undecided: a direction has no stiffness"
-        return "stable" if values[0] > 0 else "unstable"
+        skew = np.abs(S - S.swapaxes(-2, -1)).max(axis=(-2, -1), initial=0.0)
+        return np.asarray(skew <= SKEW * np.abs(S).max(axis=(-2, -1), initial=0.0))
 
-    @staticmethod
-    def _symmetric(S: Array) -> bool:
-        return bool(np.abs(S - S.T).max(initial=0.0) <= SKEW * np.abs(S).max(initial=0.0))
+    @cached_property
+    def _eigenvalues(self) -> Array:
+        """Those of the symmetric part (..., m), the smallest first."""
+        return np.asarray(np.linalg.eigvalsh((self._scaled + self._scaled.swapaxes(-2, -1)) / 2), dtype=np.float64)
+
+    @property
+    def _upright(self) -> Flags:
+        """Whether the determinant is positive."""
+        return np.asarray(np.linalg.slogdet(self._scaled)[0] > 0)
 
 
-def crossed(before: Index, after: Index) -> bool:
+def crossed(before: Index, after: Index) -> Flags:
     """Whether K was singular between two points of a path, as their indices tell."""
-    if before[0] and after[0]:
-        return before[1] != after[1]
-    return before[1] % 2 != after[1] % 2
+    both = (before[..., 0] & after[..., 0]).astype(bool)
+    return np.asarray(np.where(both, before[..., 1] != after[..., 1], before[..., 1] % 2 != after[..., 1] % 2))
