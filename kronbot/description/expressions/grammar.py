@@ -1,6 +1,6 @@
 """Expressions of a robot file: exact trees, read by a whitelist and folded with the caller's arithmetic.
 
-Python's ``ast`` gives the syntax; everything that is not a number, a name, ``+ - * / **``, a parenthesis or a known
+Python's ``ast`` gives the tree; everything that is not a number, a name, ``+ - * / **``, a parenthesis or a known
 function of one argument is refused. Nothing is ever executed.
 """
 
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ast
 import keyword
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
+from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.wording import did_you_mean, named, quote, unknown_name
 from kronbot.errors import UsageError
@@ -31,6 +33,15 @@ _TOKEN = re.compile(
 _HINTS = {
     ",": "a comma has no meaning here (decimals are written with a point, functions take one argument)",
     "^": "'^' is not known, a power is written **",
+}
+
+
+_SUM, _PRODUCT = (ast.Add, ast.Sub), (ast.Mult, ast.Div)
+_OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
 }
 
 
@@ -59,51 +70,6 @@ class Number:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """Part of an expression: where it stands in the whole text, and the names it depends on."""
-
-    whole: str
-    start: int
-    end: int
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Literal(_Term):
-    value: Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class _Name(_Term):
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Negative(_Term):
-    operand: _Term
-
-
-@dataclass(frozen=True, slots=True)
-class _Call(_Term):
-    function: str
-    argument: _Term
-
-
-@dataclass(frozen=True, slots=True)
-class _Power(_Term):
-    base: _Term
-    exponent: _Term
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain(_Term):
-    """Sum or product of any length, taken from left to right (kept flat: its length is no depth)."""
-
-    first: _Term
-    rest: tuple[tuple[str, _Term], ...]
-
-
 @dataclass(frozen=True)
 class Expression:
     """An exact expression; equal and hashed by its text.
@@ -112,20 +78,22 @@ class Expression:
     """
 
     text: str
-    root: _Term = field(repr=False, compare=False)
+    root: ast.expr = field(repr=False, compare=False)
+    whole: str = field(repr=False, compare=False)
+    """What ``text`` is a part of, and the columns of the ``root`` count in."""
 
     def __str__(self) -> str:
         return self.text
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Parameter names, without ``pi`` and ``deg``."""
-        return self.root.names
+        return frozenset(node.id for node in ast.walk(self.root) if _is_parameter(node))
 
-    @property
+    @cached_property
     def constant(self) -> bool:
         """True where the value depends on no parameter."""
-        return not self.root.names
+        return not self.names
 
     def fold(
         self,
@@ -139,8 +107,8 @@ class Expression:
         Raises ExpressionError for a name that is missing; the caller's operators raise what they raise.
         """
 
-        def leaf(term: _Term) -> T | None:
-            return number(term.value) if isinstance(term, _Literal) else None
+        def leaf(node: ast.expr) -> T | None:
+            return number(_value(node)) if isinstance(node, ast.Constant) else None
 
         return _fold(self.root, leaf, names, functions)
 
@@ -155,8 +123,15 @@ class Expression:
         Small integer exponents stay ``int``. Raises ExpressionError for a name that is missing.
         """
 
-        def leaf(term: _Term) -> T | None:
-            return None if term.names else constant(Expression(term.whole[term.start : term.end], term))
+        changing: set[ast.AST] = set()
+        for node in reversed(list(ast.walk(self.root))):  # what a node is made of before it
+            if _is_parameter(node) or not changing.isdisjoint(ast.iter_child_nodes(node)):
+                changing.add(node)
+
+        def leaf(node: ast.expr) -> T | None:
+            if node in changing:
+                return None
+            return constant(Expression(self.whole[node.col_offset : node.end_col_offset], node, self.whole))
 
         return _fold(self.root, leaf, names, functions)
 
@@ -167,7 +142,9 @@ def parse(text: str | Number) -> Expression:
     if isinstance(text, Number):
         if len(text.text) > limits.EXPRESSION_LENGTH:
             raise ExpressionError(f"a number of more than {limits.EXPRESSION_LENGTH} characters")
-        return Expression(text.text, _Literal(text.text, 0, len(text.text), frozenset(), exact_number(text.text)))
+        root = ast.Constant(0)
+        root.value = exact_number(text.text)  # type: ignore[assignment]
+        return Expression(text.text, root, text.text)
     if len(text) > limits.EXPRESSION_LENGTH:
         raise ExpressionError(f"an expression of more than {limits.EXPRESSION_LENGTH} characters")
     spaced = re.sub(r"[\t\r\n]", " ", text)
@@ -177,7 +154,7 @@ def parse(text: str | Number) -> Expression:
         raise ExpressionError("an expression is missing")
     try:
         _check_tokens(bare)
-        return Expression(bare, _build(ast.parse(bare, mode="eval").body, bare, 0))
+        return Expression(bare, _checked(ast.parse(bare, mode="eval").body, bare, 0), bare)
     except ExpressionError as error:
         raise ExpressionError(error.message, error.offset + shift) from None
     except SyntaxError as error:
@@ -230,64 +207,56 @@ def _check_tokens(text: str) -> None:
         position = token.end()
 
 
-def _build(node: ast.expr, text: str, depth: int) -> _Term:
-    start, end = node.col_offset, node.end_col_offset or len(text)
+def _is_parameter(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id not in FUNCTIONS and node.id not in CONSTANTS
+
+
+def _checked(node: ast.expr, text: str, depth: int) -> ast.expr:
+    """The tree with exact numbers and without plus signs. Raises ExpressionError for what is no expression."""
+    start, end = node.col_offset, node.end_col_offset
     if depth > limits.EXPRESSION_DEPTH:
         raise _too_deep(text, start)
     match node:
         case ast.Constant():
-            return _Literal(text, start, end, frozenset(), exact_number(text[start:end], start))
+            node.value = exact_number(text[start:end], start)  # type: ignore[assignment]
         case ast.Name(id=name):
             if name in FUNCTIONS:
                 raise ExpressionError(f"{name} is a function: write {name}(...)", start)
-            return _Name(text, start, end, frozenset() if name in CONSTANTS else frozenset((name,)), name)
-        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
-            return _build(inner, text, depth + 1)
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            operand = _build(inner, text, depth + 1)
-            return _Negative(text, start, end, operand.names, operand)
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            base, exponent = _build(left, text, depth + 1), _build(right, text, depth + 1)
-            return _Power(text, start, end, base.names | exponent.names, base, exponent)
-        case ast.BinOp(op=ast.Add() | ast.Sub()):
-            return _chain(node, {ast.Add: "+", ast.Sub: "-"}, text, depth)
-        case ast.BinOp(op=ast.Mult() | ast.Div()):
-            return _chain(node, {ast.Mult: "*", ast.Div: "/"}, text, depth)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _checked(operand, text, depth + 1)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            node.operand = _checked(operand, text, depth + 1)
+        case ast.BinOp(op=ast.Pow(), left=base, right=exponent):
+            node.left, node.right = _checked(base, text, depth + 1), _checked(exponent, text, depth + 1)
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div()):
+            # The length of a sum or a product is no depth.
+            alike = _SUM if isinstance(node.op, _SUM) else _PRODUCT
+            steps = [node]
+            while isinstance(left := steps[-1].left, ast.BinOp) and isinstance(left.op, alike):
+                steps.append(left)
+            steps[-1].left = _checked(steps[-1].left, text, depth + 1)
+            for step in reversed(steps):
+                step.right = _checked(step.right, text, depth + 1)
         case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
             if name not in FUNCTIONS:
                 hint = did_you_mean(name, FUNCTIONS) or f"; known are {', '.join(FUNCTIONS)}"
                 raise ExpressionError(f"{quote(name)} is not a function{hint}", start)
-            inside = _build(argument, text, depth + 1)
-            return _Call(text, start, end, inside.names, name, inside)
+            node.args = [_checked(argument, text, depth + 1)]
         case _:
             raise ExpressionError(f"{quote(text[start:end])} is not allowed in an expression", start)
+    return node
 
 
-def _chain(node: ast.BinOp, symbols: Mapping[type[ast.operator], str], text: str, depth: int) -> _Term:
-    """Flatten a left-nested sum or product; leading terms without names become one term of their own."""
-    steps: list[ast.BinOp] = []
-    left: ast.expr = node
-    while isinstance(left, ast.BinOp) and type(left.op) in symbols:
-        steps.append(left)
-        left = left.left
-    result = _build(left, text, depth + 1)
-    rest: list[tuple[str, _Term]] = []
-    names, inner = result.names, node
-    for step in reversed(steps):
-        term = _build(step.right, text, depth + 1)
-        if term.names and not names and rest:
-            result = _Chain(text, inner.col_offset, inner.end_col_offset or 0, names, result, tuple(rest))
-            rest = []
-        rest.append((symbols[type(step.op)], term))
-        names, inner = names | term.names, step
-    return _Chain(text, node.col_offset, node.end_col_offset or 0, names, result, tuple(rest))
+def _value(node: ast.Constant) -> Fraction:
+    """The exact number that ``_checked`` has put there."""
+    return node.value  # type: ignore[return-value]
 
 
-def _integer_exponent(term: _Term) -> int | None:
-    match term:
-        case _Literal(value=value) if value.denominator == 1 and abs(value) <= limits.INTEGER_POWER:
-            return int(value)
-        case _Negative(operand=_Literal() as inner):
+def _integer_exponent(node: ast.expr) -> int | None:
+    match node:
+        case ast.Constant() if _value(node).denominator == 1 and abs(_value(node)) <= limits.INTEGER_POWER:
+            return int(_value(node))
+        case ast.UnaryOp(operand=ast.Constant() as inner):
             positive = _integer_exponent(inner)
             return None if positive is None else -positive
         case _:
@@ -295,45 +264,35 @@ def _integer_exponent(term: _Term) -> int | None:
 
 
 def _fold(
-    term: _Term,
-    leaf: Callable[[_Term], T | None],
+    node: ast.expr,
+    leaf: Callable[[ast.expr], T | None],
     names: Mapping[str, T],
     functions: Mapping[str, Callable[[T], T]],
 ) -> T:
-    """Recursion is bounded by EXPRESSION_DEPTH; ``leaf`` answers for the terms it wants to end at."""
-    ready = leaf(term)
-    if ready is not None:
-        return ready
-    match term:
-        case _Name(name=name):
-            if name not in names:
-                raise ExpressionError(unknown_name(name, names), term.start)
-            return names[name]
-        case _Negative(operand=operand):
-            return -_fold(operand, leaf, names, functions)  # type: ignore[operator, no-any-return]
-        case _Call(function=function, argument=argument):
-            return functions[function](_fold(argument, leaf, names, functions))
-        case _Power(base=base, exponent=exponent):
-            power: object = _integer_exponent(exponent)
-            if power is None:
-                power = _fold(exponent, leaf, names, functions)
-            return _fold(base, leaf, names, functions) ** power  # type: ignore[operator, no-any-return]
-        case _Chain(first=first, rest=rest):
-            result = _fold(first, leaf, names, functions)
-            for symbol, other in rest:
-                result = _apply(symbol, result, _fold(other, leaf, names, functions))
-            return result
-        case _:
-            raise AssertionError(f"a leaf was not answered: {term!r}")
+    """Recursion is bounded by EXPRESSION_DEPTH; ``leaf`` answers for the nodes it wants to end at."""
 
+    def inside(part: ast.expr) -> Any:
+        return _fold(part, leaf, names, functions)
 
-def _apply(symbol: str, left: T, right: T) -> T:
-    match symbol:
-        case "+":
-            return left + right  # type: ignore[operator, no-any-return]
-        case "-":
-            return left - right  # type: ignore[operator, no-any-return]
-        case "*":
-            return left * right  # type: ignore[operator, no-any-return]
-        case _:
-            return left / right  # type: ignore[operator, no-any-return]
+    steps: list[ast.BinOp] = []  # of a sum or product from the left
+    while (result := leaf(node)) is None and isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow):
+        steps.append(node)
+        node = node.left
+    if result is None:
+        match node:
+            case ast.Name(id=name):
+                if name not in names:
+                    raise ExpressionError(unknown_name(name, names), node.col_offset)
+                result = names[name]
+            case ast.UnaryOp(operand=operand):
+                result = -inside(operand)
+            case ast.Call(func=ast.Name(id=function), args=[argument]):
+                result = functions[function](inside(argument))
+            case ast.BinOp(left=base, right=exponent):
+                power = _integer_exponent(exponent)
+                result = inside(base) ** (inside(exponent) if power is None else power)
+            case _:
+                raise AssertionError(f"a leaf was not answered: {node!r}")
+    for step in reversed(steps):
+        result = _OPERATORS[type(step.op)](result, inside(step.right))
+    return result
