@@ -336,3 +336,18 @@ def test_thousands_of_parameters_in_a_chain(closed):
     assert time.process_time() - start < 3
     assert values["p0"] == (None if closed else count + 1.0)
     assert list(mistakes) == (["p0"] if closed else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (Number("2.5"), ["2.5"]),
+        ("2*3*EI + sin(pi/3)*a**2 - (1 + 2)*a", ["2*3", "sin(pi/3)", "1 + 2"]),
+        ("-a/2**0.5 + 4 - 5", ["2**0.5", "4", "5"]),
+    ],
+)
+def test_the_largest_parts_without_parameters(text, parts):
+    """They go to the caller as expressions of their own, small whole exponents as int."""
+    told = []
+    parse(text).fold_constants(lambda part: told.append(part.text) or evaluate(part, {}), {"EI": 2.0, "a": 3.0}, {})
+    assert told == parts

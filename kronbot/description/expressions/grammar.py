@@ -142,7 +142,7 @@ def parse(text: str | Number) -> Expression:
     if isinstance(text, Number):
         if len(text.text) > limits.EXPRESSION_LENGTH:
             raise ExpressionError(f"a number of more than {limits.EXPRESSION_LENGTH} characters")
-        root = ast.Constant(0)
+        root = ast.Constant(0, lineno=1, col_offset=0, end_col_offset=len(text.text))
         root.value = exact_number(text.text)  # type: ignore[assignment]
         return Expression(text.text, root, text.text)
     if len(text) > limits.EXPRESSION_LENGTH:
