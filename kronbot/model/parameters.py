@@ -42,6 +42,15 @@ class _Structure:
         self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
         self._locks: dict[int, AbstractContextManager[object]] = {}
 
+    def of_symbols(
+        self, angles: Mapping[Expression, int | None], shaping: Mapping[tuple[str, float], SX]
+    ) -> _Structure:
+        """One with the same symbols and nothing traced, for other values that shape it so."""
+        other = _Structure({})
+        other.named, other.literals, other.numbers = self.named, dict(self.literals), list(self.numbers)
+        other.modal, other.angles, other.shaping = dict(self.modal), dict(angles), dict(shaping)
+        return other
+
     @property
     def lock(self) -> AbstractContextManager[object]:
         """Held while something is traced and while symbols are added. A forked process has its own: a thread that it
@@ -77,6 +86,8 @@ class Parameters:
         self.definitions = dict(definitions)
         self.values = dict(values)
         self._structure = _Structure(definitions)
+        # So many angles and shaping numbers of the structure are known to agree with these values.
+        self._agreed = 0, 0
         self._own: dict[Hashable, object] = {}
 
     def with_values(self, definitions: Definitions, values: Values) -> Parameters | None:
@@ -87,31 +98,59 @@ class Parameters:
         """
         other = copy(self)
         other.definitions, other.values, other._own = dict(definitions), dict(values), {}
+        other._agreed = 0, 0
+        return other if other._fitting() == (self._structure.angles, self._structure.shaping) else None
+
+    def _fitting(self) -> tuple[dict[Expression, int | None], dict[tuple[str, float], SX]]:
+        """The angles and the shaping numbers of the structure that these values have shaped, or would have."""
         shared = self._structure
-        if any(quarter_turns(angle, other._bound) != turns for angle, turns in shared.angles.items()):
-            return None
-        if shared.shaping and self.values != other.values:
-            column = casadi.vertcat(*shared.shaping.values())
-            if other.free_in(column) or other._numbers(column).tolist() != [value for _, value in shared.shaping]:
-                return None
-        return other
+        angles = {angle: turns for angle, turns in list(shared.angles.items()) if self._turns(angle) == turns}
+        shaping = dict(shared.shaping)
+        if shaping:
+            column = casadi.vertcat(*shaping.values())
+            values = [math.nan] * len(shaping) if self.free_in(column) else self._numbers(column).tolist()
+            shaping = {key: each for (key, each), now in zip(shaping.items(), values, strict=True) if key[1] == now}
+        return angles, shaping
+
+    def _parted(self) -> bool:
+        """Whether something was traced meanwhile that other values have shaped: these go on with the symbols alone.
+
+        Two robots may share a structure before anything is traced that tells them apart.
+        """
+        shared = self._structure
+        extent = len(shared.angles), len(shared.shaping)
+        if extent == self._agreed:
+            return False
+        with shared.lock:
+            angles, shaping = self._fitting()
+            if (len(angles), len(shaping)) == (len(shared.angles), len(shared.shaping)):
+                self._agreed = len(angles), len(shaping)
+                return False
+            self._structure, self._agreed = shared.of_symbols(angles, shaping), (len(angles), len(shaping))
+        return True
+
+    def _turns(self, angle: Expression) -> int | None:
+        return quarter_turns(angle, self._bound)
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What ``make`` returned when this was first asked for the key, by whatever robot of this structure.
 
         It must not depend on values.
         """
-        kept = self._structure.kept
-        found = kept.get(key)
-        if found is None:
-            with self._structure.lock:
-                found = kept.get(key)
-                if found is None:
-                    found = make()
-                    while len(kept) >= MOST_KEPT:
-                        del kept[next(iter(kept))]
-                    kept[key] = found
-        return cast("Kept", found)
+        while True:
+            kept = self._structure.kept
+            found = kept.get(key)
+            if found is None:
+                with self._structure.lock:
+                    found = None if self._parted() else kept.get(key)
+                    if found is None and kept is self._structure.kept:
+                        found = make()
+                        while len(kept) >= MOST_KEPT:
+                            del kept[next(iter(kept))]
+                        kept[key] = found
+            # What was traced is known to be shaped by other values before it is known itself.
+            if found is not None and not self._parted():
+                return cast("Kept", found)
 
     def own(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The same for what depends on these values."""
@@ -149,9 +188,11 @@ class Parameters:
 
     def cosine_and_sine(self, angle: Expression, coordinate: SX | None = None) -> tuple[SX, SX]:
         """Cosine and sine of an angle (rad), or of angle + coordinate; exact multiples of pi/2 are folded."""
-        turns = quarter_turns(angle, self._bound)
+        turns = self._turns(angle)
         if angle.names:
             with self._structure.lock:
+                if self._structure.angles.get(angle, turns) != turns:
+                    self._parted()
                 self._structure.angles[angle] = turns
         if turns is None:
             total = self.number(angle) if coordinate is None else self.number(angle) + coordinate
