@@ -132,6 +132,11 @@ class Parameters:
     def _turns(self, angle: Expression) -> int | None:
         return quarter_turns(angle, self._bound)
 
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held by what is made of all symbols in several steps: none is added meanwhile."""
+        return self._structure.lock
+
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What ``make`` returned when this was first asked for the key, by whatever robot of this structure.
 

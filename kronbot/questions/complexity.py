@@ -60,7 +60,8 @@ def operations(function: casadi.Function) -> Operations:
 
 def bound_function(robot: Robot, inputs: Sequence[SX], expression: SX) -> casadi.Function:
     """An expression as a function of the inputs in which every parameter that has a value is that number."""
-    symbols, values = robot.parameters.symbols(), robot.parameters.bound()
+    extent = robot.parameters.extent
+    symbols, values = robot.parameters.symbols(extent), robot.parameters.bound(extent)
     known = np.flatnonzero(np.isfinite(values)).tolist()
     numbers = casadi.substitute(casadi.densify(casadi.vec(expression)), symbols[known], SX(values[known]))
     return casadi.Function("bound", [*inputs, symbols], [casadi.cse(numbers)])

@@ -136,7 +136,8 @@ def _form(
     """The form in which one quantity is written; simplification takes this share of what is left of the time."""
     check_time()
     expression = casadi.densify(question.quantities[name].expression)
-    plain = closed_form(expression, question.symbols, question.parameters, check_time)
+    with question.parameters.lock:
+        plain = closed_form(expression, question.symbols, question.parameters, check_time)
     form = plain.simplified(share * clock.left)
     if writing.shared and plain.parts < form.parts:  # what is multiplied out has less in common
         form = replace(plain, complete=form.complete)

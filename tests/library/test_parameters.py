@@ -192,6 +192,24 @@ def test_a_pool_of_processes_that_are_spawned():
             answers[0].summary["x"] = 1
 
 
+def test_a_robot_that_was_asked_never_changes():
+    """Symbols and traces are those of the first time, whatever the values are that are asked with."""
+    robot = kronbot.loads(ARM, parameters={"c": 1})
+    parameters = robot.model.parameters
+
+    def ask(k):
+        robot.jacobian([0.1, k])
+        robot.dynamics([0.1, k], qd=[1, k])
+        robot.linearize([0.1, 0.2], force=[0, k, 0])
+        robot.modes([0.1, k])
+        robot.statics([0.1, 0.2], forces=[[0, -k, 0]])
+        robot.simulate(0.01 + k / 1000, 0.01, q={"q1": 0.1 * k})
+        robot.check()
+        return parameters.extent, parameters.shaping, set(parameters._structure.kept)
+
+    assert ask(1) == ask(2) == ask(3)
+
+
 def test_threads_with_values_of_their_own():
     """Eight at once, of one structure and of others, traced while the others ask: the bits of one after another."""
     values = [{"EI": 20 + k, "c": 1} if k % 2 else {"a": ("pi/2", "0.1")[k // 4], "c": k} for k in range(8)]

@@ -33,13 +33,24 @@ from kronbot.system.interruption import interruptions, own_errors
 THREADS = 8
 
 
-def test_one_robot_in_eight_threads():
+@pytest.fixture
+def switching():
+    """Threads take turns a hundred times as often as usual."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(5e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_one_robot_in_eight_threads(switching):
     """Questions that are traced and answered at the same time have the bytes of one after another."""
     asks = {
         "jacobian": lambda robot, k: robot.jacobian([0.1 * k, 0.2, 0.3]),
         "check": lambda robot, k: robot.check(),
         "rows": lambda robot, k: robot.hessian(np.full((50, 3), 0.1 * k)),
         "simulate": lambda robot, k: robot.simulate(0.02, 0.01, q={"q2": 0.01 * k}),
+        "statics": lambda robot, k: robot.statics([0.1, 0.2, 0.3], forces=[[0, -k, 0]]),
+        "modes": lambda robot, k: robot.modes([0.1, 0.2, 0.1 * k]),
     }
     alone = kronbot.load("canadarm", order="1")
     wanted = {(word, k): pickle.dumps(ask(alone, k)) for word, ask in asks.items() for k in range(THREADS)}

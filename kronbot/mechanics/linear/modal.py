@@ -39,9 +39,10 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
     forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1)), q, rest), qdd)
     parameters.require(parameters.free_in(casadi.veccat(forces, robot.stiffness)), PURPOSE)
-    traced = casadi.Function("traced", [q, qdd, parameters.symbols()], [forces, robot.stiffness])
+    extent = parameters.extent
+    traced = casadi.Function("traced", [q, qdd, parameters.symbols(extent)], [forces, robot.stiffness])
     # With everything else put in, little is left to do for each of the columns.
-    forces, K = traced(rest, qdd, parameters.bound())
+    forces, K = traced(rest, qdd, parameters.bound(extent))
     M = np.asarray(casadi.Function("forces", [qdd], [forces]).map(robot.n)(np.eye(robot.n)))
     return (M + M.T) / 2, np.asarray(casadi.evalf(K))
 
