@@ -89,7 +89,7 @@ def _eigenvalues(
         start = s[places][chosen]
         with np.errstate(all="ignore"):  # where they are not apart
             step = refined(every, start, X[places][chosen], Y[places][chosen])
-            backward, condition = measured(every, step.values, step.right, step.left)
+            backward, condition = measured(every, step.values, step.right, step.left, step.residual)
         split = (len(places), m)
         good = _plain(start.reshape(split), step.values.reshape(split), step.errors.reshape(split))
         for k in np.flatnonzero(good):
@@ -141,12 +141,15 @@ def _plain(start: Complex, s: Complex, errors: Array) -> npt.NDArray[np.bool_]:
     return np.asarray((far.all(axis=2) & step & (sizes > ERRORS * errors)).all(axis=1))
 
 
-def measured(p: Polynomial, s: Complex, right: Complex, left: Complex) -> tuple[Array, Array]:
-    """Backward errors and condition numbers (N,) for componentwise changes, of eigenvalues s (N,), vectors (N, n)."""
+def measured(p: Polynomial, s: Complex, right: Complex, left: Complex, residual: Complex) -> tuple[Array, Array]:
+    """Backward errors and condition numbers (N,) for componentwise changes, of eigenvalues s (N,), vectors (N, n).
+
+    ``residual`` (N, n) is P(s) x.
+    """
     x, y = np.abs(right)[:, :, None], np.abs(left)[:, None]
     size = (y @ p.size(s) @ x).ravel()
-    residual = (y[:, 0] * np.abs(p.residual(s, right.T).T).astype(float)).sum(axis=1)
+    left_over = (y[:, 0] * np.abs(residual)).sum(axis=1)
     slope = np.abs((left.conj()[:, None] @ p.at(s, 1) @ right[:, :, None]).ravel() * s)
     # At a zero that nothing takes out, whatever changes moves it.
-    residual, size = np.where(size > 0, residual, 0.0), np.where(size > 0, size, 1.0)
-    return residual / size, size / np.maximum(slope, ROUNDING * size)
+    left_over, size = np.where(size > 0, left_over, 0.0), np.where(size > 0, size, 1.0)
+    return left_over / size, size / np.maximum(slope, ROUNDING * size)

@@ -138,13 +138,15 @@ def _all(found: Sequence[Eigenvalue]) -> Complex:
 
 @dataclass(frozen=True)
 class Steps:
-    """Eigenvalues (N,) after a step of refinement, with vectors (N, n), ``rest`` (N, n, n) and errors (N,)."""
+    """Eigenvalues (N,) after a step of refinement, with vectors (N, n), ``rest`` (N, n, n) and errors (N,), and what
+    P(s) x is at them (N, n)."""
 
     values: Complex
     right: Complex
     left: Complex
     rest: Complex
     errors: Array
+    residual: Complex
 
 
 def refined(p: Polynomial, s: Complex, right: Complex | None = None, left: Complex | None = None) -> Steps:
@@ -153,10 +155,15 @@ def refined(p: Polynomial, s: Complex, right: Complex | None = None, left: Compl
     near_by = p.bordered(s, 1, borders)
     X = _unit(near_by.X[:, :, 0].T)
     Y = _unit(p.left(s, X, near_by.Y[:, :, 0].T))
-    slope = ((p.at(s, 1) @ X.T[:, :, None])[:, :, 0].T * Y.conj()).sum(axis=0)
-    step = -np.asarray((Y.conj() * p.residual(s, X)).sum(axis=0) / slope).astype(complex)
-    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0].T * np.abs(Y)).sum(axis=0) / np.abs(slope)
-    return Steps(s + np.where(s.imag == 0, step.real, step), X.T, Y.T, near_by.rest, errors)
+    change, residual = (p.at(s, 1) @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
+    slope = (change * Y.T.conj()).sum(axis=1)
+    step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(complex)
+    step = np.where(s.imag == 0, step.real, step)
+    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0] * np.abs(Y).T).sum(axis=1) / np.abs(slope)
+    residual = residual + step[:, None] * change
+    if len(p.matrices) == 3:
+        residual += step[:, None] ** 2 * (p.matrices[2] @ X.T[:, :, None])[:, :, 0]
+    return Steps(s + step, X.T, Y.T, near_by.rest, errors, residual.astype(complex))
 
 
 def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalue]) -> list[Eigenvalue]:

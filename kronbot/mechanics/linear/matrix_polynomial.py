@@ -60,14 +60,12 @@ class Polynomial:
     def residual(self, s: Complex, X: Complex, left: bool = False) -> npt.NDArray[np.clongdouble]:
         """L(s_i) x_i in extended precision, for columns of X (n, N) and s (N,) or one s for all; or L(s_i)^H x_i."""
         total, z = np.zeros(X.shape, dtype=np.clongdouble), s.astype(np.clongdouble)
-        parts = X.real.astype(np.longdouble), X.imag.astype(np.longdouble)
+        parts = [part.astype(np.longdouble) for part in ((X.real, X.imag) if X.imag.any() else (X.real,))]
         for A in reversed(self._wide):
             A = A.swapaxes(-1, -2) if left else A
-            if A.ndim == 3:  # one for every s
-                real, imaginary = ((A @ part.T[:, :, None])[:, :, 0].T for part in parts)
-            else:
-                real, imaginary = (A @ part for part in parts)
-            total = total * (z.conj() if left else z) + (real + 1j * imaginary)
+            # One matrix, or one for every s.
+            whole = [A @ part if A.ndim == 2 else (A @ part.T[:, :, None])[:, :, 0].T for part in parts]
+            total = total * (z.conj() if left else z) + (whole[0] if len(whole) == 1 else whole[0] + 1j * whole[1])
         return total
 
     def left(self, s: Complex, X: Complex, Y: Complex) -> Complex:
@@ -85,7 +83,8 @@ class Polynomial:
     def bordered(self, s: Complex, count: int, borders: tuple[Complex, Complex] | None = None) -> Bordered:
         """Solutions of the bordered systems at s (N,), regular where ``count`` eigenvalues are near, once refined.
 
-        ``borders`` B, C (N, n, count), in coordinates of equal size, are in general position unless given.
+        ``borders`` B, C (N, n, count), in coordinates of equal size, are in general position unless given. Where
+        symmetry gives the left vector of one eigenvalue, Y is left out.
         """
         n, scale = len(self.matrices[0].T), self.scale(s)
         # Nothing in a robot is like these.
@@ -96,7 +95,8 @@ class Polynomial:
         whole[:, :n, n:], whole[:, n:, :n] = B, C.conj().transpose(0, 2, 1)
         H = inverse(whole)
         sides = []
-        for left, border in ((False, B), (True, C)):
+        one_sided = count == 1 and self.mirror is not None
+        for left, border in ((False, B),) if one_sided else ((False, B), (True, C)):
             h = H.conj().transpose(0, 2, 1) if left else H
             solution = h[:, :, n:].copy()
             for k in range(count):  # of L x + b t = 0 with c^H x = 1
@@ -104,7 +104,7 @@ class Polynomial:
                 rest = scale * self.residual(s, x.T, left).T + np.einsum("nij,nj->ni", border, t)
                 solution[:, :, k] -= np.einsum("nij,nj->ni", h[:, :, :n], rest.astype(complex))
             sides.append(solution)
-        X, Y = (scale[:, :, None] * side[:, :n] for side in sides)
+        X, Y = (scale[:, :, None] * side[:, :n] for side in (sides[0], sides[-1]))
         return Bordered(X, Y, sides[0][:, n:], scale[:, :, None] * H[:, :n, :n] * scale[:, None, :])
 
 

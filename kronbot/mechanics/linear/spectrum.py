@@ -240,7 +240,9 @@ def _paired(values: Complex) -> Complex:
 def _of(e: Eigenvalue, reduced: Deflated) -> Pole:
     """An eigenvalue as a pole."""
     refined = reduced.refined(e)
-    backward, condition = measured(reduced.polynomial, np.array([e.value]), e.right[None], e.left[None])
+    p, s = reduced.polynomial, np.array([e.value])
+    residual = p.residual(s, e.right[:, None]).T.astype(complex)
+    backward, condition = measured(p, s, e.right[None], e.left[None], residual)
     right, left = refined.lift_right @ e.right, refined.lift_left @ e.left
     count = 2 if e.value.imag > 0 else 1
     return Pole(e.value, right, left, count, e.group, e.error, e.error, backward[0], condition[0], refined)

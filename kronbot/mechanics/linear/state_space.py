@@ -126,26 +126,29 @@ def _margins(
     error: Callable[[Pole, Array], Array],
 ) -> Array:
     """Margins and their errors (m, 2) of vectors against unit columns (n x k), in the metric of a factor of M."""
-    table = np.zeros((len(found), 2))
     by_group: dict[int, list[int]] = {}
     for i, pole in enumerate(found):
         by_group.setdefault(pole.group, []).append(i)
     plain = factor @ sides
+    V = factor.T @ np.array(vectors, dtype=complex).reshape(len(found), len(factor)).T
+    lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
+    V = V / lengths
+    table = np.zeros((len(found), 2))
+    table[:, 0] = np.sqrt((np.abs(V.conj().T @ sides) ** 2).sum(axis=1))
+    if sides.size:
+        table[:, 1] = [np.sqrt((error(pole, plain) ** 2).sum()) for pole in found] / lengths
     for places in by_group.values():
-        V = factor.T @ np.array([vectors[i] for i in places]).T
-        lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
-        U, sizes, _ = np.linalg.svd(V / lengths, full_matrices=False)
+        if len(places) == 1:
+            continue
+        U, sizes, _ = np.linalg.svd(V[:, places], full_matrices=False)
         rank = int((sizes > INDEPENDENT * sizes[0]).sum())
         values = np.zeros(len(places))
         seen = np.linalg.svd(U[:, :rank].conj().T @ sides, compute_uv=False)
         values[: len(seen)] = seen[:rank]
         # Vectors that a defective pole lacks go with the weakest that it has.
         values[rank:] = values[rank - 1]
-        moved = [
-            np.sqrt((error(found[i], plain) ** 2).sum()) / length for i, length in zip(places, lengths, strict=True)
-        ]
         table[places, 0] = values
-        table[places, 1] = max(moved) / sizes[rank - 1] if sides.size else 0.0
+        table[places, 1] = table[places, 1].max() / sizes[rank - 1]
     return table
 
 
