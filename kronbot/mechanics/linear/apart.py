@@ -20,6 +20,9 @@ from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
+WORDS = ("M", "D", "K", "dM", "dD", "dK")
+# Systems at a time: enough to forget the calls, few enough for the processor's cache.
+MANY = 16
 # A step of this share of the way to the next eigenvalue leaves a square of it: vectors are right to such a share, too.
 STEP = 1e-7
 # Eigenvalues are apart that differ by this share of themselves, and by many times their errors.
@@ -52,10 +55,11 @@ def apart(systems: Sequence[SecondOrder], degree: int) -> list[Apart | None]:
         if np.count_nonzero(system.free) == len(free):
             idle = tuple(j for j in free if not system.D[j].any() and not system.D[:, j].any())
             alike.setdefault((len(system.K), system.reciprocal, tuple(free), idle), []).append(place)
-    for (_, reciprocal, directions, idle), places in alike.items():
-        parts = [np.array([getattr(systems[i], word) for i in places]) for word in ("M", "D", "K", "dM", "dD", "dK")]
-        for i, answer in _eigenvalues(parts, reciprocal, list(directions), list(idle), degree):
-            found[places[i]] = answer
+    for (_, reciprocal, directions, idle), everywhere in alike.items():
+        for places in (everywhere[i : i + MANY] for i in range(0, len(everywhere), MANY)):
+            parts = [np.array([getattr(systems[i], word) for i in places]) for word in WORDS]
+            for i, answer in _eigenvalues(parts, reciprocal, list(directions), list(idle), degree):
+                found[places[i]] = answer
     return found
 
 
@@ -81,7 +85,7 @@ def _eigenvalues(
     upper = s.imag >= 0
     sizes = upper.sum(axis=1)
     counts = [2 if degree == 1 or j in idle else 1 for j in free]
-    for m in np.unique(sizes[sizes > 0]).tolist():
+    for m in set(sizes.tolist()) - {0}:
         places = np.flatnonzero(sizes == m)
         many, spread = ([np.repeat(A[places], m, axis=0) for A in each] for each in (matrices, errors))
         every = Polynomial(many, spread, mirror)

@@ -77,7 +77,7 @@ class Polynomial:
         to which these are orthogonal."""
         slope, scale = self.at(s, 1), self.scale(s)[:, :, None]
         sides = slope @ X, slope.conj().transpose(0, 2, 1) @ Y
-        B, C = (np.linalg.qr(scale * side)[0] for side in sides)
+        B, C = (_orthonormal(scale * side) for side in sides)
         return B, C
 
     def bordered(self, s: Complex, count: int, borders: tuple[Complex, Complex] | None = None) -> Bordered:
@@ -118,6 +118,12 @@ class Bordered:
     Y: Complex
     T: Complex
     rest: Complex
+
+
+def _orthonormal(X: Complex) -> Complex:
+    """Bases of the same spaces (N, n, m)."""
+    one = X.shape[2] == 1
+    return np.asarray(X / np.sqrt((np.abs(X) ** 2).sum(axis=1, keepdims=True)) if one else np.linalg.qr(X)[0])
 
 
 def inverse(values: Complex) -> Complex:

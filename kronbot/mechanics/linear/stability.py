@@ -69,8 +69,8 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
         return False
     size = np.sqrt(np.abs(np.diag(system.K)))
     pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
-    rest = np.setdiff1d(np.arange(len(system.K)), pivots)
-    stiff = _lowest(system.K[np.ix_(rest, rest)], system.dK[np.ix_(rest, rest)])
+    rest = [i for i in range(len(system.K)) if i not in pivots]
+    stiff = _lowest(system.K[rest][:, rest], system.dK[rest][:, rest])
     return stiff[0] > stiff[1] and (system.gyroscopic or _takes_energy(system))
 
 
@@ -78,7 +78,7 @@ def _takes_energy(system: SecondOrder) -> bool:
     """Whether the symmetric part of D is >= 0 within the errors of its entries; rows of nothing but errors are zero."""
     D, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
     known = np.flatnonzero((np.abs(D) > dD).any(axis=1))
-    lowest, error = _lowest(D[np.ix_(known, known)], dD[np.ix_(known, known)])
+    lowest, error = _lowest(D[known][:, known], dD[known][:, known])
     return lowest >= -error
 
 
@@ -88,7 +88,7 @@ def _lowest(A: Array, E: Array) -> tuple[float, float]:
     used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
     if not len(used):
         return np.inf, 0.0
-    A, E = A[np.ix_(used, used)], E[np.ix_(used, used)]
+    A, E = A[used][:, used], E[used][:, used]
     size = np.sqrt(np.abs(np.diag(A)))
     if not size.all():
         return -np.inf, 0.0
