@@ -108,7 +108,7 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     n = K.shape[1]
     found: list[Array | None] = [None] * len(K)
     zero = ~K.any(axis=1)
-    for columns in {each.tobytes(): each for each in zero}.values():
+    for columns in {zero[i].tobytes(): zero[i] for i in range(len(zero))}.values():
         places, rest = np.flatnonzero((zero == columns).all(axis=1)), np.flatnonzero(~columns)
         A, E = (B[places][:, rest][:, :, rest] for B in (K, dK))
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
