@@ -20,7 +20,7 @@ FLAG = "beyond_small_deflections"
 
 
 # Points whose numbers are made together: enough to forget each call, few enough for memory and a Ctrl-C.
-BATCH = 128
+BATCH = 32
 Piece = TypeVar("Piece")
 
 

@@ -107,8 +107,8 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     """The same for many matrices (N, n, n); an inverse shows at once where there are no more than zero columns."""
     n = K.shape[1]
     found: list[Array | None] = [None] * len(K)
-    zero = ~K.any(axis=1)
-    for columns in {zero[i].tobytes(): zero[i] for i in range(len(zero))}.values():
+    zero = np.asarray(~K.any(axis=1))
+    for columns in {each.tobytes(): each for each in zero}.values():
         places, rest = np.flatnonzero((zero == columns).all(axis=1)), np.flatnonzero(~columns)
         A, E = (B[places][:, rest][:, :, rest] for B in (K, dK))
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
