@@ -151,12 +151,10 @@ class Validator:
         try:
             return check.function(plain(node), self.values)
         except Fault as fault:
-            hint = self._report.guess(fault.unknown, self._names()) if fault.unknown else ""
+            known = (*CONSTANTS, *islice(self.values, _SEARCHED))
+            hint = self._report.guess(fault.unknown, known) if fault.unknown else ""
             self._report.value(path, f"{fault}{hint}")
             return None
-
-    def _names(self) -> tuple[str, ...]:
-        return (*CONSTANTS, *islice(self.values, _SEARCHED))
 
     def _chosen(self, choice: Choice, members: tuple[Any, ...], path: Path, node: Node) -> Any:
         """The member of a union that is meant, made."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from kronbot.compute.symbolic import trees
-from kronbot.compute.symbolic.simplification import Basis, Number, Polynomial
+from kronbot.compute.symbolic.simplification import Basis, Number, Polynomial, plain
 from kronbot.compute.symbolic.trees import Tree
 
 CIRCULAR = ("sin", "cos")
@@ -74,7 +74,7 @@ class Reader:
                 return basis.power(inner, int(e.exp))
             if len(inner) == 1:
                 ((monomial, coefficient),) = inner.items()
-                return {monomial * int(e.exp): _plain(Fraction(coefficient) ** int(e.exp))}
+                return {monomial * int(e.exp): plain(Fraction(coefficient) ** int(e.exp))}
         elif e.is_Pow and e.exp.is_Rational:
             return self._root(e.base, int(e.exp.p), int(e.exp.q))
         if e.func.__name__ in CIRCULAR:
@@ -109,17 +109,12 @@ class Reader:
     def _number(self, e: Tree) -> Number:
         if e.is_Float:
             self.rounded = True
-            return _plain(Fraction(float(e)))
-        return _plain(Fraction(int(e.p), int(e.q)))
+            return plain(Fraction(float(e)))
+        return plain(Fraction(int(e.p), int(e.q)))
 
 
 def _short(argument: Tree) -> bool:
     return trees.operations(argument) <= LONGEST_ANGLE
-
-
-def _plain(value: Fraction) -> Number:
-    """Whole numbers as int, which computes faster."""
-    return value.numerator if value.denominator == 1 else value
 
 
 def _primes(value: int) -> Iterator[tuple[int, int]]:

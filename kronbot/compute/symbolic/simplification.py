@@ -250,7 +250,7 @@ class Basis(Clock):
         common = _common(terms)
         number = _common_number(list(terms.values()))
         if common or number != 1:
-            inner = {_divided(factors, common): _quotient(c, number) for factors, c in terms.items()}
+            inner = {_divided(factors, common): plain(Fraction(c) / number) for factors, c in terms.items()}
             return [(number, common, self._nested(inner))]
         counts: dict[int, int] = {}
         for factors in terms:
@@ -337,8 +337,8 @@ def _common_number(coefficients: list[Number]) -> Number:
     return -size if 2 * negative > len(coefficients) else size
 
 
-def _quotient(a: Number, b: Number) -> Number:
-    value = Fraction(a) / b
+def plain(value: Fraction) -> Number:
+    """Whole numbers as int, which computes faster."""
     return value.numerator if value.denominator == 1 else value
 
 

@@ -28,12 +28,13 @@ def check_quantities(root: View) -> None:
     """Report signs and sizes that are wrong; warn of those that are odd."""
     convention = root["convention"].text
     planar = _is_planar(root)
-    weight = _gravity(root)
+    # As far as it is known.
+    gravity = math.hypot(*(entry.number() or 0.0 for entry in root["gravity"].items))
     for link in root["links"].items:
         _joint(link["joint"])
         if "flexible" in link:
             _flexible(link, convention)
-            _sag(link, convention, weight)
+            _sag(link, convention, gravity)
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
         _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
@@ -213,11 +214,6 @@ def _offsets(root: View) -> None:
                 f"this stands {offset:.4g} m off the tip of the beam, by the beam's length once more: a pose begins at "
                 "the tip of its parent (kronbot explain convert)"
             )
-
-
-def _gravity(root: View) -> float:
-    """The size of gravity's acceleration as far as it is known, m/s^2."""
-    return math.hypot(*(entry.number() or 0.0 for entry in root["gravity"].items))
 
 
 def _sag(link: View, convention: str | None, gravity: float) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from kronbot.description import limits
 from kronbot.description.checks.rules import name_fault
-from kronbot.description.mistakes import raise_all
+from kronbot.description.mistakes import Mistakes
 from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
 from kronbot.description.urdf.reading import Inertial, Joint, Urdf
 from kronbot.description.urdf.rotations import (
@@ -34,7 +34,7 @@ from kronbot.description.urdf.rotations import (
 )
 from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import did_you_mean, is_shown, listing, quote
-from kronbot.errors import Argument, DescriptionError, Mistake, UsageError
+from kronbot.errors import Argument, UsageError
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
@@ -92,16 +92,14 @@ class _Writer:
 
     def body(self) -> list[str]:
         """The lines of the robot file. Raises DescriptionError where a tensor cannot be turned into new axes."""
-        if len(self._order) > limits.LINKS:
-            place = self._urdf.links[self._order[limits.LINKS]].place
-            message = f"{len(self._order)} links, at most {limits.LINKS} are allowed"
-            raise DescriptionError([Mistake(*place, message, self._urdf.file)])
         moving = [name for name in self._order if name in self._leading and self._leading[name].moves]
-        if len(moving) > limits.MOVING:
-            place = self._urdf.links[moving[limits.MOVING]].place
-            message = f"{len(moving)} links with coordinates, at most {limits.MOVING} are allowed"
-            raise DescriptionError([Mistake(*place, message, self._urdf.file)])
-        mistakes: list[Mistake] = []
+        mistakes = Mistakes(self._urdf.file)
+        few = (self._order, limits.LINKS, "links"), (moving, limits.MOVING, "links with coordinates")
+        for names, most, what in few:
+            if len(names) > most:
+                message = f"{len(names)} {what}, at most {most} are allowed"
+                mistakes.refuse(self._urdf.links[names[most]].place, message)
+                mistakes.raise_mistakes()
         lines = [
             "kronbot: 1",
             f"name: {_yaml_text(self._robot)}",
@@ -124,9 +122,8 @@ class _Writer:
                 try:
                     lines += _flow("rigid", _rigid(inertial, self._turns[name]))
                 except ValueError as error:
-                    message = f"the link {quote(name)} {error}"
-                    mistakes.append(Mistake(*inertial.place, message, self._urdf.file))
-        raise_all(mistakes)
+                    mistakes.refuse(inertial.place, f"the link {quote(name)} {error}")
+        mistakes.raise_mistakes()
         return [*lines, f"endpoint: {{link: {_yaml_text(self._links[self._endpoint])}}}"]
 
     def _choose_endpoint(self, tip: str | None) -> tuple[str, str]:
