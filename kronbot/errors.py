@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 # How the shell calls the limits of a process that system calls fail at.
@@ -71,9 +71,14 @@ class Interrupted(KronbotError):
 
 
 class UsageError(KronbotError):
-    """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit."""
+    """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit.
+
+    Of an unknown name ``name`` is what was given and ``known`` what there is.
+    """
 
     exit_code = 2
+    name: str | None = None
+    known: Sequence[str] = ()
 
 
 class ShapeError(UsageError, ValueError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeVar
 
 from kronbot.description import scalars
+from kronbot.description.choices import Start
 from kronbot.description.expressions.expression import Expression, parse
 from kronbot.description.validation import Check, Choice, Field, Tag
 
@@ -254,9 +255,6 @@ Drive = Annotated[
     Annotated[Literal["rigid-inverse-dynamics"], Tag("<value>")] | Annotated[dict[str, JointDrive], Tag("<mapping>")],
     _MAPPING_OR_VALUE,
 ]
-
-
-Start = Literal["straight", "equilibrium"]
 
 
 @dataclass(frozen=True)

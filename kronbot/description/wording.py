@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
 
+from kronbot.errors import Argument, UsageError
+
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
 
@@ -59,6 +61,17 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
     if name in UNITS:
         return f"unknown name {quote(name)}; numbers are in SI units, which are not written: {UNITS[name]} in its place"
     return f"unknown name {quote(name)}{did_you_mean(name, known)}"
+
+
+def unknown(
+    name: str, known: Iterable[str], *before: str | Argument, behind: str = "", there: str = "; there are"
+) -> UsageError:
+    """The refusal of a name, which stands between other words: what may have been meant, or what there is."""
+    names = tuple(known)
+    hint = did_you_mean(name, names) or f"{there} {listing(names) or 'none'}"
+    error = UsageError(*before, quote(name), behind + hint)
+    error.name, error.known = name, names
+    return error
 
 
 def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:

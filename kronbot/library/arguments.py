@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
-from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.errors import UsageError
+from kronbot.description.wording import quote, unknown
+from kronbot.errors import Argument, UsageError
 
 Array = npt.NDArray[np.float64]
 Scalar: TypeAlias = float | str
@@ -77,8 +77,7 @@ def choice(value: object, known: Collection[str], word: str) -> str:
     """One of the words there are."""
     chosen = text(value, word)
     if chosen not in known:
-        hint = did_you_mean(chosen, known) or f": there are {listing(known) or 'none'}"
-        raise UsageError(f"{word} {quote(chosen)}{hint}")
+        raise unknown(chosen, known, Argument(word), " ", there=": there are")
     return chosen
 
 
@@ -93,8 +92,7 @@ def names(value: object, known: Collection[str], word: str, what: str) -> list[s
         given = [text(each, word) for each in entries(value, word)]
     for name in given:
         if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {listing(known) or 'none'}"
-            raise UsageError(f"{word}: no {what} {quote(name)}{hint}")
+            raise unknown(name, known, Argument(word), f": no {what} ")
     return list(dict.fromkeys(given))
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot import description
-from kronbot.description import limits
+from kronbot.description import choices, limits
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.answering import complete, in_words, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import Progress, Scalar, unheeded
-from kronbot.library.values import AXES, Values, by_place, joint_values, places_of, point, points
+from kronbot.library.values import Values, by_place, joint_values, places_of, point, points
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Result
@@ -155,7 +155,7 @@ class Robot:
         from kronbot.questions.formulas import Writing
 
         writing = Writing(
-            arguments.choice(style, ("text", "latex", "python"), "style"),
+            arguments.choice(style, choices.STYLES, "style"),
             arguments.flag(short, "short"),
             arguments.flag(shared, "shared"),
             arguments.positive(seconds, {}, "seconds"),
@@ -265,8 +265,8 @@ class Robot:
         """
         from kronbot.questions import taylor
 
-        quantity = arguments.choice(of, taylor.QUANTITIES, "of")
-        power = arguments.count(terms, "terms", 0, taylor.MOST_TERMS)
+        quantity = arguments.choice(of, choices.EXPANDED, "of")
+        power = arguments.count(terms, "terms", 0, choices.TERMS)
         change = None if delta is None else point(self.model, delta, "delta")
         at = point(self.model, q, "q")
         seen = seen_as(self.model, frame, axes)
@@ -308,8 +308,8 @@ class Robot:
             raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
         choice = linearize.Choice(
             frozenset(places_of(self.model, lock, "lock")),
-            arguments.names(inputs, linearize.INPUTS, "inputs", "input"),
-            arguments.names(outputs, linearize.OUTPUTS, "outputs", "output"),
+            arguments.names(inputs, choices.INPUTS, "inputs", "input"),
+            arguments.names(outputs, choices.OUTPUTS, "outputs", "output"),
         )
         motion, batch = points(self.model, {"q": q, "qd": qd, "qdd": qdd})
         torques = joint_values(self.model, tau, "tau")
@@ -420,7 +420,7 @@ class Robot:
             () if distributed is None else arguments.pairs(distributed, "distributed").items(),
             tau,
             calibration,
-            arguments.choice(solver, static_questions.SOLVERS, "solver"),
+            arguments.choice(solver, choices.STATIC_SOLVERS, "solver"),
         )
         answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
         return complete(answered(watcher(progress)))
@@ -453,8 +453,6 @@ class Robot:
         [0.0, 0.05, 0.1]
         """
         from kronbot.mechanics.motion.integration import Tolerances
-        from kronbot.mechanics.motion.integrators import SOLVERS
-        from kronbot.mechanics.multibody.recursion import ALGORITHMS
         from kronbot.questions import initial_state, simulate
 
         known = self.description.values
@@ -462,14 +460,14 @@ class Robot:
         run = simulate.Run(
             duration=run_time,
             step=row_time,
-            algorithm=arguments.choice(algorithm, ALGORITHMS, "algorithm"),
-            solver=arguments.choice(solver, SOLVERS, "solver"),
+            algorithm=arguments.choice(algorithm, choices.ALGORITHMS, "algorithm"),
+            solver=arguments.choice(solver, choices.INTEGRATORS, "solver"),
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
             q=by_place(self.model, q, "q"),
             qd=by_place(self.model, qd, "qd"),
             start=initial_state.start_of(self.model)
             if start is None
-            else arguments.choice(start, initial_state.STARTS, "start"),
+            else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))
 
@@ -485,12 +483,13 @@ class Robot:
         True
         """
         from kronbot.library.exporting import Export
-        from kronbot.mechanics.multibody.recursion import ALGORITHMS
         from kronbot.questions import export
 
         names = [arguments.choice(each, export.FUNCTIONS, "function") for each in functions]
-        method = arguments.choice(algorithm, ALGORITHMS, "algorithm")
-        choice = export.ExportOptions(method, arguments.text(frame, "frame"), arguments.choice(axes, AXES, "axes"))
+        method = arguments.choice(algorithm, choices.ALGORITHMS, "algorithm")
+        choice = export.ExportOptions(
+            method, arguments.text(frame, "frame"), arguments.choice(axes, choices.AXES, "axes")
+        )
         return Export(export.package(self.model, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
 
     @in_words

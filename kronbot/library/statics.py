@@ -20,7 +20,6 @@ from kronbot.questions.result import Outcome
 from kronbot.questions.statics import Inquiry
 
 Vectors = Sequence[Sequence[Scalar]]
-SOLVERS = statics.SOLVERS
 NEWTON = Argument("solver", "newton")
 Loads = Iterable[tuple[str, object]]
 

@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.choices import AXES
+from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import Array, Scalar
@@ -16,7 +17,6 @@ from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView
 
-AXES = ("base", "body")
 # By name; or all n, or the joints alone, in their order; or rows (N, n) of them. Values by name may be columns (N,).
 Values: TypeAlias = Mapping[str, Scalar | npt.ArrayLike] | Sequence[Scalar] | npt.NDArray[np.float64]
 
@@ -131,8 +131,7 @@ def _column(robot: Robot, value: object, word: str) -> Array:
 
 def _place(robot: Robot, name: str, word: str) -> int:
     if name not in robot.coordinates:
-        hint = did_you_mean(name, robot.coordinates) or f"; coordinates are {listing(robot.coordinates)}"
-        raise UsageError(f"{word}: no coordinate {quote(name)}{hint}")
+        raise unknown(name, robot.coordinates, f"{word}: no coordinate ", there="; coordinates are")
     return robot.coordinates.index(name)
 
 

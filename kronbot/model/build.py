@@ -9,6 +9,7 @@ import casadi
 from casadi import SX, skew
 
 from kronbot.description import Description, schema
+from kronbot.description.choices import ORDERS
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.schema import ZERO
 from kronbot.description.table import Table
@@ -20,7 +21,7 @@ from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
 from kronbot.model.motions import motion
 from kronbot.model.parameters import Parameters
-from kronbot.model.robot import BASE, ORDERS, Body, Endpoint, Joint, Link, Robot
+from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
 from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
 

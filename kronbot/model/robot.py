@@ -19,7 +19,6 @@ from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, rotation_z
 
-ORDERS = ("0", "1", "2", "exact")
 BASE = -1
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbot.compute.arrays import Array
-from kronbot.description.wording import did_you_mean
-from kronbot.errors import UsageError
+from kronbot.description.wording import unknown
+from kronbot.errors import Argument
 
 # Points of the grid; fewer where the model is large, since each costs the solution of a system of its size.
 POINTS, FEWEST, WORK = 600, 60, 3e9
@@ -59,8 +59,7 @@ def pair_of(arrays: Mapping[str, Array], poles: np.ndarray, wanted: tuple[str, s
     if wanted is not None:
         for word, name, known in (("output", wanted[0], outputs), ("input", wanted[1], inputs)):
             if name not in known:
-                hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-                raise UsageError(f"pair: no {word} {name!r} in the state space{hint}")
+                raise unknown(name, known, Argument("pair"), f": no {word} ", behind=" in the state space")
         return Pair(*wanted, outputs.index(wanted[0]), inputs.index(wanted[1]))
     # Any frequency tells which pairs answer; between the poles none is at a zero by accident.
     size = float(np.abs(poles).max(initial=0.0)) or 1.0

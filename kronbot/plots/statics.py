@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kronbot.description.choices import ORDERS
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.build import build
-from kronbot.model.robot import ORDERS
 from kronbot.plots import arms, style
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.curves import ROUNDING, level

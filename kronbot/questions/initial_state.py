@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, get_args
 
 import casadi
 import numpy as np
@@ -22,7 +21,6 @@ from kronbot.questions.statics import sag
 Array = npt.NDArray[np.float64]
 
 PURPOSE = "simulate"
-STARTS: Final = get_args(schema.Start)
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
 STEP_OF_GRAVITY = 0.1
 

@@ -23,7 +23,7 @@ from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Pole, Solution, solutions
 from kronbot.mechanics.linear.stability import judge
-from kronbot.mechanics.linear.state_space import INPUTS, OUTPUTS, margins, ports, signals, state_space
+from kronbot.mechanics.linear.state_space import margins, ports, signals, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
@@ -35,7 +35,6 @@ from kronbot.questions.result import Outcome, Result
 
 Array = npt.NDArray[np.float64]
 PURPOSE = "linearize"
-__all__ = ["INPUTS", "OUTPUTS", "Choice", "Linearization", "Point", "formulas", "rigid_forces"]
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
 

@@ -17,10 +17,11 @@ from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Array, Scalar, plain, read_only
 from kronbot.description import Description
-from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.choices import ORDERS
+from kronbot.description.wording import unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.model.build import build
-from kronbot.model.robot import ORDERS, Robot
+from kronbot.model.robot import Robot
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ class Result:
             return self.arrays[name].values
         if name in self.series:
             return self.series[name]
-        known = list(self)
-        hint = did_you_mean(name, known) or f"; it holds {listing(known) or 'neither arrays nor series'}"
-        raise UsageError(f"no {quote(name)} in this answer{hint}")
+        raise unknown(name, self, "no ", behind=" in this answer", there="; it holds")
 
     def __repr__(self) -> str:
         """What the answer holds, without its numbers."""
@@ -214,8 +213,7 @@ def demand_array(name: str, known: Iterable[str]) -> None:
     """Raise UsageError where no array is called so."""
     names = list(known)
     if name not in names:
-        hint = did_you_mean(name, names) or f"; arrays: {', '.join(names) or 'none'}"
-        raise UsageError(f"no array {quote(name)} in this answer{hint}")
+        raise unknown(name, names, "no array ", behind=" in this answer", there="; arrays:")
 
 
 def joined(blocks: Iterable[Result]) -> Result:

@@ -32,7 +32,6 @@ from kronbot.system.interruption import Interruptions
 
 Array = npt.NDArray[np.float64]
 
-SOLVERS = ("newton", "linear")
 SINGULAR = ": the stiffness is singular, there is no linear answer"
 # The block of cases after one that took less (s) is twice as large; a signal loses those of one block.
 BLOCK = 0.1

@@ -23,8 +23,6 @@ from kronbot.questions.result import Result
 Array = npt.NDArray[np.float64]
 PURPOSE = "taylor"
 DYNAMIC = ("M", "C_star", "g")
-QUANTITIES = (*DYNAMIC, "J_T", "J_R", "position")
-MOST_TERMS = 12
 
 
 def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: Array | None) -> Result:

@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import kronbot
+from kronbot.description.choices import INTEGRATORS
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.motion import equations
 from kronbot.mechanics.motion.integration import Integrator
-from kronbot.mechanics.motion.integrators import SOLVERS, Cvodes
+from kronbot.mechanics.motion.integrators import Cvodes
 
 ARM = """
 kronbot: 1
@@ -46,7 +47,7 @@ VALUES = (
 )
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", INTEGRATORS)
 def test_other_values_are_those_of_a_robot_that_was_just_loaded(solver):
     """To the last bit, whatever was asked before: values of every kind, a folded angle, another duration and start."""
     robot = kronbot.loads(ARM)

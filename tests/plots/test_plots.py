@@ -22,6 +22,7 @@ from kronbot import description  # noqa: E402
 from kronbot.cli.main import run  # noqa: E402
 from kronbot.compute.arrays import Array  # noqa: E402
 from kronbot.compute.trace import Trace  # noqa: E402
+from kronbot.description import choices  # noqa: E402
 from kronbot.errors import ComputationError, KronbotError, UsageError  # noqa: E402
 from kronbot.mechanics.multibody import kinematics  # noqa: E402
 from kronbot.mechanics.multibody.outline import Bodies, Outline  # noqa: E402
@@ -142,7 +143,7 @@ def alone(result):
     return replace(result, asked=None)
 
 
-def linear(robot, q=None, inputs=linearization.INPUTS, outputs=("joints", "endpoint"), locked=()):
+def linear(robot, q=None, inputs=choices.INPUTS, outputs=("joints", "endpoint"), locked=()):
     rest = np.zeros(robot.n)
     at = linearization.Point(rest if q is None else q, rest, rest, None, np.zeros(3))
     choice = linearization.Choice(frozenset(locked), inputs, outputs)

@@ -57,9 +57,10 @@ def complexity(subject: Subject, of: str, links: range | None, modes: range | No
     out.check()
     robot = subject.load(out)
 
+    from kronbot.library.arguments import names
     from kronbot.questions.complexity import FUNCTIONS
 
-    functions = options.names_of(of, tuple(FUNCTIONS), "--of")
+    functions = names(of, FUNCTIONS, "functions", "function")
     if not functions:
         raise UsageError(f"--of names nothing to count; there are {', '.join(FUNCTIONS)}")
     out.answer("counting", lambda progress: robot.complexity(*functions, links=links, modes=modes, progress=progress))

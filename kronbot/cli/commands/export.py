@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from kronbot.cli.input import options
 from kronbot.cli.input.options import Output, Subject
 from kronbot.cli.output.files import check_place, save, shown
 from kronbot.compute.symbolic.naming import c_prefix
+from kronbot.description import choices
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Target:
         if self.prefix is not None:
             c_prefix(self.prefix)
 
-    def files(self, names: tuple[str, ...]) -> list[Path]:
+    def files(self, names: Sequence[str]) -> list[Path]:
         """The files that hold those functions. Raises UsageError where one cannot be written."""
         paths = [self.path]
         if self.path.suffix == ".c":
@@ -77,14 +78,14 @@ class Target:
 @click.option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
 @click.option(
     "--algorithm",
-    type=click.Choice(["recursive", "composite"]),
+    type=click.Choice(choices.ALGORITHMS),
     default="recursive",
     show_default=True,
     help="Of forward dynamics.",
 )
 @options.frame_options
 @click.option(
-    "--real", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Type of numbers in C."
+    "--real", type=click.Choice(choices.REALS), default="double", show_default=True, help="Type of numbers in C."
 )
 @click.option("--prefix", metavar="NAME", help="What C names begin with; default: made from the robot's name.")
 @click.option(
@@ -148,14 +149,14 @@ def export(
     out = Output(style, None, None, overwrite, quiet)
     model = subject.load(out)
 
+    from kronbot.library.arguments import names
     from kronbot.questions.export import FUNCTIONS
 
-    names = options.names_of(of, tuple(FUNCTIONS), "--of")
-    if not names:
+    chosen = names(of, FUNCTIONS, "functions", "function")
+    if not chosen:
         raise UsageError(f"--of {of!r} names no function; there are {', '.join(FUNCTIONS)}")
-    names = tuple(dict.fromkeys(names))
-    paths = target.files(names)
-    exported = model.export(*names, algorithm=algorithm, frame=frame, axes=axes)
+    paths = target.files(chosen)
+    exported = model.export(*chosen, algorithm=algorithm, frame=frame, axes=axes)
     for path, content in zip(paths, target.contents(exported), strict=True):
         save(str(path), content)
     out.render(_listing(exported.package, paths))

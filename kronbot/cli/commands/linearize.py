@@ -117,9 +117,7 @@ def linearize(
 
     from kronbot.cli.input.points import all_rows, demand_point_to_draw, of_joints, vector
     from kronbot.description.yaml.source import Source
-    from kronbot.questions.linearize import INPUTS, OUTPUTS
 
-    held = options.names_of(lock, robot.joints, "--lock")
     if along:
         moving = robot.with_motion(motion) if motion else robot
         if motion:
@@ -127,7 +125,7 @@ def linearize(
         out.answer(
             f"linear models of {robot.name}",
             lambda progress: moving.linearize_along(
-                lock=None if lock is None else held, duration=duration, step=step, period=period, progress=progress
+                lock=lock, duration=duration, step=step, period=period, progress=progress
             ),
         )
         return
@@ -140,12 +138,14 @@ def linearize(
                 tau=of_joints(robot.model, tau, "--tau"),
                 force=vector(force, "--force"),
                 equilibrium=equilibrium,
-                lock=held,
-                inputs=options.names_of(inputs, INPUTS, "--inputs"),
-                outputs=options.names_of(outputs, OUTPUTS, "--outputs"),
+                lock=lock or (),
+                inputs=inputs,
+                outputs=outputs,
                 progress=progress,
             )
 
-        return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(held), out.array))
+        return next(
+            questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock or ()), out.array)
+        )
 
     out.answer(f"linear models of {robot.name}", ask)

@@ -71,13 +71,12 @@ def _survey() -> Columns:
 def _file(name: str) -> tuple[str, list[str]]:
     """The text of a shipped robot's file, and what belongs beside it."""
     from kronbot import description
-    from kronbot.description.wording import did_you_mean, listing, quote
+    from kronbot.description.wording import unknown
     from kronbot.description.yaml.nodes import named_files
 
     known = description.shipped_robots()
     if name not in known:
-        hint = did_you_mean(name, known) or f"; there are {listing(known)}"
-        raise UsageError(f"no shipped robot {quote(name)}{hint}")
+        raise unknown(name, known, "no shipped robot ")
     source = description.read(str(known[name]))
     schemas = [f"{file} (kronbot schema -o {file})" for file in _MODELINE.findall(source.text)]
     tables = [f"{file} (in {known[name].parent})" for file in named_files(description.compose(source))]

@@ -6,6 +6,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Quantity, Subject
+from kronbot.description import choices
 
 
 @click.command(short_help="Motion of the driven robot in time, with its energy balance.")
@@ -22,19 +23,19 @@ from kronbot.cli.input.options import Output, Quantity, Subject
 @options.qd_option
 @click.option(
     "--start",
-    type=click.Choice(["straight", "equilibrium"]),
+    type=click.Choice(choices.STARTS),
     help="Beams at t = 0: straight, or at rest in their sag under gravity; default: the file's, else straight.",
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["recursive", "composite"]),
+    type=click.Choice(choices.ALGORITHMS),
     default="recursive",
     show_default=True,
     help="Forward dynamics: recursive DeNOC, or the whole inertia matrix and its factorization.",
 )
 @click.option(
     "--solver",
-    type=click.Choice(["cvodes", "rodas", "dop853", "radau"]),
+    type=click.Choice(choices.INTEGRATORS),
     default="cvodes",
     show_default=True,
     help="Integrator.",

@@ -10,6 +10,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
+from kronbot.description import choices
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--solver",
-    type=click.Choice(["newton", "linear"]),
+    type=click.Choice(choices.STATIC_SOLVERS),
     default="newton",
     show_default=True,
     help="Full equilibrium, or Piedboeuf's: first order in deflections.",
@@ -126,7 +127,7 @@ def statics(
 
     def answer(progress: Callable[[float], None]) -> Result:
         if every:
-            return complete(side_by_side(asked.at_orders(options.ORDERS, progress)))
+            return complete(side_by_side(asked.at_orders(choices.ORDERS, progress)))
         return complete(asked.with_buckling(progress) if buckling else asked.answer(progress))
 
     out.answer(f"statics of {robot.name}", answer)

@@ -6,6 +6,7 @@ import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
+from kronbot.description import choices
 
 
 @click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
@@ -13,13 +14,17 @@ from kronbot.cli.input.options import Output, Subject
 @click.option(
     "--of",
     "of",
-    type=click.Choice(["M", "C_star", "g", "J_T", "J_R", "position"]),
+    type=click.Choice(choices.EXPANDED),
     default="M",
     show_default=True,
     help="What to expand.",
 )
 @click.option(
-    "--terms", type=click.IntRange(0, 12), default=2, show_default=True, help="Highest power of the expansion."
+    "--terms",
+    type=click.IntRange(0, choices.TERMS),
+    default=2,
+    show_default=True,
+    help="Highest power of the expansion.",
 )
 @options.q_of_one_point_option
 @click.option(

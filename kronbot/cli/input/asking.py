@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kronbot.cli.input.options import Quantity, gathered
+from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def symbolic_options(command: Command) -> Command:
             "--symbolic",
             is_flag=False,
             flag_value="text",
-            type=click.Choice(["text", "latex", "python"]),
+            type=click.Choice(choices.STYLES),
             help="Formulas in place of numbers: text, latex or python.",
         ),
     ):

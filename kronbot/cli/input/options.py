@@ -14,6 +14,7 @@ from kronbot.cli.input import completion
 from kronbot.cli.output.files import check_place, check_target, keep_apart, save
 from kronbot.cli.output.messages import show_doubts, show_warnings
 from kronbot.compute.native import policy
+from kronbot.description import choices
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.plots.style import demand_matplotlib, demand_suffix
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kronbot.questions.result import Result
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-ORDERS = ("0", "1", "2", "exact")
 
 
 class Quantity(click.ParamType[float]):
@@ -176,7 +175,7 @@ def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Ca
 
 order_option = click.option(
     "--order",
-    type=click.Choice(ORDERS),
+    type=click.Choice(choices.ORDERS),
     default="2",
     show_default=True,
     help="Kinematics of flexible links: 0 rigid, 1 first order, 2 with geometric stiffening, exact for any deflection.",
@@ -184,7 +183,7 @@ order_option = click.option(
 
 order_or_all_option = click.option(
     "--order",
-    type=click.Choice([*ORDERS, "all"]),
+    type=click.Choice([*choices.ORDERS, "all"]),
     default="2",
     show_default=True,
     help="Kinematic order of flexible links, or all of them side by side with their differences.",
@@ -233,7 +232,7 @@ def frame_options(command: Command) -> Command:
     """--frame and --in: which frame, seen from where, in whose axes."""
     for option in (
         click.option(
-            "--in", "axes", type=click.Choice(["base", "body"]), default="base", show_default=True,
+            "--in", "axes", type=click.Choice(choices.AXES), default="base", show_default=True,
             help="Axes: of the base (the frame it is seen from), or of the moving frame.",
         ),
         click.option(
@@ -333,17 +332,3 @@ def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
             raise UsageError(f"--set {setting!r} should read NAME=VALUE")
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-def names_of(text: str | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """Names separated by commas, or ``all``. Raises UsageError that lists those there are."""
-    from kronbot.description.wording import did_you_mean
-
-    names = () if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
-    if names == ("all",):
-        return known
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-            raise UsageError(f"{option}: no {name!r}{hint}")
-    return names

@@ -21,8 +21,6 @@ from kronbot.model.robot import Robot, gauge_place
 
 Array = npt.NDArray[np.float64]
 
-INPUTS = ("torques", "force")
-OUTPUTS = ("joints", "endpoint", "gauges")
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8
 # Singular values of unit vectors below this share of the largest are those of vectors that depend on each other.

@@ -16,11 +16,11 @@ from casadi import MX, SX
 
 from kronbot.compute.native.compiling import Code
 from kronbot.compute.native.cost import INTERPRETED
+from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.mechanics.motion.integration import WHY, Array, Block, Integrator, Ode, Tolerances
 from kronbot.mechanics.motion.rosenbrock import Rodas
 
-SOLVERS = ("cvodes", "rodas", "dop853", "radau")
 # CVODES goes through a run in so many pieces at least, so that progress is seen.
 PIECES = 40
 # Work (s, interpreted) that a Ctrl-C may lose.
@@ -219,7 +219,7 @@ class Radau(Scipy):
 
 
 INTEGRATORS: dict[str, type[Cvodes | Rodas | Dop853 | Radau]] = dict(
-    zip(SOLVERS, (Cvodes, Rodas, Dop853, Radau), strict=True)
+    zip(choices.INTEGRATORS, (Cvodes, Rodas, Dop853, Radau), strict=True)
 )
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX, cross, dot
 
+from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.mechanics.multibody.inertia import Inertia, Mount, Rigid, Section, carried, link_inertia, section
 from kronbot.mechanics.multibody.size import demand_tractable
@@ -257,7 +258,7 @@ def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> S
     return qdd
 
 
-ALGORITHMS = {"recursive": forward_dynamics, "composite": composite_forward_dynamics}
+ALGORITHMS = dict(zip(choices.ALGORITHMS, (forward_dynamics, composite_forward_dynamics), strict=True))
 
 
 def solve_positive(A: SX, B: SX) -> SX:

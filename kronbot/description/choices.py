@@ -1,0 +1,18 @@
+"""The words that arguments and options choose from; importing them costs nothing, so that help and completion may."""
+
+from typing import Final, Literal, get_args
+
+Start = Literal["straight", "equilibrium"]
+
+ORDERS: Final = ("0", "1", "2", "exact")
+AXES: Final = ("base", "body")
+ALGORITHMS: Final = ("recursive", "composite")
+INTEGRATORS: Final = ("cvodes", "rodas", "dop853", "radau")
+STATIC_SOLVERS: Final = ("newton", "linear")
+STARTS: Final = get_args(Start)
+INPUTS: Final = ("torques", "force")
+OUTPUTS: Final = ("joints", "endpoint", "gauges")
+EXPANDED: Final = ("M", "C_star", "g", "J_T", "J_R", "position")
+STYLES: Final = ("text", "latex", "python")
+REALS: Final = ("double", "float")
+TERMS: Final = 12

@@ -1,0 +1,113 @@
+"""What the command line can ask is an argument of the library, and the other way round."""
+
+import inspect
+import pickle
+
+import pytest
+
+import kronbot
+from kronbot.cli.main import SECTIONS
+from kronbot.cli.main import kronbot as program
+from kronbot.cli.output.messages import _OPTIONS
+from kronbot.compute.code import c_code
+from kronbot.description import choices
+from kronbot.errors import UsageError
+from kronbot.library.exporting import Export
+from kronbot.library.robot import Robot
+from kronbot.library.symbolic import Symbolic
+from kronbot.mechanics.motion.integrators import INTEGRATORS
+from kronbot.mechanics.multibody.recursion import ALGORITHMS
+from kronbot.questions.result import Result
+
+# Where an answer goes, and what is told on the way, is each face's own; so is the compiler.
+OF_COMMANDS = {"output", "format", "array", "quiet", "debug", "overwrite", "native", "latex", "help"}
+OF_LIBRARY = {"self", "progress", "array", "file", "overwrite", "header", "source"}
+# The words for the same thing: those of messages, and robot and formulas, which the library has methods for.
+WORDS = {option: argument for argument, option in _OPTIONS.items()} | {"symbolic": "style"}
+ABOUT_ROBOT = [kronbot.load]
+FORMULAS = [Robot.symbolic]
+FUNCTIONS = {
+    "jacobian": [Robot.jacobian, *FORMULAS, Symbolic.jacobian, Result.plot],
+    "hessian": [Robot.hessian, *FORMULAS, Symbolic.hessian],
+    "dynamics": [Robot.dynamics, *FORMULAS, Symbolic.dynamics],
+    "linearize": [
+        Robot.linearize, Robot.linearize_along, Robot.with_motion, *FORMULAS, Symbolic.linearize, Result.plot,
+    ],
+    "export": [Robot.export, Export.c],
+    "check": [Robot.check],
+    "taylor": [Robot.taylor],
+    "modes": [Robot.modes, Result.plot],
+    "simulate": [Robot.simulate, Result.plot],
+    "statics": [Robot.statics, Result.plot],
+    "complexity": [Robot.complexity],
+}  # fmt: skip
+# The picture of a linear model alone is about a pair.
+PAIRED = {"linearize"}
+
+
+def worded(command, parameter):
+    """An option in the word of the library; what ``taylor`` expands is no function."""
+    option = max(parameter.opts, key=len).lstrip("-")
+    return option if (command, option) == ("taylor", "of") else WORDS.get(option, option)
+
+
+def options(command):
+    """Those that are about a question."""
+    return {worded(command, parameter) for parameter in program.commands[command].params} - OF_COMMANDS
+
+
+def arguments(command):
+    """The arguments of the functions that a command stands for; of pictures that there are some."""
+    words = set()
+    for function in [*ABOUT_ROBOT, *FUNCTIONS[command]]:
+        words |= inspect.signature(function).parameters.keys()
+        words |= {"plot"} if function is Result.plot else set()
+    return words - OF_LIBRARY - (set() if command in PAIRED else {"pair"})
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_both_faces_ask_the_same(command):
+    assert options(command) == arguments(command)
+
+
+def test_every_question_is_compared():
+    """Also those that no section of the help calls a question."""
+    assert set(SECTIONS["Questions"]) <= FUNCTIONS.keys()
+    told = {name: getattr(each, "__annotations__", {}).get("return") for name, each in vars(Robot).items()}
+    answers = {name for name, kind in told.items() if kind == "Result"}
+    assert answers - {"linearize_along"} == FUNCTIONS.keys() - {"export"}
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_defaults_are_one(command):
+    """Where both faces have one."""
+    signatures = [inspect.signature(function) for function in [*ABOUT_ROBOT, *FUNCTIONS[command]]]
+    given = {name: each.default for signature in signatures for name, each in signature.parameters.items()}
+    for parameter in program.commands[command].params:
+        name = worded(command, parameter)
+        if isinstance(parameter.default, str | float) and name in given and name not in OF_COMMANDS:
+            default = given[name]
+            wanted = ",".join(default) if isinstance(default, tuple) else default
+            assert parameter.default == wanted or wanted is inspect.Parameter.empty, name
+
+
+def test_choices_stand_once():
+    """What tables of functions are keyed by are the words that both faces know."""
+    assert (tuple(ALGORITHMS), tuple(INTEGRATORS)) == (choices.ALGORITHMS, choices.INTEGRATORS)
+    assert tuple(c_code.REALS) == choices.REALS
+
+
+@pytest.mark.parametrize(
+    ("ask", "name", "known"),
+    [
+        (lambda robot: robot.linearize(lock="q9"), "q9", ("q1", "q2", "q3")),
+        (lambda robot: robot.jacobian({"q9": 0}), "q9", kronbot.load("canadarm").coordinates),
+        (lambda robot: robot.simulate(solver="euler"), "euler", choices.INTEGRATORS),
+        (lambda robot: robot.jacobian()["M"], "M", ("J_T", "J_R")),
+    ],
+)
+def test_unknown_names_are_data(ask, name, known):
+    with pytest.raises(UsageError) as refused:
+        ask(kronbot.load("canadarm"))
+    error = pickle.loads(pickle.dumps(refused.value))
+    assert (error.name, tuple(error.known)) == (name, tuple(known))
