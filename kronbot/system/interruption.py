@@ -38,8 +38,8 @@ UNATTENDED = 5.0
 # What the end of the process does with files that are not whole, by their temporary names, and with compilers at work,
 # by their folders. Each says what it has left.
 UNFINISHED: dict[str, Callable[[], str]] = {}
-# In the pipe that the numbers of signals come through: those before it are being answered.
-_ANSWERED = 0
+# In the pipe that the numbers of signals come through: those before it are being answered; they have been.
+_ANSWERED, _OVER = 0, 255
 
 
 class _Repeats:
@@ -69,7 +69,7 @@ class Interruptions(list[int]):
         """Begin anew."""
         self.clear()
         self._again = _Repeats()
-        self._saving = False
+        self._saving = self._telling = self._hurried = False
 
     @property
     def code(self) -> int:
@@ -81,16 +81,25 @@ class Interruptions(list[int]):
         if self._again(number):
             return
         self.append(number)
-        if self._saving and len(self) == 1:
+        if not self._saving or len(self) > 1:
+            raise KeyboardInterrupt
+        if not self._hurried:
             self.take_time()
-            return
-        raise KeyboardInterrupt
 
     def take_time(self) -> None:
         """What was met is being answered, by saving what there is: that may take longer than PATIENCE."""
+        self._tell(_ANSWERED)
+
+    def hurry(self) -> None:
+        """What was saved is there and is told from now on: a signal waits for that, though no longer than PATIENCE."""
+        self._saving = self._hurried = True
+        if self:
+            self._tell(_OVER)
+
+    def _tell(self, byte: int) -> None:
         if self.pipe is not None:
             with suppress(OSError):
-                self.pipe.tell(_ANSWERED)
+                self.pipe.tell(byte)
 
     @contextmanager
     def saving(self) -> Iterator[None]:
@@ -100,9 +109,19 @@ class Interruptions(list[int]):
         try:
             yield
         finally:
-            self._saving = before
-        if self and not met:
+            self._saving = before or self._telling
+        if self and not met and not self._telling:
             raise KeyboardInterrupt
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """What was saved in here is told in here, too: once it is saved, a first signal waits for that."""
+        before = self._saving, self._telling, self._hurried
+        self._telling = True
+        try:
+            yield
+        finally:
+            self._saving, self._telling, self._hurried = before
 
     @contextmanager
     def heard(self) -> Iterator[None]:
@@ -259,6 +278,8 @@ def leave_in_time() -> None:
                 leave(first)
             if number == _ANSWERED:
                 waiting.clear()
+            elif number == _OVER:
+                waiting.append((time.monotonic() + PATIENCE, _met[0]))
             elif number in SIGNALS and not again(number):
                 patience = PATIENCE if number == signal.SIGINT else UNATTENDED
                 waiting.append((time.monotonic() + patience, number))

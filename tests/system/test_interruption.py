@@ -294,7 +294,17 @@ def test_while_it_writes():
     process = started(READY.format(number=-1), *command)
     assert process.stdout.read(2) == b"t,"
     os.kill(process.pid, signal.SIGINT)
+    process.wait(timeout=30)
     demand_interrupted(process)
+
+
+def test_who_reads_gets_all():
+    """Of an answer that was there when the signal came."""
+    command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv", "-q"]
+    process = started(READY.format(number=-1), *command)
+    assert process.stdout.read(2) == b"t,"
+    os.kill(process.pid, signal.SIGINT)
+    assert demand_interrupted(process).splitlines()[-1].startswith(b"1.0,")
 
 
 def test_when_nothing_else_helps(tmp_path):
@@ -452,6 +462,19 @@ def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, 
     told = capsys.readouterr()
     assert told.err == "Error: interrupted; the answer is complete\n"
     assert told.out == whole
+
+
+@pytest.mark.parametrize("place", ["questions.statics.Outcome", "cli.output.render._text", "cli.output.render.only"])
+def test_all_is_told_once_it_is_there(place, monkeypatch, capsys):
+    """Between the end of an answer and its last byte, too."""
+    asked = ["statics", "khang", "--forces", "0,0,0;0,-1,0", "--solver", "linear", "--format", "json", "-q"]
+    assert main.run(asked) == 0
+    whole = capsys.readouterr().out
+    met_in(monkeypatch, f"kronbot.{place}", signal.SIGINT)
+    assert main.run(asked) == 130
+    told = capsys.readouterr()
+    assert told.out == whole
+    assert told.err.startswith("Error: interrupted")
 
 
 @pytest.mark.parametrize("question", ["jacobian", "hessian", "dynamics"])

@@ -139,18 +139,23 @@ class Output:
         Of one that stops early what there is, before its error goes on.
         """
         from kronbot.cli.output.progress import progress_bar
+        from kronbot.system.interruption import interruptions
 
-        try:
-            with progress_bar(title, self.quiet) as progress:
-                result = ask(progress)
-        except KronbotError as error:
-            if error.partial is not None:
-                self.render(cast("Result", error.partial))
-            if error.partial is not None and not isinstance(error, Interrupted):  # who interrupts does not want to wait
-                self._draw(cast("Result", error.partial))
-            raise
-        self.render(result)
-        self._draw(result)
+        stopped: KronbotError | None = None
+        with interruptions() as met, met.telling():
+            try:
+                with progress_bar(title, self.quiet) as progress:
+                    result = ask(progress)
+            except KronbotError as error:
+                if error.partial is None:
+                    raise
+                stopped, result = error, cast("Result", error.partial)
+            self.render(result)
+        if not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
+            met.demand_none()
+            self._draw(result)
+        if stopped is not None:
+            raise stopped
 
     def _draw(self, result: Result) -> None:
         if self.plot is not None:

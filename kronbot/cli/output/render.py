@@ -37,20 +37,29 @@ def render(result: Result, style: str, output: str | None, array: str | None) ->
 
 
 def _render(result: Result, style: str, output: str | None) -> None:
-    if output is None or output == "-":
-        if style == "table" and result.source:
-            click.echo(document(result), nl=False)
-        elif style == "table":
-            table(result)
+    with interruptions() as met, met.telling():
+        if output is None or output == "-":
+            with met.saving():
+                text = _text(result, style)
+            met.hurry()  # nobody may be there who reads
+            if text is None:
+                table(result)
+            else:
+                click.echo(text, nl=False)
         else:
-            click.echo(WRITERS["." + style](result).decode(), nl=False)
-    else:
-        with interruptions() as met, met.saving():
-            save(output, WRITERS[Path(output).suffix](result))
-            if Path(output).suffix == ".csv" and result.series and result.summary:
-                tell(summary(result))  # for which csv has no place
-    for reservation in reservations(result):
-        tell(f"warning: {reservation}")
+            with met.saving():
+                save(output, WRITERS[Path(output).suffix](result))
+                if Path(output).suffix == ".csv" and result.series and result.summary:
+                    tell(summary(result))  # for which csv has no place
+        for reservation in reservations(result):
+            tell(f"warning: {reservation}")
+
+
+def _text(result: Result, style: str) -> str | None:
+    """What is printed in a style; None for a table, which is printed as it is made."""
+    if style != "table":
+        return WRITERS["." + style](result).decode()
+    return document(result) if result.source else None
 
 
 def only(result: Result, array: str | None) -> Result:
