@@ -134,10 +134,7 @@ class Output:
             show_doubts(doubts)
 
     def answer(self, title: str, ask: Callable[[Callable[[float], None]], Result]) -> None:
-        """Ask with a progress bar, render the answer and draw it.
-
-        Of one that stops early what there is, before its error goes on.
-        """
+        """Ask with a progress bar, render the answer and draw it; of one that stops early what there is."""
         from kronbot.cli.output.progress import progress_bar
         from kronbot.system.interruption import interruptions
 
@@ -151,17 +148,13 @@ class Output:
                     raise
                 stopped, result = error, cast("Result", error.partial)
             self.render(result)
-        if not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
-            met.demand_none()
-            self._draw(result)
-        if stopped is not None:
-            raise stopped
-
-    def _draw(self, result: Result) -> None:
-        if self.plot is not None:
+        if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
             from kronbot.plots.pictures import draw
 
+            met.demand_none()
             save(self.plot, draw(result, self.pair).content(Path(self.plot).suffix))
+        if stopped is not None:
+            raise stopped
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
