@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -24,6 +25,7 @@ GOALS = {
     "modes": 2e-3,
     "statics, one case": 2e-3,
     "simulate, 0.01 s": None,
+    "simulate, beyond its integration": 5e-3,
     "other value": 1e-3,
     "other value and jacobian": 1e-3,
 }
@@ -70,6 +72,10 @@ def questions():
         again = getattr(robot, "with_parameters", None)
         return kronbot.load("canadarm", parameters={"EI": EI}) if again is None else again(EI=EI)
 
+    def beyond_integration():
+        with mock.patch.object(*standing_still()):
+            robot.simulate(0.01, 0.01, q=q())
+
     return {
         "jacobian": lambda: robot.jacobian(q()),
         "dynamics": lambda: robot.dynamics(q()),
@@ -78,9 +84,23 @@ def questions():
         "modes": lambda: robot.modes(q()),
         "statics, one case": lambda: robot.statics(q(), forces=[[0, -float(next(number) % 7), 0]]),
         "simulate, 0.01 s": lambda: robot.simulate(0.01, 0.01, q=q()),
+        "simulate, beyond its integration": beyond_integration,
         "other value": other,
         "other value and jacobian": lambda: other().jacobian(q()),
     }
+
+
+def standing_still():
+    """What integrates (class and method), and what takes no time in its place: states that stay as they are."""
+    import numpy as np
+
+    try:
+        from kronbot.mechanics.motion.integration import Block, Integrator
+    except ImportError:
+        from kronbot.mechanics.integrators import Integrator
+
+        return Integrator, "advance", lambda self, times, x: np.tile(x, (len(times) - 1, 1))
+    return Integrator, "run", lambda self, times, x: iter([Block(times[-1], x, np.tile(x, (len(times), 1)))])
 
 
 def work():
