@@ -16,6 +16,7 @@ from pathlib import Path
 from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
+from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.description.yaml.nodes import Place
@@ -24,7 +25,7 @@ from kronbot.errors import DescriptionError, Mistake
 
 # Rows that a cubic spline and a broken line need.
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_NUMBER = re.compile(rf"[-+]?{DECIMAL}")
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
 _CELL = re.compile(r'(?:^|(?<=,))(?:\s*"(?:[^"]|"")*"\s*(?=,|$)|[^,]*)')

@@ -26,8 +26,11 @@ T = TypeVar("T")
 FUNCTIONS: Final = ("sin", "cos", "tan", "sqrt", "exp")
 CONSTANTS: Final = ("pi", "deg")
 
+DECIMAL: Final = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""A number without a sign, as a pattern for texts in ASCII."""
+
 _TOKEN = re.compile(
-    r" *(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?P<glued>[\w.]*)"
+    rf" *(?:(?P<number>{DECIMAL})(?P<glued>[\w.]*)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<symbol>\*\*|[-+*/()])|(?P<end>$))"
 )
 _HINTS = {

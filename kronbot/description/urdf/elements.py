@@ -9,6 +9,7 @@ from typing import Final, NoReturn
 from xml.parsers import expat
 
 from kronbot.description import limits
+from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import Mistakes
 from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import Place
@@ -27,7 +28,7 @@ ELEMENTS: Final = 100_000
 """Most elements of a document."""
 
 _RUN_XACRO: Final = "run xacro first, which writes the URDF"
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_NUMBER = re.compile(rf"[-+]?{DECIMAL}")
 _NUMBER_LENGTH = 100
 # Products of larger numbers overflow.
 _LARGEST = 1e100

@@ -13,6 +13,7 @@ import yaml
 
 from kronbot.description import limits
 from kronbot.description.expressions.expression import Number
+from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import Mistakes, first_of, raise_all
 from kronbot.description.wording import quote
 from kronbot.description.yaml.nodes import REFUSED, Mapping, Node, Refused, Scalar, Sequence
@@ -28,7 +29,7 @@ _WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_NUMBER = re.compile(rf"[-+]?{DECIMAL}|0o[0-7]+|0x[0-9a-fA-F]+")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
