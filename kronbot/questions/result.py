@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# Who draws answers stands above them and is found by its name, as a plug-in is.
+PICTURES = "kronbot.plots.pictures"
 _MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
 
 
@@ -158,8 +160,7 @@ class Result:
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
         'jacobian khang, order 2: endpoint, joint rates of norm 1'
         """
-        # By its name, since pictures stand above answers.
-        figure: Figure = import_module("kronbot.plots.pictures").plot(self, file, overwrite, pair)
+        figure: Figure = import_module(PICTURES).plot(self, file, overwrite, pair)
         return figure
 
     def to_pandas(self) -> pd.DataFrame:
