@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute import sharing
 from kronbot.compute.native import policy
 from kronbot.compute.native.cost import INTERPRETED, NATIVE, instructions
+from kronbot.floats import Array
 
 if TYPE_CHECKING:
     from kronbot.compute.native.kernel import Kernel
-
-Array = npt.NDArray[np.float64]
 
 # Points that one call evaluates: enough to forget the call, few enough to stay in the processor's cache.
 CHUNK = 512

@@ -8,9 +8,8 @@ from typing import Any
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
 
 
 class Buffered:

@@ -14,10 +14,9 @@ from casadi import SX
 from kronbot.compute.batch import evaluate
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native import policy
+from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000

@@ -24,8 +24,8 @@ import numpy.typing as npt
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote, unknown
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 
-Array = npt.NDArray[np.float64]
 Scalar: TypeAlias = float | str
 Known: TypeAlias = Mapping[str, float | None]
 Progress: TypeAlias = Callable[[float], None]

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from kronbot.description.choices import AXES
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import UsageError
+from kronbot.floats import Array
 from kronbot.library import arguments
-from kronbot.library.arguments import Array, Scalar
+from kronbot.library.arguments import Scalar
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView

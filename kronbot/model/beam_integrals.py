@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
-from kronbot.model.eigenfunctions import Array, Eigenfunctions
+from kronbot.floats import Array
+from kronbot.model.eigenfunctions import Eigenfunctions
 from kronbot.model.shape_functions import Polynomial, Shapes, gauss
 
 # Integrals over two orthogonal functions come out of the quadrature below this share of their squares: zeros.

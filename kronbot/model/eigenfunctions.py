@@ -11,9 +11,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
 
 # Below this beta the series are used. Either form is accurate to rounding there.
 _SMALL = 2.0

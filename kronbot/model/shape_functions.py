@@ -19,8 +19,9 @@ import numpy.typing as npt
 from numpy.polynomial import legendre as legendre_series
 from numpy.polynomial import polynomial as power_series
 
+from kronbot.floats import Array
 from kronbot.model import eigenfunctions
-from kronbot.model.eigenfunctions import Array, Eigenfunctions
+from kronbot.model.eigenfunctions import Eigenfunctions
 
 Polynomial = tuple[Fraction, ...]
 # More shapes than these are integrated by quadrature: exact numbers take time, and formulas of so many nobody reads.

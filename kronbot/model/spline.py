@@ -18,8 +18,8 @@ from kronbot.description import limits
 from kronbot.description.mistakes import raise_all
 from kronbot.description.table import ShapeTable
 from kronbot.errors import Mistake
+from kronbot.floats import Array
 from kronbot.model.beam_integrals import gram, rule
-from kronbot.model.eigenfunctions import Array
 from kronbot.model.shape_functions import Shapes, wave_nodes
 
 # Rows that say the slope at an end, to h^5.

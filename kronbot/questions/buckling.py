@@ -6,17 +6,15 @@ The loads on endpoint, frames and beams are multiplied, gravity is not; gravity 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Tangent
-
-Array = npt.NDArray[np.float64]
 
 GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 # Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.

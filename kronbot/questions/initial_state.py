@@ -6,19 +6,17 @@ from collections.abc import Mapping
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.errors import UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.model.robot import Robot
 from kronbot.questions.statics import sag
-
-Array = npt.NDArray[np.float64]
 
 PURPOSE = "simulate"
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import Trace
+from kronbot.floats import Array
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # Share of the range: what ends at a limit comes out beyond it by rounding, and splines overshoot a little more.
 OVERSHOOT = 1e-6

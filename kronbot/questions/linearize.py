@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
@@ -16,6 +15,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.errors import Argument, ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
@@ -33,7 +33,6 @@ from kronbot.questions import path_end
 from kronbot.questions.at_rows import BATCH, at_rows, in_batches
 from kronbot.questions.result import Outcome, Result
 
-Array = npt.NDArray[np.float64]
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
@@ -25,7 +25,6 @@ from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, r
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import SHORTEST_STEP, demand_rows, grid
 
-Array = npt.NDArray[np.float64]
 STEPS = 100
 # Coefficients one period apart must agree to this share of themselves, but for rounding of the largest.
 PERIODIC, ROUNDING = 1e-8, 1e-13

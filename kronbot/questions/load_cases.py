@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from itertools import chain, product
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # A row takes milliseconds and a kilobyte; more than this is a mistyped range.
 CASE_LIMIT = 200_000

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.errors import Argument
+from kronbot.floats import Array
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import tips
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # Beams that a load turns by more than this (rad) by linear theory are not of this world.
 ABSURD = 10.0

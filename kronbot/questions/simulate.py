@@ -8,7 +8,6 @@ from decimal import Decimal
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
@@ -16,6 +15,7 @@ from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
@@ -33,8 +33,6 @@ from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import passings
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
-
-Array = npt.NDArray[np.float64]
 
 PURPOSE = "simulate"
 ROWS = 200

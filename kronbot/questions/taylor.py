@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
@@ -12,6 +11,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Quantity, Question, asked
 from kronbot.compute.trace import traced
 from kronbot.errors import ComputationError
+from kronbot.floats import Array
 from kronbot.kronecker.calculus import derivative_columns
 from kronbot.kronecker.taylor import coefficients, directional
 from kronbot.mechanics.multibody.kinematics import relative_motion
@@ -20,7 +20,6 @@ from kronbot.questions.dynamics import dynamics
 from kronbot.questions.jacobian import FrameView, jacobian
 from kronbot.questions.result import Result
 
-Array = npt.NDArray[np.float64]
 PURPOSE = "taylor"
 DYNAMIC = ("M", "C_star", "g")
 

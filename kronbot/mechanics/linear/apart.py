@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.eigenvalues import SETTLED, refined
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 
-Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
 WORDS = ("M", "D", "K", "dM", "dD", "dK")

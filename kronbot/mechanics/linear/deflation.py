@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
+from kronbot.floats import Array
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial, inverse
 
-Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 Places = npt.NDArray[np.intp]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.floats import Array
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 
-Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
 # Eigenvalues nearer to each other than these shares of their size are refined together, at first and later on.

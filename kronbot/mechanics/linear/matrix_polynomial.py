@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
+
 Complex = npt.NDArray[np.complex128]
 
 ROUNDING = float(np.finfo(float).eps)

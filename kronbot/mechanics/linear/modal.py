@@ -13,13 +13,12 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import Array as Named
+from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import weakest
 from kronbot.mechanics.linear.spectrum import Pole
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
 MASSLESS = 1e-14

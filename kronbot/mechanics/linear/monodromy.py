@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import echelon, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
 
-Array = npt.NDArray[np.float64]
 # M, D, K, each (times, n, n), at times (s).
 Coefficients = Callable[[Array], tuple[Array, Array, Array]]
 

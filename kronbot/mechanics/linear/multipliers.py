@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.monodromy import EPS, Monodromy
 
-Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
 # Pieces are multiplied as long as the product grows no further than this.

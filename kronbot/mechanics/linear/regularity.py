@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
 
 # Smallest eigenvalue of the inertia matrix, scaled to a unit diagonal, that solving with it survives.
 SINGULAR = 1e-15

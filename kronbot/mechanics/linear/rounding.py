@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder, null_spaces
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
-
-Array = npt.NDArray[np.float64]
 
 # How often every number is moved by a rounding, and what the largest change found is multiplied by.
 SAMPLES, SAFETY = 6, 4.0

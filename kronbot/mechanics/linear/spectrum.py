@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.apart import Apart, apart, measured
 from kronbot.mechanics.linear.deflation import Deflated, Refined, SecondOrder, deflated, equilibrium
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue, eigenvalues
@@ -23,7 +24,6 @@ from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
 
-Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
 
 

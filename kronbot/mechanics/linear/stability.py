@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder, echelon
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.spectrum import Pole
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
 from kronbot.description.schema import Gauge
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
 from kronbot.mechanics.linear.spectrum import Pole
 from kronbot.model.robot import Robot, gauge_place
-
-Array = npt.NDArray[np.float64]
 
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8

@@ -23,9 +23,8 @@ from casadi import SX
 from kronbot.compute.native.cost import instructions
 from kronbot.compute.native.use import Native
 from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.floats import Array
 from kronbot.system.interruption import Interruptions
-
-Array = npt.NDArray[np.float64]
 
 WHY = "the motion runs away there, or the tolerances are too tight"
 # Bounds of rtol: a hundred roundings, below which SciPy refuses, and what is no accuracy any more.

@@ -18,7 +18,8 @@ from kronbot.compute.native.compiling import Code
 from kronbot.compute.native.cost import INTERPRETED
 from kronbot.description import choices
 from kronbot.errors import ComputationError
-from kronbot.mechanics.motion.integration import WHY, Array, Block, Integrator, Ode, Tolerances
+from kronbot.floats import Array
+from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
 from kronbot.mechanics.motion.rosenbrock import Rodas
 
 # CVODES goes through a run in so many pieces at least, so that progress is seen.

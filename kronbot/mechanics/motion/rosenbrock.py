@@ -20,7 +20,8 @@ from kronbot.compute.buffered import Buffered
 from kronbot.compute.native.compiling import Code
 from kronbot.compute.native.cost import INTERPRETED
 from kronbot.errors import ComputationError
-from kronbot.mechanics.motion.integration import WHY, Array, Block, Integrator, Ode, Tolerances
+from kronbot.floats import Array
+from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
 
 STAGES = 6
 # Order of the error estimate.

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import Trace, traced
+from kronbot.floats import Array
 from kronbot.mechanics.multibody.kinematics import link_frames
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 POINTS = 25
 

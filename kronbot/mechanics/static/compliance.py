@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
-
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 # Directions of the compliance weaker than this share of the strongest do not yield.

@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
+from kronbot.floats import Array
 from kronbot.mechanics.static.equilibrium import Ends, Paths, Rows, metric, solved
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
 from kronbot.mechanics.static.tangent import Tangent
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # Shares of gravity and of all other loads by the share of a path.
 Shares = Callable[[Array], Array]

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import traced
+from kronbot.floats import Array
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
 from kronbot.model.robot import Robot
 
-Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 # (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m).
 Balance = Callable[[Array, float], tuple[Array, Array]]

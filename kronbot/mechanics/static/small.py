@@ -8,10 +8,9 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import traced
+from kronbot.floats import Array
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
-
-Array = npt.NDArray[np.float64]
 
 # A tip may go by this share of its beam's length.
 SMALL = 0.1

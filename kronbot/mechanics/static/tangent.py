@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
+from kronbot.floats import Array
 
-Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 # (..., 2): whether K is symmetric, and the number of directions without stiffness; of another K whether it is odd.
 # That number is -1 where K is not finite.
