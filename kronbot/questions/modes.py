@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import casadi
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
@@ -47,11 +46,7 @@ class Vibrations:
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)
         linear = LinearModel.about_any_motion(self.robot)
-        # Straight beams leave a tenth of the expressions. Nothing depends on the torques, steady spin has no qdd.
-        parts = linear.on_rigid_motion(linear.M_L, linear.D_L, linear.K_L)
-        none = casadi.vertcat(linear.qdd, linear.force)
-        parts = casadi.substitute(parts, [none], [SX.zeros(none.shape)])
-        return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", parts, strict=True))
+        return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", linear.in_steady_spin(), strict=True))
 
     def idle(self, q: Array) -> frozenset[int]:
         """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""

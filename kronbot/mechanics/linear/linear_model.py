@@ -84,6 +84,19 @@ class LinearModel:
         """What acts on the deviation (n x 1) (64): zero at an equilibrium."""
         return -self._balance
 
+    def in_steady_spin(self) -> tuple[SX, SX, SX]:
+        """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations.
+
+        What is not differentiated by is put in before: a tenth of the expressions is left.
+        """
+        modal = list(self.robot.flexible)
+        q_f, qd_f, zeros = self.q[modal, :], self.qd[modal, :], SX.zeros(len(modal), 1)
+        needed = casadi.cse(inverse_dynamics(self._state, SX(self.robot.n, 1)))
+        D_L = casadi.jacobian(casadi.substitute(needed, q_f, zeros), self.qd)
+        K_L = casadi.jacobian(casadi.substitute(needed, qd_f, zeros), self.q)
+        M_L, D_L, K_L = self.on_rigid_motion(self.M_L, D_L, K_L)
+        return M_L, D_L, K_L
+
     def on_rigid_motion(self, *expressions: SX) -> list[SX]:
         """Expressions with the modal coordinates and their rates at zero (59)."""
         modal = list(self.robot.flexible)
