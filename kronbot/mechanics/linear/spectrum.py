@@ -254,12 +254,12 @@ def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
     root = complex(np.sqrt(square))  # in the right half plane
     error = float(min(pole.error / abs(root), np.sqrt(pole.error))) if root else float(np.sqrt(pole.error))
     certain = square.real < -pole.error and (symmetric or alone)
-    pole = replace(pole, error=error, condition=pole.condition / 2)
-    real = square.imag == 0 or symmetric
+    real, condition = square.imag == 0 or symmetric, pole.condition / 2
     if real and square.real <= 0:
         growth = 0.0 if certain else error
-        return [replace(pole, value=1j * abs(root), count=2, growth_error=growth)]
-    pole = replace(pole, growth_error=error)
+        swings = 1j * abs(root)
+        return [replace(pole, value=swings, count=2, error=error, growth_error=growth, condition=condition)]
+    pole = replace(pole, error=error, growth_error=error, condition=condition)
     # Of one group only where no error tells them apart.
     other = pole.group if abs(root) <= error else pole.group + APART
     if real:
