@@ -90,9 +90,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
         corners = parameters.own(("corners", robot.order), lambda: system.drives.corners(parameters, PURPOSE))
         at = stops(run.duration, corners)
-        idle = parameters.kept(
-            ("integrators", robot.order, run.algorithm, run.solver, run.tolerances, policy.choice()), list[Integrator]
-        )
+        # Equations that were forgotten and traced again may see more symbols.
+        kind = run.algorithm, run.solver, run.tolerances, policy.choice(), system.extent
+        idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
         solver.begin(at, parameters.bound(system.extent))
         rows, watched = grid(run.duration, run.step), sampled(at)

@@ -10,6 +10,7 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.motion import equations
 from kronbot.mechanics.motion.integration import Integrator
 from kronbot.mechanics.motion.integrators import Cvodes
+from kronbot.model import parameters
 
 ARM = """
 kronbot: 1
@@ -37,6 +38,15 @@ simulate:
     q1: {torque: tau}
     q2: {pd: {kp: kp, kd: 1, target: goal}}
     q3: {motion: {type: polynomial, from: 0, to: way, duration: T, degree: 3}}
+"""
+SHORT = """
+kronbot: 1
+name: short
+gravity: [0, 0, 0]
+links:
+  - {name: block, joint: {type: prismatic, name: q1}, pose: {}, rigid: {mass: 2}}
+simulate: {duration: 1, step: 0.5, drive: {q1: {torque: 3}}}
+statics: {loads: [{frame: endpoint, force: [0.123, 0, 0]}]}
 """
 VALUES = (
     {"mass": 0.5, "tau": -1, "kp": 8},
@@ -101,3 +111,13 @@ def test_eight_threads_get_the_bits_of_one(solver):
     alone = [ask(i) for i in range(4)]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(ask, range(16))) == alone * 4
+
+
+@pytest.mark.parametrize("most", [1, 5, 9, 10, 11])
+def test_what_is_forgotten_is_made_again(most, monkeypatch):
+    """A structure keeps so many things at a time; equations that are traced again see numbers that were met since."""
+    monkeypatch.setattr(parameters, "MOST_KEPT", most)
+    robot = kronbot.loads(SHORT)
+    wanted = robot.simulate().to_dict()
+    robot.statics()
+    assert robot.simulate().to_dict() == wanted
