@@ -59,7 +59,7 @@ def _asking(value: object, word: str) -> Iterator[None]:
         raise
     except Exception as error:
         why = quote(type(error).__name__)[1:-1]
-        raise UsageError(f"{word}: {shown(value)} cannot be used, asking it raises {why}") from None
+        raise UsageError(Argument(word), f": {shown(value)} cannot be used, asking it raises {why}") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def _asking(value: object, word: str) -> Iterator[None]:
 def text(value: object, word: str) -> str:
     """Text, as str itself."""
     if not isinstance(value, str):
-        raise UsageError(f"{word}: text is wanted, not {shown(value)}")
+        raise UsageError(Argument(word), f": text is wanted, not {shown(value)}")
     return str.__str__(value)
 
 
@@ -110,7 +110,7 @@ def path(value: object, word: str) -> str:
             return str.__str__(value)
         if isinstance(value, bytes | os.PathLike):
             return str.__str__(os.fsdecode(value))
-    raise UsageError(f"{word}: a path or a name is wanted, not {shown(value)}")
+    raise UsageError(Argument(word), f": a path or a name is wanted, not {shown(value)}")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def path(value: object, word: str) -> str:
 def flag(value: object, word: str) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise UsageError(f"{word}: True or False is wanted, not {shown(value)}")
+        raise UsageError(Argument(word), f": True or False is wanted, not {shown(value)}")
     return bool(value)
 
 
@@ -128,10 +128,10 @@ def count(value: object, word: str, least: int, most: int) -> int:
     """An integer within bounds; no float, also where it is whole."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
     if not whole:
-        raise UsageError(f"{word}: an integer from {least} to {most} is wanted, not {shown(value)}")
+        raise UsageError(Argument(word), f": an integer from {least} to {most} is wanted, not {shown(value)}")
     number = int.__index__(value) if isinstance(value, int) else int(value)  # type: ignore[call-overload]
     if not least <= number <= most:
-        raise UsageError(f"{word} must be {least} to {most}, not {shown(number)}")
+        raise UsageError(Argument(word), f" must be {least} to {most}, not {shown(number)}")
     return int(number)
 
 
@@ -166,30 +166,30 @@ def is_list(value: object) -> bool:
 def entries(value: object, word: str) -> list[object]:
     """The entries of a list, a tuple or an array."""
     if not is_list(value):
-        raise UsageError(f"{word}: a list is wanted, not {shown(value)}")
+        raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     value = _base(value, word) if isinstance(value, np.ndarray) else value
     if isinstance(value, np.ndarray) and not value.ndim:
-        raise UsageError(f"{word}: a list is wanted, not {shown(value)}")
+        raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     with _asking(value, word):
         found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
     if len(found) > ENTRY_LIMIT:
-        raise UsageError(f"{word}: more than {ENTRY_LIMIT} entries")
+        raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     return found
 
 
 def pairs(value: object, word: str) -> dict[str, object]:
     """The entries of a mapping by their names."""
     if not isinstance(value, Mapping):
-        raise UsageError(f"{word}: values by name are wanted, like {{'name': ...}}, not {shown(value)}")
+        raise UsageError(Argument(word), f": values by name are wanted, like {{'name': ...}}, not {shown(value)}")
     with _asking(value, word):
         items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]
     if len(items) > ENTRY_LIMIT:
-        raise UsageError(f"{word}: more than {ENTRY_LIMIT} entries")
+        raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     found: dict[str, object] = {}
     for key, entry in items:
         name = text(key, f"a name in {word}")
         if name in found:
-            raise UsageError(f"{word}: {quote(name)} is given twice")
+            raise UsageError(Argument(word), f": {quote(name)} is given twice")
         found[name] = entry
     return found
 
@@ -221,19 +221,19 @@ def number(value: object, known: Known, word: str) -> float:
     except Exception:
         _refuse(value, word)
     if not math.isfinite(made):
-        raise UsageError(f"{word}: {shown(value)} is not a finite number in double precision")
+        raise UsageError(Argument(word), f": {shown(value)} is not a finite number in double precision")
     return made + 0.0
 
 
 def _refuse(value: object, word: str) -> NoReturn:
-    raise UsageError(f"{word}: {shown(value)} is not a number") from None
+    raise UsageError(Argument(word), f": {shown(value)} is not a number") from None
 
 
 def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
     """An array without the ways of a subclass."""
     with _asking(value, word):
         if np.ma.is_masked(value):
-            raise UsageError(f"{word}: masked entries have no value: fill them")
+            raise UsageError(Argument(word), ": masked entries have no value: fill them")
         return np.asarray(value)
 
 
@@ -250,7 +250,7 @@ def _evaluated(expression: str, known: Known, word: str) -> float:
     except ExpressionError as error:
         degrees = re.fullmatch(r"\s*([-+0-9.eE]+)(\s+deg|\s*°)\s*", expression)
         hint = f"; write {degrees[1]}*deg" if degrees else ""
-        raise UsageError(f"{word}: {error.of(expression)}{hint}") from None
+        raise UsageError(Argument(word), f": {error.of(expression)}{hint}") from None
 
 
 def expressions(value: object, word: str) -> dict[str, str]:
@@ -268,18 +268,18 @@ def positive(value: object, known: Known, word: str) -> float:
     """A number greater than 0."""
     found = number(value, known, word)
     if found <= 0:
-        raise UsageError(f"{word} must be positive, not {found:g}")
+        raise UsageError(Argument(word), f" must be positive, not {found:g}")
     return found
 
 
 def numbers(row: object, known: Known, word: str, sizes: tuple[int, ...]) -> list[float]:
     """So many numbers."""
-    wanted = f"{word}: {' or '.join(map(str, sizes))} numbers are wanted, not"
+    wanted = f": {' or '.join(map(str, sizes))} numbers are wanted, not"
     if not is_list(row):
-        raise UsageError(f"{wanted} {shown(row)}")
+        raise UsageError(Argument(word), f"{wanted} {shown(row)}")
     found = entries(row, word)
     if len(found) not in sizes:
-        raise UsageError(f"{wanted} {len(found)}")
+        raise UsageError(Argument(word), f"{wanted} {len(found)}")
     return [float(each) for each in array(found, known, word, 1)]
 
 
@@ -292,20 +292,20 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
     if isinstance(plain, np.ndarray):
         plain = _base(plain, word)
         if plain.ndim > depth:
-            raise UsageError(f"{word}: numbers or columns of numbers are wanted, not {shown(plain)}")
+            raise UsageError(Argument(word), f": numbers or columns of numbers are wanted, not {shown(plain)}")
         if plain.dtype.kind in "iuf":
             with np.errstate(all="ignore"):
                 made: Array = plain.astype(np.float64) + 0.0
             if not np.isfinite(made).all():
-                raise UsageError(f"{word}: a value is not finite in double precision")
+                raise UsageError(Argument(word), ": a value is not finite in double precision")
             return made
     if not is_list(plain) or (isinstance(plain, np.ndarray) and not plain.ndim):
         return np.array(number(plain, known, word))
     if not depth:
-        raise UsageError(f"{word}: numbers are wanted, not lists of them")
+        raise UsageError(Argument(word), ": numbers are wanted, not lists of them")
     rows = [array(each, known, word, depth - 1) for each in entries(plain, word)]
     if len({row.shape for row in rows}) > 1:
-        raise UsageError(f"{word}: rows of equally many numbers are wanted")
+        raise UsageError(Argument(word), ": rows of equally many numbers are wanted")
     return np.array(rows, dtype=np.float64)
 
 

@@ -305,7 +305,8 @@ class Robot:
 
         balanced = arguments.flag(equilibrium, "equilibrium")
         if balanced and (tau is not None or qdd is not None):
-            raise UsageError("an equilibrium has no qdd and finds its torques: leave out tau and qdd")
+            why = "an equilibrium has no accelerations and finds its torques: leave out "
+            raise UsageError(why, Argument("tau"), " and ", Argument("qdd"))
         choice = linearize.Choice(
             frozenset(places_of(self.model, lock, "lock")),
             arguments.names(inputs, choices.INPUTS, "inputs", "input"),

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import kronbot
-from kronbot.cli.main import SECTIONS
+from kronbot.cli.main import SECTIONS, run
 from kronbot.cli.main import kronbot as program
 from kronbot.cli.output.messages import _OPTIONS
 from kronbot.compute.code import c_code
@@ -111,3 +111,18 @@ def test_unknown_names_are_data(ask, name, known):
         ask(kronbot.load("canadarm"))
     error = pickle.loads(pickle.dumps(refused.value))
     assert (error.name, tuple(error.known)) == (name, tuple(known))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--equilibrium", "--tau", "q1=1"], "leave out --tau and --qdd"),
+        (["--force", "1,2"], "--force: 3 numbers are wanted, not 2"),
+        (["--force", "1,2,x"], "--force: 'x' is not a number"),
+        (["--lock", "q9"], "--lock: no joint 'q9'; there are q1, q2, q3"),
+        (["--outputs", "gauge"], "--outputs: no output 'gauge'; did you mean 'gauges'?"),
+    ],
+)
+def test_the_command_line_words_what_the_library_refuses(given, words, capsys):
+    assert run(["linearize", "stacker-numeric", *given]) == 2
+    assert words in capsys.readouterr().err

@@ -105,17 +105,13 @@ def linearize(
     along = motion is not None
     if along and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
         raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
-    if equilibrium and (tau or qdd):
-        raise UsageError(
-            "--equilibrium finds the torques of a robot at rest or in steady spin: leave out --tau and --qdd"
-        )
     if formulas.style is not None and (equilibrium or tau or force):
         raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
     if not along and (duration or step or period):
         raise UsageError("--duration, --step and --period go with --motion")
     robot = subject.load(out)
 
-    from kronbot.cli.input.points import all_rows, demand_point_to_draw, of_joints, vector
+    from kronbot.cli.input.points import all_rows, demand_point_to_draw, of_joints
     from kronbot.description.yaml.source import Source
 
     if along:
@@ -136,7 +132,7 @@ def linearize(
             return robot.linearize(
                 **all_rows(robot.model, at),
                 tau=of_joints(robot.model, tau, "--tau"),
-                force=vector(force, "--force"),
+                force=(0.0, 0.0, 0.0) if force is None else force.split(","),
                 equilibrium=equilibrium,
                 lock=lock or (),
                 inputs=inputs,

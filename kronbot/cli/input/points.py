@@ -12,7 +12,6 @@ from kronbot.cli.input.rows import angles, blocks_of, doubt_of
 from kronbot.cli.output.files import shown
 from kronbot.cli.output.messages import show_doubts
 from kronbot.errors import UsageError
-from kronbot.library.arguments import number
 from kronbot.library.values import by_place, joints_only
 from kronbot.questions.load_cases import CASE_LIMIT
 
@@ -117,14 +116,6 @@ def _blocks(robot: Robot, files: Mapping[str, str]) -> Iterator[dict[str, dict[s
 def _length(parts: Mapping[str, Mapping[str, np.ndarray]]) -> int:
     """How many rows a block has."""
     return next(len(column) for columns in parts.values() for column in columns.values())
-
-
-def vector(text: str | None, option: str) -> list[float]:
-    """Three numbers separated by commas, zero where nothing is given."""
-    parts = ["0", "0", "0"] if text is None else text.split(",")
-    if len(parts) != 3:
-        raise UsageError(f"{option} takes three numbers x,y,z, not {len(parts)}")
-    return [number(part, {}, option) for part in parts]
 
 
 def _by_name(parts: list[str], option: str) -> dict[str, str]:

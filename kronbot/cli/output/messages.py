@@ -35,6 +35,8 @@ def worded(error: KronbotError) -> str:
 
 
 def _option(argument: Argument) -> str:
+    if not argument.name.isidentifier():  # a part of one, like the load on a frame
+        return str(argument)
     return f"--{_OPTIONS.get(argument.name, argument.name)} {argument.value}".rstrip()
 
 
