@@ -66,3 +66,6 @@ SHAPE_ROWS: Final = 10_000
 
 SHAPE_COLUMNS: Final = 3 * MODES + 1
 """Most columns of a table of shapes: x, and every mode of every direction."""
+
+CASES: Final = 200_000
+"""Most load cases or rows of a question that takes milliseconds and a kilobyte for each: more is a mistyped range."""

@@ -10,13 +10,11 @@ import numpy as np
 
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
+from kronbot.description.limits import CASES
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.robot import Robot
-
-# A row takes milliseconds and a kilobyte; more than this is a mistyped range.
-CASE_LIMIT = 200_000
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ class Sweep:
         forces, moments = (self._repeated(rows, loads) for rows in (self.forces, self.moments))
         joints = [joint.name for joint in robot.joints]
         count = len(q) * loads * int(np.prod([len(values) for values in self.angles.values()], dtype=float))
-        if count > CASE_LIMIT:
-            raise UsageError(f"{count} cases are too many; {CASE_LIMIT} is the limit")
+        if count > CASES:
+            raise UsageError(f"{count} cases are too many; {CASES} is the limit")
         for name in self.angles:
             if name not in joints:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")

@@ -198,7 +198,7 @@ def test_rows_do_not_converge(folder, capsys):
 
 
 def test_too_many_rows(folder, capsys, monkeypatch):
-    monkeypatch.setattr("kronbot.cli.input.points.CASE_LIMIT", 2)
+    monkeypatch.setattr("kronbot.cli.input.points.CASES", 2)
     code, _, err = asked(capsys, "statics", "pendulum.yaml", "--q", "@rows.csv")
     assert code == 2
     assert "more than 2 rows" in err

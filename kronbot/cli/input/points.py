@@ -11,9 +11,9 @@ import numpy as np
 from kronbot.cli.input.rows import angles, blocks_of, doubt_of
 from kronbot.cli.output.files import shown
 from kronbot.cli.output.messages import show_doubts
+from kronbot.description.limits import CASES
 from kronbot.errors import UsageError
 from kronbot.library.values import by_place, joints_only
-from kronbot.questions.load_cases import CASE_LIMIT
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -73,7 +73,7 @@ def blocks(robot: Robot, texts: Mapping[str, str | None]) -> Iterator[dict[str, 
 def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values | None]:
     """The same in one block, where every row takes milliseconds and all are one answer.
 
-    Raises UsageError like :func:`blocks`, and for more than CASE_LIMIT rows.
+    Raises UsageError like :func:`blocks`, and for more than CASES rows.
     """
     files = _files(texts)
     single = {word: values(robot, text, f"--{word}") for word, text in texts.items() if word not in files}
@@ -82,8 +82,8 @@ def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values 
     for parts in _blocks(robot, files):
         found.append(parts)
         count += _length(parts)
-        if count > CASE_LIMIT:
-            raise UsageError(f"more than {CASE_LIMIT} rows are too many for this question")
+        if count > CASES:
+            raise UsageError(f"more than {CASES} rows are too many for this question")
     columns = {
         word: {name: np.concatenate([parts[word][name] for parts in found]) for name in found[0][word]}
         for word in files
