@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
@@ -15,6 +14,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
@@ -28,7 +28,6 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.linearize import model_in_words, verdict
 from kronbot.questions.result import Outcome, Result
 
-Array = npt.NDArray[np.float64]
 PURPOSE = "modes"
 
 
