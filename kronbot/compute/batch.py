@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CHUNK = 512
 # Chunks that a thread does before it looks whether to go on.
 PART = 16
-# Work (s) of a thread in one call of CasADi's: enough to forget its start, little enough for a Ctrl-C to be heard.
+# Work (s) of a thread in one call of CasADi's, at most: nothing hears a Ctrl-C meanwhile.
 SPELL = 0.01
 # Work (s) that a look into the cache of native code is worth.
 WORTH_LOOKING = 0.02
@@ -63,15 +63,12 @@ def _kernel(function: casadi.Function, count: int, work: int, threads: int) -> K
 
 
 def _interpreted(function: casadi.Function, count: int, work: int, threads: int) -> tuple[casadi.Function, int]:
-    """The function for as many points as one call evaluates, and how many that are: next to none are left over."""
+    """The function for as many points as one call evaluates, and how many that are."""
     # Where CasADi can start some of its threads only, the process ends.
-    threads = sharing.startable(threads) if threads > 1 else 1
-    most = int(count * SPELL / max(SPELL, work * INTERPRETED)) or 1
-    if threads <= 1:
-        each = -(-count // -(-count // min(CHUNK, most)))
-        return function.map(each), each
-    each = max(1, count // (threads * -(-count // (threads * most))))
-    return function.map(each).map(threads, "thread"), each * threads
+    threads = max(1, sharing.startable(threads)) if threads > 1 else 1
+    each = max(1, min(CHUNK, count // threads, int(count * SPELL / max(SPELL, work * INTERPRETED))))
+    one = function.map(each)
+    return (one.map(threads, "thread") if threads > 1 else one), each * threads
 
 
 def _fill(

@@ -8,8 +8,9 @@ from threading import Event, Thread
 
 from kronbot.system.platform import host
 
-# Work (s) that a further thread is worth: of Python's, and of CasADi's, which begin anew with each call.
-THREAD, SPELLS = 0.001, 0.03
+# Work (s) that a further thread is worth: of Python's; of CasADi's, which begin anew with each call, and whose map
+# takes some milliseconds to make.
+THREAD, SPELLS = 0.001, 0.1
 
 Fill = Callable[[int], None]
 

@@ -17,16 +17,18 @@ from kronbot.compute import sharing
 from kronbot.compute.native.policy import native
 
 STATES, ROUNDS = 100_000, 7
+# How the function is evaluated, and the setting by which threads are shared then.
+WAYS = {"on": "THREAD", "off": "SPELLS"}
 ALONE = """
 import sys, time
 import numpy as np
 import kronbot
 from kronbot.compute import sharing
 from kronbot.compute.native.policy import native
-sharing.THREAD = float("inf")
-robot = kronbot.load("puma560").model
+sharing.THREAD = sharing.SPELLS = float("inf")
+robot = kronbot.load("puma560")
 rows = np.random.default_rng(0).uniform(-2, 2, (int(sys.argv[1]), 6))
-with native("on"):
+with native(sys.argv[2]):
     robot.hessian(rows[:10])
     print("ready", flush=True)
     while sys.stdin.readline():
@@ -37,17 +39,22 @@ with native("on"):
 
 
 def main():
+    for choice in WAYS:
+        measure(choice)
+
+
+def measure(choice):
     cores = len(os.sched_getaffinity(0))
     pipe = subprocess.PIPE
-    words = [sys.executable, "-c", ALONE, str(STATES // cores)]
+    words = [sys.executable, "-c", ALONE, str(STATES // cores), choice]
     plain = [subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) for _ in range(cores)]
     for each in plain:
         each.stdout.readline()
-    robot = kronbot.load("puma560").model
+    robot = kronbot.load("puma560")
     rows = np.random.default_rng(0).uniform(-2, 2, (STATES, 6))
     shares, speedups = [], []
-    worth = sharing.THREAD
-    with native("on"):
+    worth = getattr(sharing, WAYS[choice])
+    with native(choice):
         robot.hessian(rows)
         for _ in range(ROUNDS):
             start = time.perf_counter()
@@ -60,17 +67,17 @@ def main():
             start = time.perf_counter()
             robot.hessian(rows)
             shared = time.perf_counter() - start
-            sharing.THREAD = float("inf")
+            setattr(sharing, WAYS[choice], float("inf"))
             start = time.perf_counter()
             robot.hessian(rows)
             alone = time.perf_counter() - start
-            sharing.THREAD = worth
+            setattr(sharing, WAYS[choice], worth)
             shares.append(side_by_side / shared)
             speedups.append((alone / side_by_side, alone / shared))
     for each in plain:
         each.stdin.close()
         each.wait()
-    print(f"{cores} cores, {STATES} Hessians of puma560, {ROUNDS} rounds, medians")
+    print(f"{cores} cores, native {choice}, {STATES} Hessians of puma560, {ROUNDS} rounds, medians")
     print(f"plain processes side by side are {statistics.median(a for a, _ in speedups):.2f} times as fast as one")
     print(f"a batch is {statistics.median(b for _, b in speedups):.2f} times as fast as one process")
     print(f"that is {100 * statistics.median(shares):.0f} % of the plain processes")

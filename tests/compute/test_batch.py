@@ -59,8 +59,8 @@ def test_sharing_changes_nothing(robot, monkeypatch, eager, count):
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 100, 2003, 100_000])
-def test_interpreted_work_is_cut_evenly(monkeypatch, eager, count):
-    """Five threads of CasADi's, calls that a Ctrl-C need not wait for, and few points left over for one alone."""
+def test_interpreted_work_is_cut_small(eager, count):
+    """Five threads of CasADi's, and calls that a Ctrl-C need not wait for."""
     x = casadi.SX.sym("x")
     function = casadi.Function("f", [x], [casadi.sin(x)])
     for seconds in (1e-9, 1e-6, 1e-3, 1.0):
@@ -69,8 +69,7 @@ def test_interpreted_work_is_cut_evenly(monkeypatch, eager, count):
         assert (many.class_name() == "ThreadMap") == (threads > 1)
         assert chunk % threads == 0
         assert chunk == threads or chunk * seconds / threads <= batch.SPELL * 1.001
-        assert many.size2_in(0) == chunk
-        assert count % chunk < max(threads * (count // chunk), threads)
+        assert many.size2_in(0) == chunk <= count
 
 
 def test_interruption_of_interpreted_work(robot, eager):
