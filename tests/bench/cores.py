@@ -16,7 +16,7 @@ import kronbot
 from kronbot.compute import sharing
 from kronbot.compute.native.policy import native
 
-STATES, ROUNDS = 100_000, 7
+STATES, ROUNDS = 300_000, 7
 # How the function is evaluated, and the setting by which threads are shared then.
 WAYS = {"on": "THREAD", "off": "SPELLS"}
 ALONE = """
