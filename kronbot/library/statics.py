@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kronbot.description import schema
+from kronbot.description.choices import ORDERS
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
@@ -15,6 +16,7 @@ from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
 from kronbot.questions import statics
+from kronbot.questions.comparison import side_by_side
 from kronbot.questions.load_cases import Sweep, calibration_angles
 from kronbot.questions.result import Outcome
 from kronbot.questions.statics import Inquiry
@@ -36,9 +38,9 @@ class Asked:
         """Equilibria of all cases, or of those before the first that has none."""
         return statics.statics(self.robot, self.entry, self.inquiry, progress)
 
-    def at_orders(self, orders: Sequence[str], progress: Callable[[float], None]) -> dict[str, Outcome]:
-        """The same cases at several kinematic orders, by order."""
-        return statics.at_orders(self.robot, self.entry, self.inquiry, orders, progress)
+    def side_by_side(self, progress: Callable[[float], None]) -> Outcome:
+        """The same cases at every kinematic order, and their differences."""
+        return side_by_side(statics.at_orders(self.robot, self.entry, self.inquiry, ORDERS, progress))
 
     def with_buckling(self, progress: Callable[[float], None]) -> Outcome:
         """The answer to one case with its buckling factor."""

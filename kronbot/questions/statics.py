@@ -13,7 +13,7 @@ from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
-from kronbot.mechanics.multibody.rotations import along, axial
+from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import compliance
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import Lost
@@ -291,10 +291,10 @@ def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array
     """Displacements and rotation vectors (cases, 3) of the tip of every beam, in its root frame."""
     for link in robot.links:
         if link.beam is not None:
-            places = rows[f"tip {link.name}"]
-            turns = rows[f"turns {link.name}"].reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3)
-            vectors = axial(turns[:, -1]) if "quadratic" in rows else along(turns)[:, -1]
-            yield link, places, vectors
+            places, turns = rows[f"tip {link.name}"], rows[f"turns {link.name}"]
+            if link.beam.order == "exact":
+                turns = along(turns.reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3))[:, -1]
+            yield link, places, turns
 
 
 def _stability(word: str) -> dict[str, Scalar]:

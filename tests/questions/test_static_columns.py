@@ -360,6 +360,11 @@ def test_all_orders_are_the_orders_one_by_one(tmp_path, capsys):
     asked = ["--q", "q1=0.7,q2=-1.1", "--tau", "q2=0.5", "--forces", "1,2,0;2,1,3"]
     answer = ask(capsys, file, *asked, "--order", "all")
     assert answer["summary"]["complete"] is True and answer["summary"]["cases"] == 8
+    given = {"q": {"q1": 0.7, "q2": -1.1}, "tau": {"q2": 0.5}, "forces": [[1, 2, 0], [2, 1, 3]]}
+    of_library = load(file).statics(order="all", **given)
+    assert json.loads(json.dumps(of_library.to_dict())) == answer
+    with pytest.raises(UsageError, match="one order"):
+        load(file).statics(order="all", buckling=True)
     together = answer["series"]
     for order in ("0", "1", "2", "exact"):
         rows = [i for i, each in enumerate(together["order"]) if each == order]

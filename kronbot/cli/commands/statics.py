@@ -108,7 +108,6 @@ def statics(
     from kronbot.cli.input.points import all_rows, of_joints
     from kronbot.library.answering import complete
     from kronbot.library.statics import ask
-    from kronbot.questions.comparison import side_by_side
 
     if every and buckling:
         raise UsageError("--buckling goes with one order")
@@ -127,7 +126,7 @@ def statics(
 
     def answer(progress: Callable[[float], None]) -> Result:
         if every:
-            return complete(side_by_side(asked.at_orders(choices.ORDERS, progress)))
+            return complete(asked.side_by_side(progress))
         return complete(asked.with_buckling(progress) if buckling else asked.answer(progress))
 
     out.answer(f"statics of {robot.name}", answer)

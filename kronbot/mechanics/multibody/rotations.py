@@ -14,12 +14,6 @@ AXIS = 1e-7
 TURNS = np.arange(-8, 9)
 
 
-def axial(R: Array) -> Array:
-    """The rotation vectors (..., 3) of matrices (..., 3, 3) that are expanded in them to second order."""
-    turns = [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]]
-    return np.stack(turns, axis=-1) / 2
-
-
 def along(R: Array) -> Array:
     """Rotation vectors (..., K, 3) of matrices (..., K, 3, 3) that follow each other continuously from the identity.
 
@@ -50,7 +44,7 @@ def _principal(R: Array) -> Array:
     if not np.isfinite(R).all():
         raise ComputationError("deflections are so large that numbers overflow")
     diagonal, trace = np.diagonal(R, axis1=-2, axis2=-1), np.trace(R, axis1=-2, axis2=-1)[..., None]
-    skew = 2 * axial(R)
+    skew = np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)
     quarters = np.empty((*R.shape[:-2], 4, 4))  # row i: 4 q_i times the quaternion (x, y, z, w)
     quarters[..., :3, :3] = R + R.swapaxes(-2, -1)
     quarters[..., range(3), range(3)] = 1 - trace + 2 * diagonal

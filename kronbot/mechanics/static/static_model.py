@@ -121,7 +121,10 @@ class StaticModel:
         return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()))
 
     def _positions(self) -> dict[str, SX]:
-        """Endpoint, its displacement from the rigid robot's, and for every beam its tip and rotations along it."""
+        """Endpoint, its displacement from the rigid robot's, and for every beam its tip and how that has turned.
+
+        Turns are rotation vectors; order exact has none, but the matrices along the beam that lead to them.
+        """
         modal = self.q[list(self.robot.flexible), :]
         at = endpoint(self.state)
         moved = at - casadi.substitute(at, modal, SX.zeros(modal.shape))
@@ -129,10 +132,12 @@ class StaticModel:
         for each in self.state.links:
             beam = each.link.beam
             if beam is not None:
-                places = [*beam.nodes[0].tolist(), TIP]
+                exact = beam.order == "exact"
+                places = [*beam.nodes[0].tolist(), TIP] if exact else [TIP]
                 sections = beam.cross_sections(places, self.q[each.link.modal, :])
                 outputs[f"tip {each.link.name}"] = beam.moved(TIP, sections[-1].pose.r)
-                outputs[f"turns {each.link.name}"] = casadi.horzcat(*(section.pose.R for section in sections))
+                turns = casadi.horzcat(*(section.pose.R for section in sections)) if exact else sections[-1].theta
+                outputs[f"turns {each.link.name}"] = turns
         return outputs
 
     @property
