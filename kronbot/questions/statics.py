@@ -13,6 +13,7 @@ from kronbot.compute.arrays import Array as Named
 from kronbot.compute.arrays import Scalar
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import compliance
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
@@ -29,8 +30,6 @@ from kronbot.questions.limits import passings, told_at
 from kronbot.questions.load_cases import one_case
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
-
-Array = npt.NDArray[np.float64]
 
 SINGULAR = ": the stiffness is singular, there is no linear answer"
 # The block of cases after one that took less (s) is twice as large; a signal loses those of one block.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-
-Array = npt.NDArray[np.float64]
+from kronbot.floats import Array
 
 # Below this a rotation has no axis of its own: it is whole turns about the axis before it.
 AXIS = 1e-7
