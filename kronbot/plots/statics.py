@@ -13,7 +13,7 @@ from kronbot.description.choices import ORDERS
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.mechanics.multibody.outline import Outline
-from kronbot.model.build import build
+from kronbot.model.build import at_order
 from kronbot.plots import arms, style
 from kronbot.plots.arms import Lines, View
 from kronbot.plots.curves import ROUNDING, level
@@ -70,7 +70,7 @@ def draw(result: Result) -> Picture:
         raise ComputationError("there is no equilibrium under the whole load to draw")
     results = by_order(result)
     order, main = next(iter(results.items()))
-    robot = main.model if order == main.model.order else build(main.model.description, order)
+    robot = at_order(main.model, order)
     lines = Outline.of(robot).at
     swept = _swept(robot, main)
     panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
