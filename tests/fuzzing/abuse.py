@@ -206,7 +206,7 @@ CALLS = {
     "Robot.statics": {
         "q": [0.1, 0.2], "angles": {"q2": [0.1]}, "forces": [[0, 1, 0]], "moments": [[0, 0, 1]],
         "loads": {"fore": [0, 1, 0]}, "distributed": {"upper": [0, 1, 0]}, "tau": None, "calibration": [0.1, 0.2],
-        "solver": "linear", "buckling": False, "progress": lambda share: None,
+        "solver": "linear", "buckling": False, "order": None, "progress": lambda share: None,
     },
     "Robot.simulate": {
         "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "start": "straight",
