@@ -24,11 +24,31 @@ from kronbot.version import __version__
 # Characters of a message that people can be asked to read.
 LONGEST = 600
 
-# Every command is in the module of its name, which is imported when it is asked for.
+# Every command is in the module of its name, which is imported when it is asked for; its line in the help stands here.
 SECTIONS = {
-    "Questions": ("jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"),
-    "Robot files": ("robots", "init", "check", "convert", "schema"),
-    "More": ("export", "complexity", "explain", "cache"),
+    "Questions": {
+        "jacobian": "Jacobians of translation and rotation of any frame, as numbers or formulas.",
+        "hessian": "Hessians of any frame (Khang derivatives of the Jacobians), as numbers or formulas.",
+        "dynamics": "Equations of motion: M, C, C*, dM/dq, g, K, D, tau, as numbers or formulas.",
+        "taylor": "Taylor expansions of M, C*, g, Jacobians and positions to any order.",
+        "linearize": "Linear model about a point, an equilibrium or a motion: matrices, state space, modes.",
+        "modes": "Natural frequencies and shapes, joints locked and free, at any posture and spin rate.",
+        "statics": "Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.",
+        "simulate": "Motion of the driven robot in time, with its energy balance.",
+    },
+    "Robot files": {
+        "robots": "The shipped robots, or the file of one of them to start from.",
+        "init": "A commented robot file to start from.",
+        "check": "What the file describes: masses, lengths, coordinates, natural frequencies, warnings.",
+        "convert": "A robot file from a URDF: rigid links, poses in place of Denavit-Hartenberg rows.",
+        "schema": "JSON Schema of the robot file, for editors that check and complete while one types.",
+    },
+    "More": {
+        "export": "Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.",
+        "complexity": "Operations that dynamics and Jacobian take, also of longer and longer chains.",
+        "explain": "The model behind an answer: assumptions, equations, papers, limits.",
+        "cache": "Compiled functions: where they are kept, how many there are, and how to remove them.",
+    },
 }
 
 
@@ -67,10 +87,9 @@ class Sections(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A list of commands under each heading."""
         width = max(map(len, self.commands))
-        for heading, names in SECTIONS.items():
-            found = [self.commands[name] for name in names]
+        for heading, lines in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(str(c.name).ljust(width), c.get_short_help_str(limit=100)) for c in found])
+                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
 
 @click.group(

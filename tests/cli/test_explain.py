@@ -100,6 +100,8 @@ def test_commands_stand_in_sections(capsys):
     places = [out.index(f"\n{heading}:\n") for heading in SECTIONS]
     assert places == sorted(places)
     for command in listed:
+        (line,) = (lines[command.name] for lines in SECTIONS.values() if command.name in lines)
+        assert line == command.get_short_help_str(limit=100)
         assert len(re.findall(rf"^  {command.name} ", out, re.MULTILINE)) == 1
         *_, last = command.help.strip().split("\n\n")
         assert "Examples:" in last and f"  kronbot {command.name}" in last
