@@ -50,7 +50,7 @@ class Vibrations:
     def idle(self, q: Array) -> frozenset[int]:
         """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""
         values, n = self.trace.rows(q, np.zeros_like(q)), self.robot.n
-        M, K = (values[name].reshape(-1, n, n) for name in "MK")
+        M, K = (values[name].reshape(len(q), n, n) for name in "MK")
         moved = (np.diagonal(M, axis1=1, axis2=2) > 0) | K.any(axis=1) | K.any(axis=2)
         return frozenset(joint.index for joint in self.robot.joints if not moved[:, joint.index].any())
 

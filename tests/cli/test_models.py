@@ -103,7 +103,7 @@ def test_modes_at_rest_agree_with_check(capsys):
         (["linearize", "canadarm", "--motion", "--q", "1,2,3"], "--motion"),
         (["linearize", "khang", "--motion"], "no motion"),
         (["linearize", "khang", "--step", "1"], "--motion"),
-        (["linearize", "khang", "--force", "1,2"], "three numbers"),
+        (["linearize", "khang", "--force", "1,2"], "3 numbers are wanted"),
         (["linearize", "khang", "--outputs", "gauges"], "statics"),
         (["linearize", "khang", "--tau", "arm.v1=1"], "by joint"),
         (["modes", "khang", "--q", "arm.v1=0.1"], "joints only"),

@@ -2,8 +2,10 @@
 
 import copy
 import multiprocessing
+import operator
 import pickle
 import threading
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -171,25 +173,19 @@ def test_copies_are_equal(copied):
     assert hash(copied(robot)) == hash(robot)
 
 
-def answer(given):
-    """What a process of a pool does."""
-    robot, k = given
-    answers = robot.jacobian([0.1 * k, 0.2]), robot.with_parameters(m=0.1 + k).dynamics([0.1 * k, 0.2])
-    return robot, answers
-
-
 def test_a_pool_of_processes_that_are_spawned():
     """Robots go there and come back with answers, which have the bits of those here and stay read-only."""
-    robot = kronbot.loads(ARM, parameters={"c": 1})
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        found = pool.map(answer, [(robot, k) for k in range(4)])
-    for k, (again, answers) in enumerate(found):
-        assert again == robot
-        assert [each.to_dict() for each in answers] == [each.to_dict() for each in answer((robot, k))[1]]
-        with pytest.raises(ValueError, match="read-only"):
-            answers[0]["J_T"][0] = 1
-        with pytest.raises(TypeError):
-            answers[0].summary["x"] = 1
+    robots = [kronbot.loads(ARM, parameters={"c": 1}).with_parameters(m=0.1 + k) for k in range(3)]
+    asked = [operator.methodcaller("jacobian", [0.1, 0.2]), operator.methodcaller("dynamics", [0.1, 0.2])]
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(copy.copy, robots, timeout=120)) == robots
+        found = [list(pool.map(ask, robots, timeout=120)) for ask in asked]
+    for ask, answers in zip(asked, found, strict=True):
+        assert [each.to_dict() for each in answers] == [ask(robot).to_dict() for robot in robots]
+    with pytest.raises(ValueError, match="read-only"):
+        found[0][0]["J_T"][0] = 1
+    with pytest.raises(TypeError):
+        found[0][0].summary["x"] = 1
 
 
 def test_a_robot_that_was_asked_never_changes():
