@@ -80,9 +80,9 @@ def test_every_question_is_compared():
 
 @pytest.mark.parametrize("command", FUNCTIONS)
 def test_defaults_are_one(command):
-    """Where both faces have one."""
+    """Where both faces have one; what loads the robot goes before the question, whose None is that robot's own."""
     signatures = [inspect.signature(function) for function in [*ABOUT_ROBOT, *FUNCTIONS[command]]]
-    given = {name: each.default for signature in signatures for name, each in signature.parameters.items()}
+    given = {name: each.default for signature in reversed(signatures) for name, each in signature.parameters.items()}
     for parameter in program.commands[command].params:
         name = worded(command, parameter)
         if isinstance(parameter.default, str | float) and name in given and name not in OF_COMMANDS:
