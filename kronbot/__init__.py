@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from kronbot import errors
 from kronbot.version import __version__
 
 # Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C.
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kronbot.description.urdf.translation import Translation
     from kronbot.library.robot import Robot
 
-__all__ = ["__version__", "convert", "load", "loads", "robots"]
+__all__ = ["__version__", "convert", "errors", "load", "loads", "robots"]
 
 
 def load(

@@ -394,7 +394,7 @@ class Robot:
         calibration: Values | None = None,
         solver: str = "newton",
         buckling: bool = False,
-        order: str | None = None,
+        order: str | int | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """Equilibria under gravity and dead loads, Piedboeuf (35)-(42), one row of the series a case.
@@ -402,8 +402,9 @@ class Robot:
         The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; rows of ``q`` are the postures
         of a sweep, every row with every load, loads fastest. ``loads`` on frames (3 forces,
         or 3 forces and 3 moments) and ``distributed`` loads on beams (N/m) come on top; joints with a torque in ``tau``
-        are free. ``solver`` is newton or linear; ``order="all"`` puts all kinematic orders side by side, with their
-        differences. Raises ComputationError where a case has no equilibrium, with the cases before it as ``partial``.
+        are free. ``solver`` is newton or linear; ``order`` is another kinematic order than the robot's, or "all"
+        of them side by side, with their differences. Raises ComputationError where a case has no equilibrium, with the
+        cases before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("piedboeuf").statics(q={"theta": 0}, forces=[[0, -0.61, 0]])
@@ -412,8 +413,9 @@ class Robot:
         """
         from kronbot.library import statics as static_questions
 
+        every = isinstance(order, str) and order == "all"
         asked = static_questions.ask(
-            self.model,
+            self.model if order is None or every else self.at_order(order).model,
             q,
             {} if angles is None else angles,
             forces,
@@ -425,10 +427,9 @@ class Robot:
             arguments.choice(solver, choices.STATIC_SOLVERS, "solver"),
         )
         answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
-        if order is not None and arguments.choice(order, ("all",), "order"):
-            if buckling:
-                raise UsageError("buckling goes with one order")
-            answered = asked.side_by_side
+        if every and buckling:
+            raise UsageError("buckling goes with one order")
+        answered = asked.side_by_side if every else answered
         return complete(answered(watcher(progress)))
 
     @in_words

@@ -47,7 +47,10 @@ def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, p
     """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
     if file is None:
         return draw(result, pair).figure
-    name = os.fspath(file)
+    try:
+        name = os.fsdecode(file)
+    except TypeError:
+        raise UsageError("file: a path is wanted, which ends in .png, .svg or .pdf") from None
     demand_suffix(name)
     picture = draw(result, pair)
     try:

@@ -99,7 +99,7 @@ class Target:
         """A fresh file in the folder, with a lock that lasts as long as its writer; gone at the end. Raises OSError."""
         self._tidy()
         # What replaces a private file is not for others to read while it grows.
-        mode = 0o666 if self.found() is None else 0o600
+        mode = 0o600 if self.overwrite and self.found() is not None else 0o666
         name = f".kronbot-{os.urandom(8).hex()}"
         draft = Draft(name, -1)
         UNFINISHED[name] = partial(self.drop, draft)

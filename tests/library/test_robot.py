@@ -349,3 +349,13 @@ def test_a_summary_that_few_look_at_is_computed_when_it_is_looked_at(arm, monkey
     monkeypatch.setattr(jacobian, "dexterity", lambda arrays: {"condition": float("inf")})
     with pytest.raises(ComputationError, match="^condition is not finite"):
         arm.jacobian([0.1, 0.2]).to_dict()
+
+
+def test_statics_of_another_order():
+    piedboeuf = kronbot.load("piedboeuf")
+    first = piedboeuf.statics(q={"theta": 0.3}, order="1").to_dict()
+    assert first == kronbot.load("piedboeuf", order=1).statics(q={"theta": 0.3}).to_dict()
+    with pytest.raises(UsageError, match="order must be one of"):
+        piedboeuf.statics(order="al")
+    with pytest.raises(kronbot.errors.UsageError, match="a path is wanted"):
+        piedboeuf.statics(q={"theta": 0.3}).plot(5)
