@@ -413,9 +413,9 @@ class Robot:
         """
         from kronbot.library import statics as static_questions
 
-        every = isinstance(order, str) and order == "all"
+        at = self.order if order is None else arguments.order(order)
         asked = static_questions.ask(
-            self.model if order is None or every else self.at_order(order).model,
+            self.model if at in (self.order, "all") else self.at_order(at).model,
             q,
             {} if angles is None else angles,
             forces,
@@ -427,9 +427,9 @@ class Robot:
             arguments.choice(solver, choices.STATIC_SOLVERS, "solver"),
         )
         answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
-        if every and buckling:
+        if at == "all" and buckling:
             raise UsageError("buckling goes with one order")
-        answered = asked.side_by_side if every else answered
+        answered = asked.side_by_side if at == "all" else answered
         return complete(answered(watcher(progress)))
 
     @in_words
