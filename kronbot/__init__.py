@@ -49,7 +49,8 @@ def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | f
     from kronbot.description import Source
     from kronbot.library import arguments
 
-    return _built(Source("<text>", arguments.text(text, "text"), None), order, parameters)
+    given = arguments.content(text, "text", "kronbot.load takes those", robots())
+    return _built(Source("<text>", given, None), order, parameters)
 
 
 def robots() -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 # Nothing more: until these are there, Python answers a Ctrl-C with a traceback.
-import errno
 import os
 import signal
 import sys
@@ -18,13 +17,22 @@ def main() -> NoReturn:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave_at_once)
     try:
-        from kronbot.system.interruption import ENDED, handle, leave, leave_in_time, leave_twice_interrupted
+        from kronbot.system.interruption import (
+            ENDED,
+            handle,
+            leave,
+            leave_in_time,
+            leave_twice_interrupted,
+            tell_native_exits,
+        )
 
         handle(leave)
         _mend_streams()
         leave_in_time()
+        tell_native_exits()
+        _spare_threads()
         from kronbot.cli.main import run
-    except OSError as error:
+    except (OSError, ImportError, MemoryError) as error:
         _refuse(error)
     try:
         code = run(sys.argv[1:])
@@ -42,10 +50,12 @@ def main() -> NoReturn:
     os._exit(code)
 
 
-def _refuse(error: OSError) -> NoReturn:
-    """Where there are not even descriptors for modules, the one that would word errors may be out of reach, too."""
-    limit = " (ulimit -n)" if error.errno == errno.EMFILE else ""
-    os.write(2, f"Error: kronbot cannot begin: {error.strerror}{limit}\n".encode())
+def _refuse(error: Exception) -> NoReturn:
+    """Where modules get no descriptors or no memory, the one that words errors may be out of reach, too."""
+    said = getattr(error, "strerror", None) or str(error) or "no memory"
+    signs = {"open files": " (ulimit -n)", "failed to map": " (ulimit -v)", "memory": " (ulimit -v)"}
+    limit = next((limit for sign, limit in signs.items() if sign in said), "")
+    os.write(2, f"Error: kronbot cannot begin: {said}{limit}\n".encode(errors="backslashreplace"))
     os._exit(1)
 
 
@@ -53,6 +63,15 @@ def _leave_at_once(*_: object) -> NoReturn:
     """Before anything is there that could be left behind."""
     os.write(2, b"Error: interrupted\n")
     os._exit(130)
+
+
+def _spare_threads() -> None:
+    """Matrices of robots are too small for threads, which take memory and time at every start; unless told otherwise.
+
+    Where one cannot be started (ulimit -u), OpenBLAS sends a Ctrl-C.
+    """
+    if not any(os.environ.get(f"{name}_NUM_THREADS") for name in ("OPENBLAS", "GOTO", "OMP")):
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def _mend_streams() -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 # How the shell calls the limits of a process that system calls fail at.
 LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: " (ulimit -v)", errno.EFBIG: " (ulimit -f)"}
+# Characters of a file's name that a message repeats.
+LONGEST_NAME = 200
 # How the system's loader says of a library that there is no memory for it, and no descriptor.
 _LOADING = {
     "failed to map segment": "this takes more memory than there is (ulimit -v)",
@@ -22,14 +24,20 @@ def not_loaded(error: BaseException) -> str | None:
     return next((limit for sign, limit in _LOADING.items() if sign in words), None)
 
 
-def said(error: BaseException) -> str:
-    """What an error says, never nothing, and the limit of the process that it met."""
+def said(error: BaseException, place: bool = True) -> str:
+    """What an error says, never nothing, the file unless that is told, and the limit of the process that it met."""
     if isinstance(error, MemoryError):
         return "this takes more memory than there is (ulimit -v)"
     if isinstance(error, OSError) and error.strerror:
-        place = f": {error.filename!r}" if error.filename else ""
-        return error.strerror + place + LIMITS.get(error.errno or 0, "")
+        file = f": {_cut(error.filename)}" if place and error.filename else ""
+        return error.strerror + file + LIMITS.get(error.errno or 0, "")
     return str(error) or type(error).__name__
+
+
+def _cut(name: object) -> str:
+    """A name in quotes; of a very long one its beginning."""
+    text = repr(name)
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 4] + "..." + text[-1]
 
 
 @dataclass(frozen=True)
@@ -71,13 +79,15 @@ class Interrupted(KronbotError):
 
 
 class UsageError(KronbotError):
-    """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit.
-
-    Of an unknown name ``name`` is what was given and ``known`` what there is.
-    """
+    """The question is wrong, not the robot: an unknown name, a wrong number of values, an option that does not fit."""
 
     exit_code = 2
-    name: str | None = None
+
+
+class UnknownName(UsageError, KeyError):
+    """There is nothing of that name: ``name`` is what was given, ``known`` what there is."""
+
+    name: object = None
     known: Sequence[str] = ()
 
 

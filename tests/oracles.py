@@ -11,6 +11,7 @@ casadi only differentiates; no recursion of velocities, accelerations or forces.
 
 import ast
 import functools
+import itertools
 import math
 import operator
 
@@ -171,10 +172,23 @@ def series(s, first, terms=20):
 
 def exp_rotation(theta, terms=20):
     """exp(skew(theta)): Rodrigues with sin|t|/|t| and (1 - cos|t|)/|t|^2 as power series in theta . theta."""
-    s = theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2
-    a, b, k = series(s, 1, terms), series(s, 2, terms), skew(theta)
-    eye = np.eye(3) if isinstance(k, np.ndarray) else ca.DM.eye(3)
-    return eye + a * k + b * (k @ k)
+    entries = _rotation_entries(*(theta[i] for i in range(3)), terms)
+    if isinstance(theta, (ca.SX, ca.DM)):
+        return ca.reshape(ca.vertcat(*entries), 3, 3)
+    return np.reshape(entries, (3, 3)).T
+
+
+def _rotation_entries(x, y, z, terms=20):
+    """Its nine entries, column by column, of one rotation vector or of columns of them."""
+    s = x * x + y * y + z * z
+    a, b = series(s, 1, terms), series(s, 2, terms)
+    cosine, xy, xz, yz = 1 - b * s, b * x * y, b * x * z, b * y * z
+    ax, ay, az = a * x, a * y, a * z
+    return [
+        *(cosine + b * x * x, xy + az, xz - ay),
+        *(xy - az, cosine + b * y * y, yz + ax),
+        *(xz + ay, yz - ax, cosine + b * z * z),
+    ]
 
 
 def rotate_x(angle):
@@ -215,10 +229,32 @@ def rod(kappa, length, x=None, rtol=1e-12, atol=1e-13):
 # ------------------------------------------------------------------------------------------------ beam
 
 
+@functools.cache
 def gauss(n):
     """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     x, w = legendre.leggauss(n)
     return (x + 1) / 2, w / 2
+
+
+@functools.cache
+def _magnus_step():
+    """(h, curvatures at its three Gauss points, 3 x 3) -> shift and rotation, in axes of the start of the step."""
+    h, kappa = ca.SX.sym("h"), ca.SX.sym("kappa", 3, 3)
+
+    def bracket(a, b):
+        return ca.vertcat(ca.cross(a[:3], b[:3]), ca.cross(a[:3], b[3:]) - ca.cross(b[:3], a[3:]))
+
+    # minus the twist: the inverse of the motion obeys Y' = -X Y
+    a1, a2, a3 = (-ca.vertcat(kappa[:, i], 1, 0, 0) for i in range(3))
+    b1, b2, b3 = h * a2, h * math.sqrt(15) / 3 * (a3 - a1), 10 * h / 3 * (a3 - 2 * a2 + a1)
+    c1 = bracket(b1, b2)
+    c2 = -bracket(b1, 2 * b3 + c1) / 60
+    omega = -(b1 + b3 / 12 + bracket(-20 * b1 - b3 + c1, b2 + c2) / 240)
+    theta, rho = omega[:3], omega[3:]
+    s, k = ca.dot(theta, theta), skew(theta)
+    b, c = (series(s, n, 8) for n in (2, 3))
+    shift = rho + b * (k @ rho) + c * (k @ (k @ rho))
+    return ca.Function("step", [h, kappa], [shift, exp_rotation(theta, 8)])
 
 
 class Beam:
@@ -256,7 +292,10 @@ class Beam:
         node, weight = gauss(self.quadrature)
         s, ds = node * x, weight * x
         fv, fw, fa = self.fields(s)
-        integral = functools.partial(np.einsum, "ik,jk,k->ij", optimize=True)
+
+        def integral(f, g, ds):
+            return (f * ds) @ g.T
+
         out["v'v'"], out["w'w'"] = integral(fv[1], fv[1], ds), integral(fw[1], fw[1], ds)
         lever = ds * (x - s)  # int_0^x int_0^xi f = int_0^x (x - s) f(s) ds
         out["II w''a"], out["II v''a"] = integral(fw[2], fa[0], lever), integral(fv[2], fa[0], lever)
@@ -274,55 +313,49 @@ class Beam:
         """Position and rotation (or None) at each of the ascending places x, for casadi coordinates q_f."""
         if self.order == "exact" and self.size:
             return self._march(places, q_f)
-        return [self._truncated(x, q_f, rotation) for x in places]
+        return self._truncated(places, q_f, rotation)
 
     def _march(self, places, q_f):
-        """Sixth-order Magnus steps (three Gauss points) of the motion (R, r) along the rod, in twists (theta, rho)."""
+        """Sixth-order Magnus steps (three Gauss points) of the motion (R, r) along the rod."""
+        marks, grid = [0.0, *places], [0.0]
+        for before, place in itertools.pairwise(marks):
+            steps = math.ceil((place - before) / (self.length / (24 + 4 * max(self.counts))) - 1e-9)
+            grid += np.linspace(before, place, steps + 1)[1:].tolist()
+        grid = np.array(grid)
+        middles, lengths = (grid[1:] + grid[:-1]) / 2, np.diff(grid)
+        points = middles[:, None] + np.outer(lengths, [-1, 0, 1]) * math.sqrt(15) / 10
+        v, w, a = self.fields(points.ravel())
+        q_v, q_w, q_a = self._split(q_f)
+        strains = [f.T if f.size else np.zeros((points.size, 0)) for f in (a[1], -w[2], v[2])]
+        kappa = ca.horzcat(*(ca.DM(f) @ q for f, q in zip(strains, (q_a, q_w, q_v), strict=True))).T
+        r, rotation, at = ca.DM.zeros(3), ca.DM.eye(3), {0.0: (ca.DM.zeros(3), ca.DM.eye(3))}
+        for k, (end, h) in enumerate(zip(grid[1:].tolist(), lengths, strict=True)):
+            shift, turn = _magnus_step()(h, kappa[:, 3 * k : 3 * k + 3])
+            r, rotation = r + rotation @ shift, rotation @ turn
+            at[end] = r, rotation
+        return [at[float(place)] for place in places]
 
-        def bracket(a, b):
-            return ca.vertcat(ca.cross(a[:3], b[:3]), ca.cross(a[:3], b[3:]) - ca.cross(b[:3], a[3:]))
+    def _split(self, q_f):
+        """Of v, w and torsion; with one index alone a 1 x 1 column of nothing would be a row."""
+        n_v, n_w, _ = self.counts
+        return q_f[:n_v, :], q_f[n_v : n_v + n_w, :], q_f[n_v + n_w :, :]
 
-        n_v, n_w, n_a = self.counts
+    def _truncated(self, places, q_f, rotation):
+        tables = [self._tables(x) for x in places]
+        parts = self._split(q_f)
 
-        def twist(x):  # minus the twist: the inverse of the motion obeys Y' = -X Y
-            fv, fw, fa = (f[:, :, 0] for f in self.fields([x]))
-            pick = np.zeros((6, self.size))
-            pick[2, :n_v], pick[1, n_v : n_v + n_w], pick[0, n_v + n_w :] = fv[2], -fw[2], fa[1]
-            return -(ca.DM(pick) @ q_f + ca.DM([0, 0, 0, 1, 0, 0]))
-
-        r, rotation, at, out = ca.DM.zeros(3), ca.DM.eye(3), 0.0, []
-        for place in places:
-            steps = math.ceil((place - at) / (self.length / (24 + 4 * max(self.counts))) - 1e-9)
-            h = (place - at) / max(steps, 1)
-            for _ in range(steps):
-                a1, a2, a3 = (twist(at + h * (1 / 2 + c * math.sqrt(15) / 10)) for c in (-1, 0, 1))
-                b1, b2, b3 = h * a2, h * math.sqrt(15) / 3 * (a3 - a1), 10 * h / 3 * (a3 - 2 * a2 + a1)
-                c1 = bracket(b1, b2)
-                c2 = -bracket(b1, 2 * b3 + c1) / 60
-                omega = -(b1 + b3 / 12 + bracket(-20 * b1 - b3 + c1, b2 + c2) / 240)
-                theta, rho = omega[:3], omega[3:]
-                s, k = ca.dot(theta, theta), skew(theta)
-                b, c = (series(s, n, 8) for n in (2, 3))
-                r = r + rotation @ (rho + b * (k @ rho) + c * (k @ (k @ rho)))
-                rotation = rotation @ exp_rotation(theta, 8)
-                at += h
-            out.append((r, rotation))
-        return out
-
-    def _truncated(self, x, q_f, rotation=True):
-        tables = self._tables(x)
-        n_v, n_w, n_a = self.counts
-        parts = [q_f[:n_v], q_f[n_v : n_v + n_w], q_f[n_v + n_w : n_v + n_w + n_a]]
+        def combined(values, unknowns):  # a row for each place
+            return ca.DM(np.array([np.ravel(row) for row in values])) @ unknowns if unknowns.numel() else none
 
         def linear(key, k):
-            part = parts["vwa".index(key)]
-            return ca.dot(ca.DM(tables[key][k]), part) if part.numel() else ca.DM(0)
+            return combined([table[key][k] for table in tables], parts["vwa".index(key)])
 
         def square(name, left, right):
             p, q = parts["vwa".index(left)], parts["vwa".index(right)]
-            return ca.bilin(ca.DM(tables[name]), p, q) if p.numel() and q.numel() else ca.DM(0)
+            return combined([table[name] for table in tables], ca.vec(q @ p.T))
 
-        r = [x, linear("v", 0), linear("w", 0)]
+        none = ca.DM.zeros(len(tables))
+        r = [ca.DM(places), linear("v", 0), linear("w", 0)]
         theta = [linear("a", 0), -linear("w", 1), linear("v", 1)]
         if self.order == "2":
             r[0] -= (square("v'v'", "v", "v") + square("w'w'", "w", "w")) / 2
@@ -331,8 +364,11 @@ class Beam:
             theta[0] += square("v'w''-v''w'", "v", "w") / 2
             theta[1] += square("v'a'-v''a", "v", "a") / 2
             theta[2] += square("w'a'-w''a", "w", "a") / 2
-        r = ca.vertcat(*r)
-        return r, exp_rotation(ca.vertcat(*theta)) if rotation else None
+        positions = ca.horzsplit(ca.horzcat(*r).T)
+        if not rotation:
+            return [(at, None) for at in positions]
+        entries = ca.horzsplit(ca.horzcat(*_rotation_entries(*theta)).T)
+        return [(at, ca.reshape(turned, 3, 3)) for at, turned in zip(positions, entries, strict=True)]
 
     def curvature(self, q_f):
         """The function x -> (kappa_x, kappa_y, kappa_z) of the exact rod with these modal coordinates."""
@@ -401,7 +437,7 @@ class Lagrangian:
         for name in self.links:
             self._pose(name)
         self._collect(nodes)
-        self._differentiate()
+        self._frame_functions = {}
 
     # -- the robot ---------------------------------------------------------------------------------------------------
 
@@ -527,7 +563,9 @@ class Lagrangian:
 
     # -- energies and their derivatives --------------------------------------------------------------------------------
 
-    def _differentiate(self):
+    @functools.cached_property
+    def _expressions(self):
+        """Rates qd, kinetic energy, momentum, potential energy."""
         q, qd = self.q, ca.SX.sym("qd", self.n)
         columns = [r for _, r in self.particles] + [r for _, r in self.spins] + [r for _, r in self.sections]
         vectors = ca.horzcat(*columns) if columns else ca.SX.zeros(3, 0)
@@ -551,15 +589,30 @@ class Lagrangian:
             kinetic += inertia * axial**2 / 2
             momentum += inertia * axial * r[:, 0]
             k += 3
-        generalized = ca.gradient(kinetic, qd)
-        inertial = ca.jtimes(generalized, q, qd) - ca.gradient(kinetic, q)
-        options = {"cse": False}
-        self._kinetic = ca.Function("kinetic", [q, qd], [kinetic], options)
-        self._generalized = ca.Function("generalized", [q, qd], [generalized], options)
-        self._inertial = ca.Function("inertial", [q, qd], [inertial], options)
-        self._momentum = ca.Function("momentum", [q, qd], [momentum], options)
-        self._potential = ca.Function("potential", [q], [potential, ca.gradient(potential, q)], options)
-        self._frame_functions = {}
+        return qd, kinetic, momentum, potential
+
+    @functools.cached_property
+    def _generalized(self):
+        """(q, qd) -> dT/dqd."""
+        qd, kinetic, *_ = self._expressions
+        return ca.Function("generalized", [self.q, qd], [ca.gradient(kinetic, qd)], {"cse": False})
+
+    @functools.cached_property
+    def _motion(self):
+        """(q, qd) -> kinetic energy, and d/dt dT/dqd - dT/dq at qdd = 0."""
+        qd, kinetic, *_ = self._expressions
+        inertial = ca.jtimes(ca.gradient(kinetic, qd), self.q, qd) - ca.gradient(kinetic, self.q)
+        return ca.Function("motion", [self.q, qd], [kinetic, inertial], {"cse": False})
+
+    @functools.cached_property
+    def _momentum(self):
+        qd, _, momentum, _ = self._expressions
+        return ca.Function("momentum", [self.q, qd], [momentum], {"cse": False})
+
+    @functools.cached_property
+    def _potential(self):
+        potential = self._expressions[-1]
+        return ca.Function("potential", [self.q], [potential, ca.gradient(potential, self.q)], {"cse": False})
 
     def _point(self, link, which, point, derivatives):
         """Function q -> r, R of a point fixed in a frame, or dr/dq, dR/dq, or the derivatives of these."""
@@ -606,7 +659,7 @@ class Lagrangian:
         return np.array(self._generalized(np.tile(q, self.n), np.eye(self.n)))
 
     def kinetic_energy(self, q, qd):
-        return float(self._kinetic(q, qd))
+        return float(self._motion(q, qd)[0])
 
     def elastic_energy(self, q):
         q = np.asarray(q, float)
@@ -625,7 +678,7 @@ class Lagrangian:
 
     def coriolis_torque(self, q, qd):
         """Mdot qd - dT/dq."""
-        return np.array(self._inertial(q, qd)).ravel()
+        return np.array(self._motion(q, qd)[1]).ravel()
 
     def bias(self, q, qd):
         """What inverse dynamics needs at qdd = 0."""

@@ -33,7 +33,11 @@ def shipped(name):
             return [numbers(value) for value in entry]
         return number(entry, names) if isinstance(entry, str) and key not in words else entry
 
-    return {key: numbers(value, key) for key, value in robot.items() if key not in ("motion", "simulate", "statics")}
+    return {
+        key: numbers(value, key)
+        for key, value in robot.items()
+        if key not in ("motion", "simulate", "statics", "sweep")
+    }
 
 
 def traced(robot, **outputs):

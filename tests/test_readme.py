@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 
 import kronbot
 from kronbot.cli.commands import explain
+from kronbot.cli.commands.sweep import OPTIONS, named_in
 from kronbot.cli.main import kronbot as command_line
+from kronbot.cli.main import run
 
 README = Path(__file__).parents[1] / "README.md"
 if not README.exists():
@@ -54,6 +57,24 @@ def shell(line, folder):
     return done.stdout
 
 
+@pytest.fixture
+def told(folder, monkeypatch, capsys):
+    """What a line prints: a shell's where it says more than the words of one command, which is asked in this process.
+
+    Then no interpreter starts.
+    """
+
+    def ask(line):
+        if not line.startswith("kronbot ") or re.search(r"[|<>$*?&;(){}!\\`]", line):
+            return shell(line, folder)
+        monkeypatch.chdir(folder)
+        code, said = run(shlex.split(line)[1:]), capsys.readouterr()
+        assert code == 0, f"{line}\n{said.err}"
+        return said.out
+
+    return ask
+
+
 def needs(line):
     """Skip where a tool of the pipeline is missing."""
     for tool in ("jq",):
@@ -74,25 +95,25 @@ def commands():
     """Lines of the bash blocks after the first two, without their comments."""
     for text in [text for kind, text in FENCED if kind == "bash"][2:]:
         for line in text.splitlines():
-            if command := line.partition("  #")[0].strip():
+            if command := re.split(r"\s#\s", line)[0].strip():
                 yield command
 
 
 @pytest.mark.parametrize("line", list(commands()))
-def test_commands_run(line, folder):
+def test_commands_run(line, told):
     """As written, one after the other in one folder."""
     needs(line)
-    shell(line if "--overwrite" in line or " -o " not in line else f"{line} --overwrite", folder)
+    told(line if "--overwrite" in line or " -o " not in line else f"{line} --overwrite")
 
 
-def test_sessions_print_what_the_readme_says(folder):
+def test_sessions_print_what_the_readme_says(told):
     """Word by word, one after the other; a line of dots stands for any lines, numbers agree but for rounding."""
     if shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     for line, output in sessions():
-        told = shell(line, folder).splitlines()
+        printed = told(line).splitlines()
         pattern = [entry.split() for entry in output.rstrip("\n").splitlines()]
-        assert agrees([entry.split() for entry in told], pattern), "\n".join([line, *told])
+        assert agrees([entry.split() for entry in printed], pattern), "\n".join([line, *printed])
 
 
 def agrees(lines, pattern):
@@ -137,11 +158,11 @@ def test_the_robot_of_the_readme_is_right(folder):
     """Without warnings."""
     arm = kronbot.load(folder / "arm.yaml")
     assert arm.check().summary["warnings"] == 0
-    run = arm.simulate()
-    assert not run.warnings
-    assert run.summary["peak_deviation.q1"] < 0.02
-    assert abs(run["q1"][-1] - math.pi / 3) < 0.01
-    assert "rows_beyond_small_deflections" not in run.summary
+    moved = arm.simulate()
+    assert not moved.warnings
+    assert moved.summary["peak_deviation.q1"] < 0.02
+    assert abs(moved["q1"][-1] - math.pi / 3) < 0.01
+    assert "rows_beyond_small_deflections" not in moved.summary
 
 
 @pytest.mark.parametrize("name", sorted(command_line.commands))
@@ -168,8 +189,9 @@ def test_every_option_is_documented(name):
     """In its help, and in the README or in what `kronbot explain` says of the command."""
     told = TEXT + (explain.FOLDER / "commands" / f"{name}.md").read_text()
     command = command_line.commands[name]
+    parameters = named_in(OPTIONS).values() if name == "sweep" else command.params
     silent = []
-    for parameter in command.params:
+    for parameter in parameters:
         if isinstance(parameter, click.Option):
             assert parameter.help
             silent += [] if parameter.opts[-1] in told or parameter.opts[0] in told else [parameter.opts]

@@ -15,10 +15,11 @@ from typing import cast
 import click
 
 from kronbot.cli.input import completion
-from kronbot.cli.output.files import LOST
+from kronbot.cli.output.files import LOST, demand_own_names
 from kronbot.cli.output.messages import escaped, show_error, worded
 from kronbot.errors import Interrupted, KronbotError, not_loaded, said
 from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
+from kronbot.system.platform import host
 from kronbot.version import __version__
 
 # Characters of a message that people can be asked to read.
@@ -35,6 +36,7 @@ SECTIONS = {
         "modes": "Natural frequencies and shapes, joints locked and free, at any posture and spin rate.",
         "statics": "Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.",
         "simulate": "Motion of the driven robot in time, with its energy balance.",
+        "sweep": "One question in many cases: parameters, postures, loads, draws; on all cores or a cluster.",
     },
     "Robot files": {
         "robots": "The shipped robots, or the file of one of them to start from.",
@@ -128,7 +130,16 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
             def format(self, record: logging.LogRecord) -> str:
                 return escaped(_short(super().format(record)))
 
+        told: set[str] = set()
+
+        def fresh(record: logging.LogRecord) -> bool:
+            """Every function that could have been native has the same reason not to be."""
+            text, before = record.getMessage(), len(told)
+            told.add(text)
+            return len(told) > before
+
         handler = logging.StreamHandler()
+        handler.addFilter(fresh)
         handler.setFormatter(Plain())
         logging.basicConfig(handlers=[handler])
         logging.getLogger("kronbot").setLevel(logging.DEBUG)
@@ -138,7 +149,8 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
             # What overflows is seen in the answer.
             warnings.simplefilter("ignore", RuntimeWarning)
             kronbot.invoke(context)
-        sys.stdout.flush()
+            sys.stdout.flush()
+            demand_own_names()
     except (KeyboardInterrupt, Exception) as raised:
         error = raised
     if met or isinstance(error, KeyboardInterrupt | click.Abort):
@@ -157,7 +169,8 @@ def _end(error: BaseException, debug: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.ClickException():
-            error.message = _short(error.message)  # type: ignore[misc]
+            if not isinstance(error, click.exceptions.NoArgsIsHelpError):
+                error.message = _short(error.message)  # type: ignore[misc]
             with suppress(OSError):
                 error.show()
             return error.exit_code
@@ -173,6 +186,8 @@ def _end(error: BaseException, debug: bool) -> int:
             told = KronbotError(f"cannot write the answer: {said(error)}")
         case ImportError() if limit := not_loaded(error):
             told = KronbotError(f"cannot load a library: {limit}")
+        case SystemError() if "without exception set" in str(error) and host.memory_limited():
+            told = KronbotError(f"a library has given up: {said(MemoryError())}")
         case MemoryError():
             told = KronbotError(f"{said(error)}: ask for less at a time")
         case _:

@@ -20,7 +20,7 @@ Units = str | Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
+class NamedArray:
     """A vector (``columns`` is None) or a matrix with named rows and columns, or a stack of them along an axis.
 
     ``units`` is one unit for all entries, or units of rows and of columns (an entry has their product). ``axis`` names
@@ -38,7 +38,7 @@ class Array:
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which leaves memory writeable."""
-        return Array, (self.values, self.rows, self.units, self.columns, self.axis)
+        return NamedArray, (self.values, self.rows, self.units, self.columns, self.axis)
 
     @property
     def symbolic(self) -> bool:

@@ -26,8 +26,10 @@ SPELL = 0.01
 WORTH_LOOKING = 0.02
 
 
-def evaluate(function: casadi.Function, points: Sequence[Array], constant: Array, sizes: Sequence[int]) -> list[Array]:
-    """Outputs (N, size) of a function whose inputs are rows of ``points`` (N, size) and, last, a constant (size,).
+def evaluate(
+    function: casadi.Function, points: Sequence[Array], constant: Array | None, sizes: Sequence[int]
+) -> list[Array]:
+    """Outputs (N, size) of a function whose inputs are rows of ``points`` (N, size) and perhaps a constant (size,).
 
     The values do not depend on how the work is done. Python's threads share native code, CasADi's what is interpreted,
     since CasADi keeps Python's lock while it evaluates; Ctrl-C ends them all.
@@ -75,7 +77,7 @@ def _fill(
     many: casadi.Function | Kernel,
     one: casadi.Function,
     points: Sequence[Array],
-    constant: Array,
+    constant: Array | None,
     outputs: Sequence[Array],
     chunks: range,
 ) -> None:
@@ -93,14 +95,15 @@ def _fill(
 def _fill_evenly(
     evaluated: casadi.Function | Kernel,
     points: Sequence[Array],
-    constant: Array,
+    constant: Array | None,
     outputs: Sequence[Array],
     chunks: range,
 ) -> None:
     buffer: Any
     buffer, evaluate_chunk = evaluated.buffer()
-    constants = np.tile(constant, (chunks.step, 1))
-    buffer.set_arg(len(points), memoryview(constants))  # type: ignore[arg-type]
+    if constant is not None:
+        constants = np.tile(constant, (chunks.step, 1))
+        buffer.set_arg(len(points), memoryview(constants))  # type: ignore[arg-type]
     for row in chunks:
         for place, rows in enumerate(points):
             buffer.set_arg(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]

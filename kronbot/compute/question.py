@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import Array, Units
+from kronbot.compute.arrays import NamedArray, Units
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -24,6 +25,15 @@ class Quantity:
     rows: Sequence[str]
     columns: Sequence[str] | None
     units: Units
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of its numbers."""
+        return (len(self.rows),) if self.columns is None else (len(self.rows), len(self.columns))
+
+    def array(self, values: npt.NDArray[Any], axis: tuple[str, Sequence[float]] | None = None) -> NamedArray:
+        """Its numbers, or formulas, with their names and units; along an axis as a stack."""
+        return NamedArray(values, self.rows, self.units, self.columns, axis)
 
 
 @dataclass(frozen=True)
@@ -39,11 +49,18 @@ class Question:
     quantities: Mapping[str, Quantity]
     purpose: str
 
-    def at(self, *point: npt.ArrayLike) -> dict[str, Array]:
+    def at(self, *point: npt.ArrayLike) -> dict[str, NamedArray]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
         return self._arrays(self._trace(*point), None)
 
-    def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, Array]:
+    def each(self, *points: npt.NDArray[np.float64]) -> list[dict[str, NamedArray]]:
+        """The quantities at many points, each input (N, size), point by point; with the values of a robot for each."""
+        rows = self._trace.rows(*points)
+        return [
+            self._arrays({name: values[i].copy() for name, values in rows.items()}, None) for i in range(len(points[0]))
+        ]
+
+    def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, NamedArray]:
         """The quantities at many points, each input (N, size), as stacks with the axis ``case`` 1 ... N."""
         cases = list(range(1, len(points[0]) + 1))
         return self._arrays(self._trace.rows(*points), ("case", cases))
@@ -56,28 +73,27 @@ class Question:
     def with_values(self, parameters: Parameters) -> Question:
         """The same question about a robot that differs in values only."""
         other = replace(self, parameters=parameters)
-        vars(other)["_traced"] = self._traced
+        vars(other)["traced"] = self.traced
         return other
 
     @cached_property
-    def _traced(self) -> Traced:
+    def traced(self) -> Traced:
+        """Its quantities, the same for all robots of one structure."""
         outputs = {name: quantity.expression for name, quantity in self.quantities.items()}
         return Traced(self.parameters, self.inputs, outputs, self.purpose)
 
     @cached_property
     def _trace(self) -> Trace:
-        return Trace.of(self._traced, self.parameters)
+        return Trace.of(self.traced, self.parameters)
 
     def _arrays(
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
-    ) -> dict[str, Array]:
-        arrays = {}
-        for name, quantity in self.quantities.items():
-            leading = () if axis is None else (len(axis[1]),)
-            shape = (len(quantity.rows),) if quantity.columns is None else (len(quantity.rows), len(quantity.columns))
-            numbers = values[name].reshape(*leading, *shape)
-            arrays[name] = Array(numbers, quantity.rows, quantity.units, quantity.columns, axis)
-        return arrays
+    ) -> dict[str, NamedArray]:
+        leading = () if axis is None else (len(axis[1]),)
+        return {
+            name: quantity.array(values[name].reshape(*leading, *quantity.shape), axis)
+            for name, quantity in self.quantities.items()
+        }
 
 
 def asked(robot: Robot, what: Hashable, make: Callable[[], Question]) -> Question:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import accumulate
 
 import casadi
 import numpy as np
@@ -57,7 +57,7 @@ class Traced:
 
 
 class Trace:
-    """What was traced, with the values of a robot's parameters.
+    """What was traced, with the values of a robot's parameters, or of many robots, one a row.
 
     Raises UsageError, with the cure, where an output depends on a parameter without a value.
     """
@@ -92,12 +92,15 @@ class Trace:
 
     def __call__(self, *arguments: npt.ArrayLike) -> dict[str, Array]:
         """Every output at one point, by name, in its own shape (columns as 1-D arrays)."""
+        return self._at(arguments, self.bound, self.outputs)
+
+    def _at(self, arguments: Sequence[npt.ArrayLike], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
         if policy.choice() == "on":  # native code is for rows
-            rows = self.rows(*(np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments))
-            return {name: values[0] for name, values in rows.items()}
+            points = [np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments]
+            return {name: values[0] for name, values in self._rows(points, bound, wanted).items()}
         buffered = self._traced.buffered
         *places, constants = buffered.arguments
-        constants[:] = self.bound
+        constants[:] = bound
         for place, argument in zip(places, arguments, strict=True):
             place[:] = np.ravel(argument)
         buffered()
@@ -106,36 +109,44 @@ class Trace:
             for name, values, (rows, columns) in zip(
                 self._traced.outputs, buffered.results, self._traced.shapes, strict=True
             )
+            if name in wanted
         }
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
-        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N."""
+        """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N.
+
+        Of many robots each is at a point of its own.
+        """
+        return self._rows(arguments, self.bound, self.outputs)
+
+    def _rows(self, arguments: Sequence[Array], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
         count = len(arguments[0])
         if count == 1 and policy.choice() != "on":
-            return {name: values[None] for name, values in self(*(argument[0] for argument in arguments)).items()}
+            found = self._at([part[0] for part in arguments], bound, wanted)
+            return {name: values[None] for name, values in found.items()}
         points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
         outputs, shapes = self._traced.outputs, self._traced.shapes
-        results = evaluate(self._traced.function, points, self.bound, [rows * columns for rows, columns in shapes])
-        return {name: _shaped(result, shape) for name, result, shape in zip(outputs, results, shapes, strict=True)}
+        sizes = [rows * columns for rows, columns in shapes]
+        robots = bound.ndim == 2
+        results = evaluate(
+            self._traced.function, [*points, bound] if robots else points, None if robots else bound, sizes
+        )
+        named = zip(outputs, results, shapes, strict=True)
+        return {name: _shaped(result, shape) for name, result, shape in named if name in wanted}
 
-    def moved(
-        self, arguments: Sequence[Array], shares: tuple[float, float], state: np.random.Generator
-    ) -> dict[str, Array]:
-        """Every output for many points as of ``rows``, arguments and parameters moved by up to a share of themselves.
+    def moved(self, points: Sequence[Array], share: float, state: np.random.Generator) -> tuple[Trace, list[Array]]:
+        """The same with other parameters, and other points (N, size): moved by up to a share of themselves.
 
-        Each number is moved at random, by the same share at all points. Shares of one rounding show what rounding does
-        to the outputs, here and on the way to them. Zeros stay.
+        Each number is moved at random, by the same share at all points. A share of one rounding shows what rounding
+        does to the outputs, here and on the way to them. Zeros stay.
         """
-
-        def near(numbers: Array, share: float) -> Array:
-            return np.asarray(numbers * (1 + share * state.uniform(-1, 1, numbers.shape[-1:])))
-
-        other = copy(self)
-        inputs = [near(argument, shares[0]) for argument in arguments]
-        used = self._traced.used
-        other.bound = self.bound.copy()
-        other.bound[used] = near(self.bound[used], shares[1])
-        return other.rows(*inputs)
+        sizes, used = [part.shape[1] for part in points], self._traced.used
+        *ends, end = accumulate(sizes, initial=0)
+        factors = 1 + share * state.uniform(-1, 1, end + np.count_nonzero(used))
+        other = Trace.__new__(Trace)
+        other._traced, other.bound = self._traced, self.bound.copy()
+        other.bound[..., used] *= factors[end:]
+        return other, [part * factors[at : at + size] for part, at, size in zip(points, ends, sizes, strict=True)]
 
 
 Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]

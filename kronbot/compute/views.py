@@ -39,6 +39,12 @@ def dataset(
     return whole
 
 
+def swept(data: Mapping[str, Any], coordinates: Mapping[str, Any], about: Mapping[str, str]) -> xr.Dataset:
+    """Columns over the dimensions that coordinates have."""
+    whole: xr.Dataset = _library("xarray").Dataset(dict(data), dict(coordinates), dict(about))
+    return whole
+
+
 def table(series: Mapping[str, npt.NDArray[Any]], units: Mapping[str, str]) -> pd.DataFrame:
     """Equally long columns; their units are in ``attrs``."""
     whole: pd.DataFrame = _library("pandas").DataFrame(dict(series))

@@ -3,6 +3,7 @@
 from typing import Final, Literal, get_args
 
 Start = Literal["straight", "equilibrium"]
+Swept = Literal["check", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"]
 
 ORDERS: Final = ("0", "1", "2", "exact")
 AXES: Final = ("base", "body")
@@ -10,6 +11,7 @@ ALGORITHMS: Final = ("recursive", "composite")
 INTEGRATORS: Final = ("cvodes", "rodas", "dop853", "radau")
 STATIC_SOLVERS: Final = ("newton", "linear")
 STARTS: Final = get_args(Start)
+SWEPT: Final = get_args(Swept)
 INPUTS: Final = ("torques", "force")
 OUTPUTS: Final = ("joints", "endpoint", "gauges")
 EXPANDED: Final = ("M", "C_star", "g", "J_T", "J_R", "position")

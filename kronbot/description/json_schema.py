@@ -36,6 +36,7 @@ _SCALARS: Final[dict[type, Schema]] = {
     Expression: {"$ref": "#/$defs/number"},
     str: {"type": "string", "minLength": 1},
     int: {"type": "integer", "minimum": 0, "maximum": limits.MODES},
+    bool: {"type": "boolean"},
 }
 
 
@@ -43,6 +44,10 @@ def _any_of(*keys: str) -> Schema:
     return {"anyOf": [{"required": [key]} for key in keys]}
 
 
+# A value as it is written behind an option.
+_WORD: Final[Schema] = {"type": ["string", "number", "boolean"]}
+_WORDS: Final[Schema] = {"additionalProperties": {"anyOf": [_WORD, {"type": "array", "items": _WORD}]}}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
 # What the types do not say: keys that exclude or need each other, and what is fixed.
 _RULES: Final[dict[str, Schema]] = {
     "RobotFile": {
@@ -60,10 +65,7 @@ _RULES: Final[dict[str, Schema]] = {
         "then": {"not": {"required": ["name"]}},
         "else": {"required": ["name"]},
     },
-    "Link": {
-        "oneOf": [{"required": ["dh"]}, {"required": ["pose"]}],
-        "not": {"required": ["rigid", "flexible"]},
-    },
+    "Link": {"oneOf": [{"required": ["dh"]}, {"required": ["pose"]}], "not": {"required": ["rigid", "flexible"]}},
     "JointDrive": {"minProperties": 1, "maxProperties": 1},
     "StructuralDamping": {"not": {"anyOf": [{"required": ["ratio", key]} for key in ("alpha", "beta")]}},
     "Cycloidal": {
@@ -71,6 +73,15 @@ _RULES: Final[dict[str, Schema]] = {
             {"required": ["rate", "half_period"], "not": _any_of("from", "to", "duration")},
             {"required": ["from", "to", "duration"], "not": _any_of("rate", "half_period")},
         ]
+    },
+    "Sweep": {
+        "properties": {
+            "options": _WORDS,
+            "over": _WORDS,
+            "cases": {"additionalProperties": {"items": _WORD}},
+            "sample": _COUNT,
+            "seed": _COUNT,
+        }
     },
     "PolynomialMotion": {"properties": {"degree": {"enum": [3, 5]}}},
 }

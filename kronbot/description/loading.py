@@ -26,7 +26,7 @@ from kronbot.description.mistakes import first_of, quoting, with_lines
 from kronbot.description.schema import RobotFile, TableFile, TableMotion
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
-from kronbot.description.wording import did_you_mean, listing, quote, unknown_name
+from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Scalar, find
@@ -35,6 +35,10 @@ from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_TABLES: Mapping[str, Table] = MappingProxyType({})
+
+
+class _Values(Entries):
+    what = "parameter"
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,18 @@ class Description:
     """
 
     robot: RobotFile
-    values: dict[str, float | None]
+    values: Mapping[str, float | None]
     warnings: tuple[Mistake, ...]
     source: Source
     overrides: Mapping[str, str]
     motion: str | None = None
     tables: Mapping[str, Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make its mappings read-only."""
+        object.__setattr__(self, "values", MappingProxyType(_Values(self.values)))
+        for name in ("overrides", "tables"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def with_overrides(self, changed: Mapping[str, str]) -> Description:
         """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
@@ -140,11 +150,11 @@ def _with_tables(described: Description) -> Description:
     for link in robot.links:
         if link.flexible is not None and isinstance(link.flexible.shape, TableFile):
             table(link.flexible.shape.file)
-    by_joint = robot.simulate.drive if robot.simulate is not None and isinstance(robot.simulate.drive, dict) else {}
-    for motion in (*robot.motion.values(), *(drive.motion for drive in by_joint.values())):
+    drives = robot.simulate.by_joint.values()
+    for motion in (*robot.motion.values(), *(drive.motion for drive in drives)):
         if isinstance(motion, TableMotion):
             table(motion.file).motion()
-    for drive in by_joint.values():
+    for drive in drives:
         if isinstance(drive.torque, TableFile):
             table(drive.torque.file).torque()
     return replace(described, tables=tables)

@@ -100,6 +100,27 @@ def count(value: object, parameters: Mapping[str, float | None]) -> int:
     raise Fault(f"a plain integer from 0 to {limits.MODES} is wanted here, not {kind(value)}")
 
 
+def word(value: object, parameters: Mapping[str, float | None]) -> str:
+    """A value as somebody would write it behind an option. Raises Fault."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.text if isinstance(value, Number) else text(value, parameters)
+
+
+def flag(value: object, parameters: Mapping[str, float | None]) -> bool:
+    """true or false. Raises Fault."""
+    if isinstance(value, bool):
+        return value
+    raise Fault(f"true or false is wanted here, not {kind(value)}")
+
+
+def whole(value: object, parameters: Mapping[str, float | None]) -> int:
+    """A plain integer. Raises Fault."""
+    if isinstance(value, Number) and value.text.isdigit() and len(value.text) <= 9:
+        return int(value.text)
+    raise Fault(f"a plain integer of at most 9 digits is wanted here, not {kind(value)}")
+
+
 def degree(value: object, parameters: Mapping[str, float | None]) -> int:
     """The degree of a polynomial motion. Raises Fault."""
     if isinstance(value, Number) and value.text in ("3", "5"):

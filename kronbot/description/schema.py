@@ -6,13 +6,15 @@ and physics in ``rules``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
-from kronbot.description import scalars
+from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
 from kronbot.description.expressions.expression import Expression, parse
-from kronbot.description.validation import Check, Choice, Field, Tag
+from kronbot.description.sweeping import Sweep
+from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 
 T = TypeVar("T")
 
@@ -33,11 +35,10 @@ ByJoint = dict[str, Quantity]
 
 
 # Which member of a union is meant is told by the YAML kind; the tags are no keys of the format.
-_LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
 _MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value, dict) else "<value>")
 
 ShapeName = Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"]
-Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], _LIST_OR_VALUE]
+Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], LIST_OR_VALUE]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Body:
     mass: Annotated[Quantity, Field(description="mass, kg")] = ZERO
     com: Annotated[Vector, Field(description="centre of mass, m")] = ZEROS
     inertia: Annotated[Inertia, Field(description="tensor at the centre of mass, kg m^2")] = Inertia()
+    foreign: ClassVar[Mapping[str, str]] = foreign.BODY
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ class Flexible:
     damping: Annotated[StructuralDamping, Field(description="structural damping")] = StructuralDamping()
     length: Annotated[Quantity | None, Field(description="of the beam, m; with standard DH it is a - root")] = None
     tip: Annotated[Tip | None, Field(description="tip mass of clamped-mass shapes; default: the payload")] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.BEAM
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,7 @@ class Link:
     flexible: Annotated[Flexible | None, Field(description="the link as a beam")] = None
     hub: Annotated[Body | None, Field(description="body in the root frame")] = None
     payload: Annotated[Body | None, Field(description="body in the tip frame")] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.LINK
 
 
 @dataclass(frozen=True)
@@ -268,6 +272,11 @@ class Simulate:
         "straight"
     )
 
+    @property
+    def by_joint(self) -> Mapping[str, JointDrive]:
+        """The drives of single joints, where it is these that move the robot."""
+        return self.drive if isinstance(self.drive, dict) else {}
+
 
 @dataclass(frozen=True)
 class Gauge:
@@ -325,7 +334,9 @@ class RobotFile:
     parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (
         field(default_factory=dict)
     )
-    endpoint: Annotated[Endpoint | None, Field(description="default: the tip frame of the last link")] = None
+    endpoint: Annotated[Endpoint, Field(description="default: the tip frame of the last link")] = Endpoint()
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
-    statics: Annotated[Statics | None, Field(description="sweep of the statics command")] = None
-    simulate: Annotated[Simulate | None, Field(description="settings of the simulate command")] = None
+    statics: Annotated[Statics, Field(description="sweep of the statics command")] = Statics()
+    simulate: Annotated[Simulate, Field(description="settings of the simulate command")] = Simulate()
+    sweep: Annotated[Sweep | None, Field(description="what the sweep command asks")] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.ROBOT

@@ -10,16 +10,16 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
+from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
-from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import decode, read_bytes
 from kronbot.errors import DescriptionError, Mistake
 
@@ -28,8 +28,6 @@ _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
 _NUMBER = re.compile(rf"[-+]?{DECIMAL}")
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
-_CELL = re.compile(r'(?:^|(?<=,))(?:\s*"(?:[^"]|"")*"\s*(?=,|$)|[^,]*)')
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
 _DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?", re.ASCII)
 _COLUMN = re.compile(r"x|[vwt][1-9][0-9]?", re.ASCII)
@@ -140,7 +138,7 @@ class Table:
     def _lines(self) -> Iterator[_Line]:
         """The lines that are not blank, at least one."""
         lines = enumerate(self.text.splitlines(), start=1)
-        return (_Line(self.name, number, text, _cells(text)) for number, text in lines if text.strip())
+        return (_Line(self.name, number, text) for number, text in lines if text.strip())
 
     def __reduce__(self) -> tuple[object, ...]:
         """Without what was made of the text."""
@@ -159,28 +157,12 @@ def read_table(folder: Path | None, file: str) -> Table:
     return Table(name, decode(name, content))
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A line of a CSV file that is not blank; what its cells say is without space around them, and without quotes."""
-
-    file: str
-    number: int
-    text: str
-    cells: list[str]
-
-    @cached_property
-    def places(self) -> list[Place]:
-        """Where the cells begin."""
-        starts = accumulate((len(piece) + 1 for piece in _pieces(self.text)[:-1]), initial=1)
-        return [(self.number, start) for start in starts]
+class _Line(Line):
+    """A line that is not blank, of names or of numbers."""
 
     @property
     def holds_a_number(self) -> bool:
         return any(_NUMBER.fullmatch(cell) for cell in self.cells)
-
-    def mistake(self, message: str, cell: int = 0) -> Mistake:
-        """Something is wrong with the line, or with one of its cells."""
-        return Mistake(*self.places[cell], message, self.file, self.text)
 
     def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
         """The ``count`` finite numbers of the line, or None and what is wrong."""
@@ -189,7 +171,8 @@ class _Line:
         if len(self.cells) != count:
             self.demand_commas()
             message = f"{wanted}, not {len(self.cells)}"
-            if len(self.cells) == 2 * count and all(map(_DECIMAL_COMMA.fullmatch, map(",".join, _pairs(self.cells)))):
+            halves = zip(self.cells[::2], self.cells[1::2], strict=False)
+            if len(self.cells) == 2 * count and all(map(_DECIMAL_COMMA.fullmatch, map(",".join, halves))):
                 cure = f"{message} (decimals have a point: {self.cells[0]}.{self.cells[1]})"
                 raise DescriptionError([self.mistake(cure)])
             mistakes.append(self.mistake(message))
@@ -226,20 +209,6 @@ class _Line:
                 raise DescriptionError([self.mistake(f"columns are separated by commas, not by {name}{cure}")])
         for i in (i for i, cell in enumerate(self.cells) if _DECIMAL_COMMA.fullmatch(cell)):
             raise DescriptionError([self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)])
-
-
-def _pieces(text: str) -> list[str]:
-    """What stands between the commas that part cells."""
-    return text.split(",") if '"' not in text else [piece[0] for piece in _CELL.finditer(text)]
-
-
-def _cells(text: str) -> list[str]:
-    bare = [piece.strip() for piece in _pieces(text)]
-    return [cell[1:-1].replace('""', '"').strip() if _QUOTED.fullmatch(cell) else cell for cell in bare]
-
-
-def _pairs(cells: list[str]) -> Iterator[tuple[str, str]]:
-    return zip(cells[::2], cells[1::2], strict=True)
 
 
 def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from kronbot.description.checks.report import Report, called, empty
 from kronbot.description.expressions.expression import CONSTANTS
@@ -54,6 +54,9 @@ class Choice:
     by: str | Callable[[Any], str]
 
 
+LIST_OR_VALUE: Final = Choice(lambda value: "<list>" if isinstance(value, list) else "<value>")
+
+
 @dataclass(frozen=True)
 class Key:
     """A key of a mapping: the field of the dataclass it is for, the type of its value, and what is said of it."""
@@ -91,6 +94,23 @@ def _may_be_empty(hint: Any) -> bool:
 
 def _members(union: Any) -> list[Any]:
     return [member for member in get_args(union) if member is not types.NoneType]
+
+
+def _foreign(made: type, word: str) -> str:
+    """What to say of a word that other programs have for something else; nothing of others."""
+    return str(getattr(made, "foreign", {}).get(word.casefold().replace("-", "_"), ""))
+
+
+def _inside(keys: Mapping[str, Key], word: str) -> str:
+    """What to say of a word that is a key of mappings under some of the keys; nothing of others."""
+    holders = [quote(name) for name, key in keys.items() if word in _keys_under(key.hint)]
+    return f": it belongs in {' or '.join(filter(None, (', '.join(holders[:-1]), *holders[-1:])))}" if holders else ""
+
+
+def _keys_under(hint: Any) -> Iterable[str]:
+    """The keys of the mapping that a type stands for; none of another type."""
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return keys_of(inner) if isinstance(inner, type) and is_dataclass(inner) else ()
 
 
 class Validator:
@@ -212,7 +232,7 @@ class Validator:
         if not isinstance(node, MappingNode):
             self._no_mapping(keys, path, node)
             return None
-        entries = self._mended(keys, path, node).entries
+        entries = self._mended(made, path, node).entries
         given = [name for name in keys if name in entries]
         content = {keys[name].field: self._read(keys[name].hint, (*path, name), entries[name][1]) for name in given}
         missing = [name for name, key in keys.items() if key.required and name not in entries]
@@ -223,12 +243,14 @@ class Validator:
         self._report.value((*path, missing[0]), f"missing key{'s' if len(missing) > 1 else ''} {names}{inside}")
         return None
 
-    def _mended(self, keys: Mapping[str, Key], path: Path, node: MappingNode) -> MappingNode:
+    def _mended(self, made: type, path: Path, node: MappingNode) -> MappingNode:
         """The mapping with its unknown keys told, and those put right that can mean only one."""
+        keys = keys_of(made)
         free = [key for key in keys if key not in node.entries]
         for word in [word for word in node.entries if word not in keys]:
-            near = self._report.near(word, free)
-            hint = meant(word, near[0]) if near else f"; known here: {listing(keys)}"
+            cure = _foreign(made, word)
+            near = [] if cure else self._report.near(word, free)
+            hint = meant(word, near[0]) if near else cure or _inside(keys, word) or f"; known here: {listing(keys)}"
             self._report.key((*path, word), f"unknown key {quote(word)}{hint}")
             # Of two slips for one key the second one stays.
             if len(near) == 1 and near[0] not in node.entries:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from kronbot.errors import Argument, UsageError
+from kronbot.errors import Argument, UnknownName
 
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
@@ -65,13 +65,34 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
 
 def unknown(
     name: str, known: Iterable[str], *before: str | Argument, behind: str = "", there: str = "; there are"
-) -> UsageError:
+) -> UnknownName:
     """The refusal of a name, which stands between other words: what may have been meant, or what there is."""
     names = tuple(known)
     hint = did_you_mean(name, names) or f"{there} {listing(names) or 'none'}"
-    error = UsageError(*before, quote(name), behind + hint)
+    error = UnknownName(*before, quote(name), behind + hint)
     error.name, error.known = name, names
     return error
+
+
+def shown_path(name: str) -> str:
+    """A file name for messages: bare, or in quotes with escapes and cut where it would not print well."""
+    return name if name.isprintable() and 0 < len(name) <= 200 else quote(name)
+
+
+class Entries(dict[str, Any]):
+    """Entries by name. Raises UnknownName, a KeyError that says what there is."""
+
+    what = "entry"
+
+    def __missing__(self, name: object) -> Any:
+        raise no_entry(name, self, self.what)
+
+
+def no_entry(name: object, held: Iterable[str], what: str = "entry") -> UnknownName:
+    """The refusal of a name that nothing has."""
+    if isinstance(name, str):
+        return unknown(str.__str__(name), held, f"no {what} ")
+    return UnknownName(f"entries have names: text is wanted, not a {type(name).__name__}")
 
 
 def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] = str) -> str:

@@ -42,6 +42,18 @@ def columns(s: int, n: int, k: int) -> int:
     return s * int(n**k)
 
 
+def demand_writable(shape: tuple[int, int], n: int, order: int) -> None:
+    """Raise ComputationError where a derivative of a matrix r x s by n variables would have more than LIMIT entries."""
+    width = columns(shape[1], n, order)
+    entries = shape[0] * width
+    if entries > LIMIT:
+        raise ComputationError(
+            f"derivative {order} of a {shape[0]} x {shape[1]} matrix by {n} variables would have {width:,} columns and "
+            f"{entries:,} entries (the limit is {LIMIT:,}): ask for a lower order, or give the deviation delta, "
+            "whose expansion comes from directional derivatives without these columns"
+        )
+
+
 @of_matrices
 def coefficients(A: SX, x: SX, order: int) -> list[SX]:
     """The Khang derivatives d^kA/dx^k for k = 0, ..., order: the coefficients of Khang (36), (41), (47) at x.
@@ -52,14 +64,7 @@ def coefficients(A: SX, x: SX, order: int) -> list[SX]:
     """
     check_order(order, "the order of an expansion")
     check_variables(x)
-    width = columns(A.columns(), x.rows(), order)
-    entries = A.rows() * width
-    if entries > LIMIT:
-        raise ComputationError(
-            f"derivative {order} of a {size_of(A)} matrix by {x.rows()} variables would have {width:,} columns and "
-            f"{entries:,} entries (the limit is {LIMIT:,}): ask for a lower order, or give the deviation delta, "
-            "whose expansion comes from directional derivatives without these columns"
-        )
+    demand_writable(A.shape, x.rows(), order)
     derivatives = [A]
     for _ in range(order):
         derivatives.append(khang_derivative(casadi.cse(derivatives[-1]), x))

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.arrays import Array, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Question
 from kronbot.errors import ComputationError, said
+from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.values import Values, points
+from kronbot.model import build
 from kronbot.model.robot import Robot
-from kronbot.questions.limits import told_at, told_of_rows
+from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Deferred, Outcome, Result
 from kronbot.system.interruption import own_errors
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
-Summary = Callable[[dict[str, Array]], dict[str, Scalar]]
+Summary = Callable[[dict[str, NamedArray]], dict[str, Scalar]]
 
 
 def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
@@ -47,6 +50,44 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
             raise ComputationError(f"{said(error)}: ask for less at a time") from error
         raise error_of_caller
 
+    return asked
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A question to a robot at a point, ready to be answered: alone, or with others that are ``alike`` but for these.
+
+    None is like nothing else. ``ask`` gives for many robots of one structure, a point for each, what answers each of
+    them, or raises its error; ``told`` puts the library's own words to an answer.
+    """
+
+    robot: Robot
+    point: Any
+    ask: Callable[[Sequence[Robot], Sequence[Any]], Sequence[Callable[[], Result]]]
+    alike: Hashable
+    told: Callable[[Result], Result] = lambda answer: answer
+
+    @property
+    def kind(self) -> Hashable:
+        """Equal for questions that are answered together."""
+        return self.robot.parameters.structure, self.robot.order, self.alike
+
+    def answer(self) -> Result:
+        """The answer. Raises what there is instead."""
+        return self.told(self.ask([self.robot], [self.point])[0]())
+
+
+def answered(question: Callable[Given, Posed | Result]) -> Callable[Given, Result]:
+    """A question that is posed, answered :func:`in_words`."""
+
+    @wraps(question)
+    def answer(*given: Given.args, **named: Given.kwargs) -> Result:
+        found = question(*given, **named)
+        return found.answer() if isinstance(found, Posed) else found
+
+    asked = in_words(answer)
+    asked.__annotations__ = {**question.__annotations__, "return": "Result"}
+    asked.__signature__ = signature(question).replace(return_annotation="Result")  # type: ignore[attr-defined]
     return asked
 
 
@@ -77,46 +118,46 @@ def numbers(
     given: Mapping[str, Values | None],
     summarize: Summary | None = None,
     asked: object = None,
-) -> Result:
-    """The answer at one point, with its summary, or at rows of points, as stacks with the axis ``case``.
+) -> Posed | Result:
+    """The question at one point, whose answer has a summary, or the answer at rows of points, with the axis ``case``.
 
     Raises UsageError for values that do not fit, FreeParameters where a parameter has no value.
     """
     values, batch = points(robot, {word: given.get(word) for word in question.inputs})
-    limits = given.get("q") is not None
+    told = [] if given.get("q") is None else told_of_rows(robot, values["q"])
     if batch:
         arrays = question.at_rows(*values.values())
         cases: dict[str, Scalar] = {"cases": len(values["q"])}
-        told = told_of_rows(robot, values["q"]) if limits else []
         return Result(
             question.purpose, robot.name, robot.order, arrays=arrays, summary=cases, warnings=told, about=robot
         )
-    arrays = question.at(*(rows[0] for rows in values.values()))
-    at = {word: dict(zip(robot.coordinates, rows[0].tolist(), strict=True)) for word, rows in values.items()}
-    summary = {} if summarize is None else Deferred(lambda: summarize(arrays))
-    told = told_at(robot, values["q"][0]) if limits else []
-    return Result(
-        question.purpose,
-        robot.name,
-        robot.order,
-        at=at,
-        arrays=arrays,
-        summary=summary,
-        warnings=told,
-        about=robot,
-        asked=asked,
-    )
+
+    def ask(robots: Sequence[Robot], points: Sequence[Sequence[Array]]) -> list[Callable[[], Result]]:
+        rows = (np.array(entries) for entries in zip(*points, strict=True))
+        found = question.with_values(build.together(robots).parameters).each(*rows)
+        return [partial(answer, *each) for each in zip(robots, points, found, strict=True)]
+
+    def answer(robot: Robot, point: Sequence[Array], arrays: dict[str, NamedArray]) -> Result:
+        at = {word: robot.by_name(entries) for word, entries in zip(values, point, strict=True)}
+        summary = {} if summarize is None else Deferred(lambda: summarize(arrays))
+        return Result(
+            question.purpose, robot.name, robot.order, at=at, arrays=arrays, summary=summary, about=robot, asked=asked
+        )
+
+    point = [rows[0] for rows in values.values()]
+    return Posed(robot, point, ask, question.traced, lambda answer: replace(answer, warnings=told) if told else answer)
 
 
 def of_rows(outcome: Outcome, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
-    """The answer at rows q (N, n), complete, with a warning for every joint beyond a limit in some of them."""
-    warned = outcome.result.warnings if given is None else [*outcome.result.warnings, *told_of_rows(robot, q)]
-    return complete(replace(outcome, result=replace(outcome.result, warnings=warned)))
+    """The answer at rows q (N, n), complete, with a warning for joints beyond a limit in those it has."""
+    done = q[: int(outcome.result.summary["cases"])]
+    return complete(replace(outcome, result=with_limits(outcome.result, robot, given, done)))
 
 
 def with_limits(answer: Result, robot: Robot, given: Values | None, q: npt.NDArray[np.float64]) -> Result:
-    """The answer at q (n,) with a warning for every joint beyond a limit, where values of joints were given."""
-    return answer if given is None else replace(answer, warnings=[*answer.warnings, *told_at(robot, q)])
+    """The answer at rows q (N, n) with a warning for every joint beyond a limit, where values of joints were given."""
+    told = [] if given is None else told_of_rows(robot, q)
+    return replace(answer, warnings=[*answer.warnings, *told]) if told else answer
 
 
 def complete(outcome: Outcome) -> Result:

@@ -26,7 +26,7 @@ from kronbot.description.wording import quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 
-Scalar: TypeAlias = float | str
+NumberLike: TypeAlias = float | str
 Known: TypeAlias = Mapping[str, float | None]
 Progress: TypeAlias = Callable[[float], None]
 
@@ -71,6 +71,19 @@ def text(value: object, word: str) -> str:
     if not isinstance(value, str):
         raise UsageError(Argument(word), f": text is wanted, not {shown(value)}")
     return str.__str__(value)
+
+
+def content(value: object, word: str, cure: str, known: Collection[str] = ()) -> str:
+    """Text of YAML, which a known name or the path of a file is not; the ``cure`` says what to do with those."""
+    found = text(value, word)
+    if found in known or re.fullmatch(r"[^\n{}\[\]]*\.ya?ml", found, re.IGNORECASE):
+        raise UsageError(Argument(word), f": text in YAML is wanted, not the path or name {quote(found)}: {cure}")
+    return found
+
+
+def texts(value: object, word: str) -> list[str]:
+    """Texts, or one by itself."""
+    return [text(each, word) for each in ([value] if isinstance(value, str) else entries(value, word))]
 
 
 def choice(value: object, known: Collection[str], word: str) -> str:
@@ -142,6 +155,8 @@ def counts(value: object, word: str, least: int, most: int) -> list[int]:
 
 def progress(value: object) -> Progress:
     """What is told the share that is done."""
+    if value is unheeded:
+        return unheeded
     if not callable(value):
         raise UsageError(f"progress: a function of the share that is done is wanted, not {shown(value)}")
     with suppress(ValueError):  # of what is not written in Python, nobody may know the signature
@@ -177,12 +192,17 @@ def entries(value: object, word: str) -> list[object]:
     return found
 
 
+def is_named(value: object) -> bool:
+    """Whether a value has entries by name: a mapping, or what has keys and items as one (those of pandas)."""
+    return isinstance(value, Mapping) or all(hasattr(type(value), word) for word in ("keys", "items"))
+
+
 def pairs(value: object, word: str) -> dict[str, object]:
-    """The entries of a mapping by their names."""
-    if not isinstance(value, Mapping):
+    """The entries of a mapping by their names, the columns of a table."""
+    if not is_named(value):
         raise UsageError(Argument(word), f": values by name are wanted, like {{'name': ...}}, not {shown(value)}")
     with _asking(value, word):
-        items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]
+        items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]  # type: ignore[attr-defined]
     if len(items) > ENTRY_LIMIT:
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     found: dict[str, object] = {}
@@ -192,6 +212,24 @@ def pairs(value: object, word: str) -> dict[str, object]:
             raise UsageError(Argument(word), f": {quote(name)} is given twice")
         found[name] = entry
     return found
+
+
+def plain(value: object, word: str, depth: int = 3) -> Any:
+    """Text, numbers, switches, and lists and mappings of them, as plain Python has them: what can be sent and compared.
+
+    None stays None; numbers are finite.
+    """
+    if value is None or isinstance(value, str):
+        return value if value is None else text(value, word)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int) and int.bit_length(value) < 64:
+        return int.__index__(value)
+    if depth and is_named(value):
+        return {name: plain(each, word, depth - 1) for name, each in pairs(value, word).items()}
+    if depth and is_list(value) and not (isinstance(value, np.ndarray) and not _base(value, word).ndim):
+        return [plain(each, word, depth - 1) for each in entries(value, word)]
+    return number(value, {}, word)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -288,14 +326,16 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
 
     Rows are lists, arrays or what else NumPy takes for an array. What is masked, complex or not finite is refused.
     """
-    plain = value if is_list(value) else _array_like(value, word)
+    if (made := _of_floats(value, depth)) is not None:
+        return made
+    plain = value if is_list(value) else array_like(value, word)
     if isinstance(plain, np.ndarray):
         plain = _base(plain, word)
         if plain.ndim > depth:
             raise UsageError(Argument(word), f": numbers or columns of numbers are wanted, not {shown(plain)}")
         if plain.dtype.kind in "iuf":
             with np.errstate(all="ignore"):
-                made: Array = plain.astype(np.float64) + 0.0
+                made = plain.astype(np.float64) + 0.0
             if not np.isfinite(made).all():
                 raise UsageError(Argument(word), ": a value is not finite in double precision")
             return made
@@ -309,7 +349,18 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
     return np.array(rows, dtype=np.float64)
 
 
-def _array_like(value: object, word: str) -> object:
+def _of_floats(value: object, depth: int) -> Array | None:
+    """A float, or a list of nothing else, as most values are; None where there is more to look at."""
+    if type(value) is not float:
+        if not depth or type(value) not in (list, tuple) or set(map(type, value)) != {float}:  # type: ignore[call-overload]
+            return None
+        if len(value) > ENTRY_LIMIT:  # type: ignore[arg-type]
+            return None
+    made = np.array(value, dtype=np.float64) + 0.0
+    return made if np.isfinite(made).all() else None
+
+
+def array_like(value: object, word: str) -> object:
     """What says itself how it is an array (of pandas, of casadi, of an answer) as an array, all else as it is."""
     with _asking(value, word):
         known = isinstance(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__")

@@ -5,26 +5,29 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kronbot import description
 from kronbot.description import choices, limits
-from kronbot.errors import Argument, UsageError
+from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.library import arguments
-from kronbot.library.answering import complete, in_words, numbers, of_rows, watcher, with_limits
-from kronbot.library.arguments import Progress, Scalar, unheeded
-from kronbot.library.values import Values, by_place, joint_values, places_of, point, points
+from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
+from kronbot.library.arguments import NumberLike, Progress, unheeded
+from kronbot.library.values import Values, by_index, indices_of, joint_values, point, points
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
-    from kronbot.library.statics import Vectors
+    from kronbot.library.statics import Loads, Vectors
+    from kronbot.library.sweep import Sweep
     from kronbot.library.symbolic import Symbolic
+    from kronbot.sweeps.work import Case
 
 
 class Robot:
@@ -88,9 +91,9 @@ class Robot:
 
     def at_order(self, order: str | int) -> Robot:
         """The same robot at another kinematic order: "0", "1", "2" or "exact". Raises UsageError for another."""
-        return Robot(build.build(self.description, arguments.order(order)))
+        return Robot(build.anew_at_order(self._model, arguments.order(order)))
 
-    def with_parameters(self, **values: Scalar) -> Robot:
+    def with_parameters(self, **values: NumberLike) -> Robot:
         """The same robot with other values of some parameters: numbers, or expressions over the others.
 
         It shares what was traced: its questions take no longer than another call. Raises UsageError for a parameter
@@ -109,7 +112,7 @@ class Robot:
 
         Raises MotionError with every mistake of the text, each with its place.
         """
-        moved = arguments.text(motion, "motion")
+        moved = arguments.content(motion, "motion", "read the file, pathlib.Path(...).read_text()")
         told = self.description
         described = description.load(told.source, told.overrides, moved, told.tables)
         return Robot(build.build(described, self.order))
@@ -177,10 +180,10 @@ class Robot:
 
         return check.survey(self.model)
 
-    @in_words
+    @answered
     def jacobian(
         self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
-    ) -> Result:
+    ) -> Posed | Result:
         """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
 
         ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
@@ -200,7 +203,7 @@ class Robot:
         put = question.asked(self.model, ("jacobian", seen, rates), lambda: jacobian.jacobian(self.model, seen, rates))
         return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity, seen)
 
-    @in_words
+    @answered
     def hessian(
         self,
         q: Values | None = None,
@@ -209,7 +212,7 @@ class Robot:
         *,
         frame: str = "endpoint",
         axes: str = "base",
-    ) -> Result:
+    ) -> Posed | Result:
         """H_T and H_R (3 x n^2), Khang derivatives of the Jacobians, Tuan (51)-(61); with rates the accelerations.
 
         Block column j of H is the derivative of column j of J by q; in axes ``body`` H_T_star = R^T H_T too. With rates
@@ -227,8 +230,8 @@ class Robot:
         put = question.asked(self.model, ("hessian", seen, rates), lambda: hessian.hessian(self.model, seen, rates))
         return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
 
-    @in_words
-    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Result:
+    @answered
+    def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Posed | Result:
         """M, C_star, dM_dq, g, K, D of M qdd + C_star (qd x qd) + g + K q + D qd = tau, Khang (95)-(101).
 
         M, K, D, C (n x n), C_star and dM_dq (n x n^2), g and tau (n,): N m at revolute joints, N at prismatic ones, J
@@ -270,9 +273,9 @@ class Robot:
         change = None if delta is None else point(self.model, delta, "delta")
         at = point(self.model, q, "q")
         seen = seen_as(self.model, frame, axes)
-        return with_limits(taylor.taylor(self.model, quantity, seen, power, at, change), self.model, q, at)
+        return with_limits(taylor.taylor(self.model, quantity, seen, power, at, change), self.model, q, at[None])
 
-    @in_words
+    @answered
     def linearize(
         self,
         q: Values | None = None,
@@ -280,13 +283,13 @@ class Robot:
         qdd: Values | None = None,
         *,
         tau: Values | None = None,
-        force: Sequence[Scalar] = (0.0, 0.0, 0.0),
+        force: Sequence[NumberLike] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
         lock: Sequence[str] | str = (),
         inputs: Sequence[str] | str = ("torques", "force"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
         progress: Progress = unheeded,
-    ) -> Result:
+    ) -> Posed | Result:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
 
         ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
@@ -308,9 +311,9 @@ class Robot:
             why = "an equilibrium has no accelerations and finds its torques: leave out "
             raise UsageError(why, Argument("tau"), " and ", Argument("qdd"))
         choice = linearize.Choice(
-            frozenset(places_of(self.model, lock, "lock")),
-            arguments.names(inputs, choices.INPUTS, "inputs", "input"),
-            arguments.names(outputs, choices.OUTPUTS, "outputs", "output"),
+            frozenset(indices_of(self.model, lock, "lock")),
+            tuple(arguments.names(inputs, choices.INPUTS, "inputs", "input")),
+            tuple(arguments.names(outputs, choices.OUTPUTS, "outputs", "output")),
         )
         motion, batch = points(self.model, {"q": q, "qd": qd, "qdd": qdd})
         torques = joint_values(self.model, tau, "tau")
@@ -321,16 +324,18 @@ class Robot:
         asked = linearize.Linearization(self.model, choice, balanced)
         if batch:
             return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
-        return with_limits(asked.at(places[0]), self.model, q, places[0].q)
+        alike = None if balanced else (linearize.PURPOSE, choice, torques is None)
+        told = partial(with_limits, robot=self.model, given=q, q=motion["q"])
+        return Posed(self.model, places[0], asked.each, alike, told)
 
     @in_words
     def linearize_along(
         self,
         *,
         lock: Sequence[str] | str | None = None,
-        duration: Scalar | None = None,
-        step: Scalar | None = None,
-        period: Scalar | None = None,
+        duration: NumberLike | None = None,
+        step: NumberLike | None = None,
+        period: NumberLike | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
@@ -341,7 +346,7 @@ class Robot:
         """
         from kronbot.questions import linearize_along
 
-        locked = None if lock is None else frozenset(places_of(self.model, lock, "lock"))
+        locked = None if lock is None else frozenset(indices_of(self.model, lock, "lock"))
         return linearize_along.linearize_along(
             self.model,
             locked,
@@ -351,7 +356,7 @@ class Robot:
             watcher(progress),
         )
 
-    @in_words
+    @answered
     def modes(
         self,
         q: Values | None = None,
@@ -359,7 +364,7 @@ class Robot:
         *,
         convergence: int | None = None,
         progress: Progress = unheeded,
-    ) -> Result:
+    ) -> Posed | Result:
         """Natural frequencies and shapes, joints locked and free, about the straight posture, spinning with ``qd``.
 
         Frequencies in rad/s, damping ratios, shapes (free coordinates x modes). ``convergence=N`` adds the frequencies
@@ -367,29 +372,31 @@ class Robot:
         move in some row stay locked in all. Raises UsageError where modal coordinates are given, ComputationError where
         M is singular, with the rows before as ``partial``.
         """
-        from kronbot.questions.modes import vibration, vibrations
+        from kronbot.questions import modes
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         watch = watcher(progress)
         given, batch = points(self.model, {"q": q, "qd": qd})
         postures, rates = given["q"], given["qd"]
-        if not batch:
-            found = vibration(self.model, postures[0], rates[0], largest, watch)
-            return with_limits(found, self.model, q, postures[0])
-        if largest is not None:
+        if batch and largest is not None:
             raise UsageError("modes converge at one posture: leave out ", Argument("convergence"), ", or the rows")
-        return of_rows(vibrations(self.model, postures, rates, watch), self.model, q, postures)
+        if batch:
+            return of_rows(modes.vibrations(self.model, postures, rates, watch), self.model, q, postures)
+        told = partial(with_limits, robot=self.model, given=q, q=postures)
+        if largest is not None:
+            return told(modes.vibration(self.model, postures[0], rates[0], largest, watch))
+        return Posed(self.model, (postures[0], rates[0]), modes.each, modes.PURPOSE, told)
 
     @in_words
     def statics(
         self,
         q: Values | None = None,
         *,
-        angles: Mapping[str, Sequence[Scalar]] | None = None,
+        angles: Mapping[str, Sequence[NumberLike]] | None = None,
         forces: Vectors | None = None,
         moments: Vectors | None = None,
-        loads: Mapping[str, Sequence[Scalar]] | None = None,
-        distributed: Mapping[str, Sequence[Scalar]] | None = None,
+        loads: Loads | None = None,
+        distributed: Loads | None = None,
         tau: Values | None = None,
         calibration: Values | None = None,
         solver: str = "newton",
@@ -400,51 +407,47 @@ class Robot:
         """Equilibria under gravity and dead loads, Piedboeuf (35)-(42), one row of the series a case.
 
         The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; rows of ``q`` are the postures
-        of a sweep, every row with every load, loads fastest. ``loads`` on frames (3 forces,
-        or 3 forces and 3 moments) and ``distributed`` loads on beams (N/m) come on top; joints with a torque in ``tau``
-        are free. ``solver`` is newton or linear; ``order`` is another kinematic order than the robot's, or "all"
-        of them side by side, with their differences. Raises ComputationError where a case has no equilibrium, with the
-        cases before it as ``partial``.
+        of a sweep, every row with every load, loads fastest. ``loads`` on frames (3 forces, or 3 forces and 3 moments)
+        and ``distributed`` loads on beams (N/m) come on top, by name or as pairs of a name and its numbers; joints with
+        a torque in ``tau`` are free. ``solver`` is newton or linear; ``order`` is another kinematic order than the
+        robot's, or "all" of them side by side, with their differences. Raises ComputationError where a case has no
+        equilibrium, with the cases before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("piedboeuf").statics(q={"theta": 0}, forces=[[0, -0.61, 0]])
         >>> float(answer["tip.arm.y"][0]) < 0
         True
         """
-        from kronbot.library import statics as static_questions
+        from kronbot.library.statics import inquiry
+        from kronbot.questions import statics
+        from kronbot.questions.comparison import side_by_side
 
         at = self.order if order is None else arguments.order(order)
-        asked = static_questions.ask(
-            self.model if at in (self.order, "all") else self.at_order(at).model,
-            q,
-            {} if angles is None else angles,
-            forces,
-            moments,
-            () if loads is None else arguments.pairs(loads, "loads").items(),
-            () if distributed is None else arguments.pairs(distributed, "distributed").items(),
-            tau,
-            calibration,
-            arguments.choice(solver, choices.STATIC_SOLVERS, "solver"),
-        )
-        answered = asked.with_buckling if arguments.flag(buckling, "buckling") else asked.answer
-        if at == "all" and buckling:
-            raise UsageError("buckling goes with one order")
-        answered = asked.side_by_side if at == "all" else answered
-        return complete(answered(watcher(progress)))
+        if arguments.flag(buckling, "buckling") and at == "all":
+            raise UsageError(Argument("buckling"), " goes with one order")
+        model = self.model if at in (self.order, "all") else self.at_order(at).model
+        given = inquiry(
+            model, q=q, angles=angles, forces=forces, moments=moments, loads=loads, distributed=distributed,
+            tau=tau, calibration=calibration, solver=solver,
+        )  # fmt: skip
+        watch = watcher(progress)
+        if at == "all":
+            return complete(side_by_side(statics.at_orders(model, given, choices.ORDERS, watch)))
+        return complete((statics.with_buckling if buckling else statics.statics)(model, given, watch))
 
     @in_words
     def simulate(
         self,
-        duration: Scalar | None = None,
-        step: Scalar | None = None,
+        duration: NumberLike | None = None,
+        step: NumberLike | None = None,
         *,
         q: Values | None = None,
         qd: Values | None = None,
         start: str | None = None,
         algorithm: str = "recursive",
         solver: str = "cvodes",
-        rtol: Scalar = 1e-8,
-        atol: Scalar = 1e-10,
+        rtol: NumberLike = 1e-8,
+        atol: NumberLike = 1e-10,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
@@ -460,7 +463,7 @@ class Robot:
         [0.0, 0.05, 0.1]
         """
         from kronbot.mechanics.motion.integration import Tolerances
-        from kronbot.questions import initial_state, simulate
+        from kronbot.questions import simulate
 
         known = self.description.values
         run_time, row_time = simulate.horizon(self.model, self._time(duration, "duration"), self._time(step, "step"))
@@ -470,11 +473,9 @@ class Robot:
             algorithm=arguments.choice(algorithm, choices.ALGORITHMS, "algorithm"),
             solver=arguments.choice(solver, choices.INTEGRATORS, "solver"),
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
-            q=by_place(self.model, q, "q"),
-            qd=by_place(self.model, qd, "qd"),
-            start=initial_state.start_of(self.model)
-            if start is None
-            else arguments.choice(start, choices.STARTS, "start"),
+            q=by_index(self.model, q, "q"),
+            qd=by_index(self.model, qd, "qd"),
+            start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))
 
@@ -525,12 +526,99 @@ class Robot:
             self.model, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
         )
 
-    def force_units(self, places: Iterable[int]) -> list[str]:
-        """Units of the generalized forces on the coordinates at ``places`` (0 ... n - 1): N m, N, J per unit.
+    def answers(self, question: str, cases: Sequence[Case]) -> Iterator[Result | KronbotError]:
+        """The answers to a question in many cases: robots with values of their own, arguments of their own.
 
-        Raises UsageError for a place that is not there.
+        ``question`` is the name of a method; a case has ``parameters`` by name and ``arguments`` of the question, and
+        ``order``. For each case, in order, what ``with_parameters(...)`` and the method give, bit for bit, or the error
+        that they raise. Raises UsageError for another question, and for what is no case.
+
+        >>> import kronbot
+        >>> from kronbot.sweeps.work import Case
+        >>> robot = kronbot.load("canadarm")
+        >>> soft, stiff = robot.answers("check", [Case({"EI": 1e4}, {}), Case({"EI": 1e6}, {})])
+        >>> soft.summary["first_frequency_locked"] < stiff.summary["first_frequency_locked"]
+        True
         """
-        return self._model.force_units(arguments.counts(places, "places", 0, self._model.n - 1))
+        from kronbot.library import cases as many
+        from kronbot.sweeps.work import Case
+
+        asked = arguments.choice(question, many.QUESTIONS, "question")
+        given: list[Any] = arguments.entries(cases, "cases")
+        if strange := [each for each in given if not isinstance(each, Case)]:
+            raise UsageError(f"cases: a list of Case is wanted, not {arguments.shown(strange[0])} in it")
+        return many.answers(self, asked, given)
+
+    def sweep(
+        self,
+        question: str,
+        over: Mapping[str, object] | None = None,
+        *,
+        cases: Mapping[str, Sequence[object]] | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        indices: bool = False,
+        keep: str | Sequence[str] | None = None,
+        workers: int | None = None,
+        scheduler: str | None = None,
+        output: str | None = None,
+        overwrite: bool = False,
+        resume: bool = False,
+        strict: bool = False,
+        plot: bool = False,
+        progress: Progress = unheeded,
+        **options: object,
+    ) -> Sweep:
+        """One question in many cases, computed by processes of this machine or by a Dask cluster.
+
+        ``over`` says what varies: parameters, coordinates and rates (``q1``, ``q1_dot``), loads (``force.x``,
+        ``load.FRAME.fx``), options of the question, each ``"from:to:N"`` (N values, both ends included), a list, or a
+        distribution (``"normal(1e5, 1e4)"``, uniform, lognormal, triangular) with ``sample`` draws. They multiply, the
+        first slowest; ``cases`` are columns of values that go together. ``keep`` names columns: ``"M[q1,q2]"``,
+        ``"frequencies_free[1:6]"``, ``"max(abs(tip.arm.y))"``; by default the numbers of the summary. ``options`` are
+        those of the question. With ``indices`` Sobol indices of the draws. With ``output`` (.csv, .json, .npz) a
+        journal beside it lets ``resume`` go on; the file appears whole. Cases that fail are rows with an error;
+        ``strict`` raises ComputationError at the end. With ``plot`` mode shapes are kept beside, by which the picture
+        follows frequencies. Raises UsageError at once for names, grammar and too many cases.
+
+        >>> import kronbot
+        >>> posture = kronbot.load("canadarm").sweep("modes", over={"q2": "-pi/2:pi/2:181"})
+        >>> len(posture), posture.header[:3]
+        (181, ['case', 'q2', 'free_coordinates_locked'])
+        """
+        from kronbot.library import sweep as sweeping
+        from kronbot.sweeps.place import place_of
+
+        words = {"overwrite": overwrite, "resume": resume, "strict": strict}
+        flags = [arguments.flag(given, word) for word, given in words.items()]
+        return sweeping.sweep(
+            self,
+            question,
+            {} if over is None else arguments.pairs(over, "over"),
+            None if cases is None else sweeping.columns_of(cases),
+            (
+                None if sample is None else arguments.count(sample, "sample", 1, sweeping.MOST),
+                arguments.count(seed, "seed", 0, 2**32 - 1),
+                arguments.flag(indices, "indices"),
+            ),
+            None if keep is None else arguments.texts(keep, "keep"),
+            arguments.flag(plot, "plot"),
+            options,
+            sweeping.Hands(
+                None if workers is None else arguments.count(workers, "workers", 1, sweeping.MOST_WORKERS),
+                None if scheduler is None else arguments.path(scheduler, "scheduler"),
+            ),
+            place_of(None if output is None else arguments.path(output, "output"), *flags[:2]),
+            flags[2],
+            arguments.progress(progress),
+        )
+
+    def force_units(self, indices: Iterable[int]) -> list[str]:
+        """Units of the generalized forces on the coordinates at ``indices`` (0 ... n - 1): N m, N, J per unit.
+
+        Raises UsageError for an index that is not there.
+        """
+        return self._model.force_units(arguments.counts(indices, "indices", 0, self._model.n - 1))
 
     def derivative_names(self, words: Iterable[str]) -> dict[str, list[str]]:
         """Names of the entries of ``q``, ``qd`` and ``qdd``, whichever are asked for: ``q1``, ``q1_dot``, ``q1_ddot``.
@@ -539,7 +627,7 @@ class Robot:
         """
         return self._model.derivative_names(arguments.names(words, ("q", "qd", "qdd"), "words", "name"))
 
-    def _time(self, value: Scalar | None, word: str) -> float | None:
+    def _time(self, value: NumberLike | None, word: str) -> float | None:
         """A time (s) that is given. Raises UsageError where it is not positive."""
         return None if value is None else arguments.positive(value, self.description.values, word)
 

@@ -2,96 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from kronbot.description import schema
-from kronbot.description.choices import ORDERS
-from kronbot.description.wording import did_you_mean, quote
+from kronbot.description.choices import STATIC_SOLVERS
+from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
-from kronbot.library.arguments import Scalar
-from kronbot.library.values import Values, by_place, joint_values, joints_only, places_of, points
+from kronbot.library.arguments import NumberLike
+from kronbot.library.values import Values, by_index, indices_of, joint_values, joints_only, points
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
-from kronbot.questions import statics
-from kronbot.questions.comparison import side_by_side
 from kronbot.questions.load_cases import Sweep, calibration_angles
-from kronbot.questions.result import Outcome
 from kronbot.questions.statics import Inquiry
 
-Vectors = Sequence[Sequence[Scalar]]
+Vectors = Sequence[Sequence[NumberLike]]
+# By the name of what they act on; several on one as pairs.
+Loads = Mapping[str, Sequence[NumberLike]] | Sequence[tuple[str, Sequence[NumberLike]]]
 NEWTON = Argument("solver", "newton")
-Loads = Iterable[tuple[str, object]]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A sweep for one robot: the loads and gauges of its file, the cases, and what acts in all of them."""
-
-    robot: Robot
-    entry: schema.Statics
-    inquiry: Inquiry
-
-    def answer(self, progress: Callable[[float], None]) -> Outcome:
-        """Equilibria of all cases, or of those before the first that has none."""
-        return statics.statics(self.robot, self.entry, self.inquiry, progress)
-
-    def side_by_side(self, progress: Callable[[float], None]) -> Outcome:
-        """The same cases at every kinematic order, and their differences."""
-        return side_by_side(statics.at_orders(self.robot, self.entry, self.inquiry, ORDERS, progress))
-
-    def with_buckling(self, progress: Callable[[float], None]) -> Outcome:
-        """The answer to one case with its buckling factor."""
-        return statics.with_buckling(self.robot, self.entry, self.inquiry, progress)
-
-
-def ask(
+def inquiry(
     robot: Robot,
+    *,
     q: Values | None,
-    angles: Mapping[str, Sequence[Scalar]],
+    angles: Mapping[str, Sequence[NumberLike]] | None,
     forces: Vectors | None,
     moments: Vectors | None,
-    loads: Loads,
-    distributed: Loads,
+    loads: Loads | None,
+    distributed: Loads | None,
     tau: Values | None,
     calibration: Values | None,
     solver: str,
-) -> Asked:
+) -> Inquiry:
     """The sweep that these values ask for; the file's where they are silent.
 
-    ``q`` places joints (those it names are not swept, the others keep the file's sweep; rows of it are the postures of
-    the sweep), ``angles`` replaces the file's sweep, ``forces`` or ``moments`` its loads on the endpoint; ``loads`` and
-    ``distributed`` come on top. Modal coordinates of ``q`` are where the search for those of an equilibrium begins.
+    ``q`` places joints (those it names are not swept, also not by ``angles``; the others keep the file's sweep; rows of
+    it are the postures of the sweep), ``angles`` replaces the file's sweep, ``forces`` or ``moments`` its loads on the
+    endpoint; ``loads`` and ``distributed`` come on top. Modal coordinates of ``q`` are where the search for those of an
+    equilibrium begins.
     Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
+    method = arguments.choice(solver, STATIC_SOLVERS, "solver")
     places, batch = points(robot, {"q": q})
-    torques = joints_only(robot, by_place(robot, tau, "tau"), "tau")
-    if torques and solver == "linear":
+    torques = joints_only(robot, by_index(robot, tau, "tau"), "tau")
+    if torques and method == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
-    if solver == "linear" and places["q"][:, list(robot.flexible)].any():
+    if method == "linear" and places["q"][:, list(robot.flexible)].any():
         raise UsageError("the linear solver finds deflections from straight beams: give joints only, or take ", NEWTON)
-    rows = arguments.pairs(angles, "angles")
-    places_of(robot, list(rows), "angles")
+    rows = {} if angles is None else arguments.pairs(angles, "angles")
+    indices_of(robot, list(rows), "angles")
     swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}
-    of_file = Sweep.of_file(robot)
+    file = Sweep.of_file(robot)
     if batch and swept:
         raise UsageError("rows are the postures of the sweep: leave out ", Argument("angles"), ", or the rows")
-    placed = range(robot.n) if batch else by_place(robot, q, "q")
+    if arguments.is_named(q) and (both := swept.keys() & arguments.pairs(q, "q").keys()):
+        cure = f" both place {listing(sorted(both))}: leave it out of one of them"
+        raise UsageError(Argument("q"), " and ", Argument("angles"), cure)
+    placed = range(robot.n) if batch else by_index(robot, q, "q")
     named = {joint.name for joint in robot.joints if joint.index in placed}
-    kept = {name: row for name, row in of_file.angles.items() if name not in named and not swept}
+    kept = {name: row for name, row in file.angles.items() if name not in named and not swept}
     if forces is None and moments is None:
-        sweep = Sweep(kept | swept, of_file.forces, of_file.moments)
+        sweep = Sweep(kept | swept, file.forces, file.moments)
     else:
         sweep = Sweep(kept | swept, _vectors(robot, forces, "forces"), _vectors(robot, moments, "moments"))
-    entry = robot.file.statics or schema.Statics()
-    given = Given([_load(robot, *each) for each in loads], [_distributed(robot, *each) for each in distributed])
+    given = Given(
+        [_load(robot, *each) for each in _named(loads, "loads")],
+        [_distributed(robot, *each) for each in _named(distributed, "distributed")],
+    )
     zero = joint_values(robot, calibration, "calibration")
-    if zero is None and entry.calibration is not None:
-        zero = calibration_angles(robot, entry.calibration)
-    cases = sweep.cases(robot, places["q"], torques)
-    return Asked(robot, entry, Inquiry(cases, solver, zero, given))
+    if zero is None and robot.file.statics.calibration is not None:
+        zero = calibration_angles(robot, robot.file.statics.calibration)
+    return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given)
+
+
+def _named(loads: Loads | None, word: str) -> list[tuple[str, object]]:
+    if not arguments.is_list(loads):
+        return [] if loads is None else list(arguments.pairs(loads, word).items())
+    pairs = [arguments.entries(each, word) for each in arguments.entries(loads, word)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise UsageError(Argument(word), ": pairs of a name and its numbers are wanted")
+    return [(arguments.text(name, word), row) for name, row in pairs]
 
 
 def _angles(robot: Robot, row: object, word: str) -> list[float]:
@@ -117,6 +108,5 @@ def _load(robot: Robot, name: str, row: object) -> tuple[str, list[float]]:
 def _distributed(robot: Robot, link: str, row: object) -> tuple[str, list[float]]:
     beams = [each.name for each in robot.links if each.beam is not None]
     if link not in beams:
-        hint = did_you_mean(link, beams) or f"; flexible links are {', '.join(beams) or 'none'}"
-        raise UsageError(f"distributed: no flexible link {quote(link)}{hint}")
+        raise unknown(link, beams, "distributed: no flexible link ", there="; flexible links are")
     return link, arguments.numbers(row, robot.description.values, f"distributed load on {link}", (3,))

@@ -9,7 +9,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
 from kronbot.errors import Argument, UsageError
 from kronbot.library.answering import in_words
-from kronbot.library.values import places_of, view
+from kronbot.library.values import indices_of, view
 from kronbot.model.robot import Robot
 from kronbot.questions import dynamics as lagrange
 from kronbot.questions import hessian as hessians
@@ -50,7 +50,7 @@ class Symbolic:
     @in_words
     def linearize(self, lock: Sequence[str] | str = ()) -> Result:
         """M_L, D_L, K_L, h_L about a rigid motion, Khang (59)-(67), without the coordinates of locked joints."""
-        locked = frozenset(places_of(self.robot, lock, "lock"))
+        locked = frozenset(indices_of(self.robot, lock, "lock"))
         return closed_forms(self.robot, linearization.formulas(self.robot, locked), self.writing)
 
 

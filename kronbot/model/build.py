@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi
@@ -11,7 +11,6 @@ from casadi import SX, skew
 from kronbot.description import Description, schema
 from kronbot.description.choices import ORDERS
 from kronbot.description.names import is_fixed_frame
-from kronbot.description.schema import ZERO
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
@@ -20,7 +19,7 @@ from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
 from kronbot.model.motions import motion
-from kronbot.model.parameters import Parameters
+from kronbot.model.parameters import Parameters, Rows
 from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
 from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
@@ -52,7 +51,6 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         link = _link(entry, parent, n, description, order, parameters)
         n = link.modal.stop
         links.append(link)
-    endpoint = file.endpoint or schema.Endpoint(link=None, position=(ZERO, ZERO, ZERO))
     return Robot(
         description=description,
         order=order,
@@ -60,8 +58,8 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         links=tuple(links),
         gravity=parameters.vector(file.gravity),
         endpoint=Endpoint(
-            len(links) - 1 if endpoint.link is None else names.index(endpoint.link),
-            parameters.vector(endpoint.position),
+            len(links) - 1 if file.endpoint.link is None else names.index(file.endpoint.link),
+            parameters.vector(file.endpoint.position),
         ),
         motions={joint: motion(entry, parameters, description.tables) for joint, entry in file.motion.items()},
     )
@@ -79,6 +77,12 @@ def at_order(robot: Robot, order: str) -> Robot:
     return replace(model, description=robot.description, parameters=parameters)
 
 
+def anew_at_order(robot: Robot, order: str) -> Robot:
+    """The same with parameters of its own, as if it was built at that order: once for all robots of a structure."""
+    built = robot.parameters.kept(("anew", order), lambda: build(robot.description, order))
+    return with_values(built, robot.description)
+
+
 def with_values(robot: Robot, description: Description) -> Robot:
     """The model of the same file with other values of its parameters.
 
@@ -91,6 +95,12 @@ def with_values(robot: Robot, description: Description) -> Robot:
     built = replace(build(description, robot.order), relatives=robot.relatives)
     robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
     return built
+
+
+def together(robots: Sequence[Robot]) -> Robot:
+    """Robots of one structure (:attr:`Parameters.structure`) as one, whose traces have a row of values for each."""
+    first = robots[0]
+    return first if len(robots) == 1 else replace(first, parameters=Rows([robot.parameters for robot in robots]))
 
 
 def _link(
@@ -213,9 +223,10 @@ def _loaded_shapes(
     else:
         mass = about_z = about_y = SX(0)
     beam_mass = parameters.number(flexible.mass)
-    mu, iota_z, iota_y = (
-        parameters.shape_by(ratio, wanted)
-        for ratio in (mass / beam_mass, *(J / (beam_mass * length**2) for J in (about_z, about_y)))
+    mu = parameters.shape_by(mass / beam_mass, f"{wanted}, its tip's mass")
+    iota_z, iota_y = (
+        parameters.shape_by(inertia / (beam_mass * length**2), f"{wanted}, its tip's inertia about {axis}")
+        for axis, inertia in (("z", about_z), ("y", about_y))
     )
     return clamped_mass(modes.v, mu, iota_z), clamped_mass(modes.w, mu, iota_y)
 

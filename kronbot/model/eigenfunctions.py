@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class Eigenfunctions:
 
 def clamped_free(m: int) -> Eigenfunctions:
     """First m modes of the cantilever: 1 + cos(beta) cosh(beta) = 0, scaled to phi(1) = 1."""
-    roots = _cantilever_roots(m)
+    roots = _cosine_roots(np.pi * np.arange(0.5, m), 1.0)
     place, _, curvature, shear = _tip(roots)
     coefficients = _null_vectors(curvature, shear)
     return Eigenfunctions(roots, coefficients / _combine(coefficients, place), squares=np.full(m, 0.25))
@@ -64,7 +65,7 @@ def clamped_free(m: int) -> Eigenfunctions:
 
 def clamped_clamped(m: int) -> Eigenfunctions:
     """First m modes of the beam clamped at both ends: 1 - cos(beta) cosh(beta) = 0, scaled as ``clamped_mass``."""
-    roots = _held_roots(m)
+    roots = _cosine_roots(np.pi * np.arange(1.5, m + 1), -1.0)
     place, slope, _, _ = _tip(roots)
     parity: Array = np.where(np.arange(m) % 2, -1.0, 1.0)
     modes = _with_unit_peaks(Eigenfunctions(roots, _null_vectors(place, slope), parity))
@@ -77,6 +78,7 @@ def mirrored(values: Array, xi: Array, parity: Array, derivative: int) -> Array:
     return np.where(xi > 0.5, (-1) ** derivative * parity[:, None] * values, values)
 
 
+@lru_cache(maxsize=256)
 def clamped_mass(m: int, mass_ratio: float, inertia_ratio: float) -> Eigenfunctions:
     """First m modes of the cantilever with a rigid mass M and a rotary inertia J at its tip.
 
@@ -88,16 +90,8 @@ def clamped_mass(m: int, mass_ratio: float, inertia_ratio: float) -> Eigenfuncti
         if not (math.isfinite(ratio) and ratio >= 0):
             raise ValueError(f"{name} must be finite and not negative, not {ratio}")
     roots = _loaded_roots(m, mass_ratio, inertia_ratio)
-    coefficients = _null_vectors(*_tip_balance(roots, mass_ratio, inertia_ratio))
+    coefficients = _null_vectors(*_tip_balance(_tip(roots), roots, mass_ratio, inertia_ratio))
     return _with_unit_peaks(Eigenfunctions(roots, coefficients))
-
-
-def _cantilever_roots(m: int) -> Array:
-    return _cosine_roots(np.pi * np.arange(0.5, m), 1.0)
-
-
-def _held_roots(m: int) -> Array:
-    return _cosine_roots(np.pi * np.arange(1.5, m + 1), -1.0)
 
 
 def _cosine_roots(starts: Array, sign: float) -> Array:
@@ -127,8 +121,9 @@ def _roots_below(beta: Array, mass_ratio: float, inertia_ratio: float) -> Array:
     It is the number of roots with the tip held plus that of the negative eigenvalues of the tip's symmetric dynamic
     stiffness Z, (-phi''' - mu beta^4 phi, phi'' - iota beta^4 phi') = Z (phi, phi').
     """
-    moment, force = _tip_balance(beta, mass_ratio, inertia_ratio)
-    place, slope, _, _ = _tip(beta)
+    tip = _tip(beta)
+    moment, force = _tip_balance(tip, beta, mass_ratio, inertia_ratio)
+    place, slope, _, _ = tip
     # One root of the held tip lies between n pi and (n + 1) pi, n = 1, 2, ... Both numbers below take the same sign of
     # its determinant: beside such a root, where rounding decides that sign, their sum is still right.
     sign = np.copysign(1.0, _cross(place, slope))
@@ -138,9 +133,9 @@ def _roots_below(beta: Array, mass_ratio: float, inertia_ratio: float) -> Array:
     return np.asarray(held + np.where(z_det < 0, 1, np.where(z_11 < 0, 2, 0)))
 
 
-def _tip_balance(beta: Array, mass_ratio: float, inertia_ratio: float) -> tuple[Array, Array]:
-    """Moment and force at the tip that f and g leave unbalanced, each (2, m) and divided by a number to be O(1)."""
-    place, slope, curvature, shear = _tip(beta)
+def _tip_balance(tip: list[Array], beta: Array, mass_ratio: float, inertia_ratio: float) -> tuple[Array, Array]:
+    """Moment and force that f and g leave unbalanced at their ``tip``, each (2, m), divided by a number to be O(1)."""
+    place, slope, curvature, shear = tip
     inertia, mass = inertia_ratio * beta**3, mass_ratio * beta
     return (curvature - inertia * slope) / (1 + inertia), (shear + mass * place) / (1 + mass)
 

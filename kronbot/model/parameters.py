@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
@@ -13,11 +13,11 @@ from typing import TypeVar, cast
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 from casadi import SX
 
 from kronbot.description.expressions.expression import Expression, evaluate, exact, quarter_turns
 from kronbot.errors import Argument, FreeParameters
+from kronbot.floats import Array
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
 # Traces and the like that a structure keeps at a time.
@@ -62,7 +62,7 @@ class _Structure:
         first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
         return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
 
-    def modal_data(self, base: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
+    def modal_data(self, base: Array, count: int) -> Array:
         """The values of so many modal data for those of named parameters and literals."""
         size, known = (len(base), count), self._modal_data
         if known is None or known[0] != size:
@@ -101,6 +101,11 @@ class Parameters:
         other._agreed = 0, 0
         return other if other._fitting() == (self._structure.angles, self._structure.shaping) else None
 
+    @property
+    def structure(self) -> Hashable:
+        """Equal for parameters that :class:`Rows` can hold together."""
+        return id(self._structure), tuple(value is None for value in self.values.values())
+
     def _fitting(self) -> tuple[dict[Expression, int | None], dict[tuple[str, float], SX]]:
         """The angles and the shaping numbers of the structure that these values have shaped, or would have."""
         shared = self._structure
@@ -130,7 +135,7 @@ class Parameters:
         return True
 
     def _turns(self, angle: Expression) -> int | None:
-        return quarter_turns(angle, self._bound)
+        return quarter_turns(angle, self.definitions)
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -230,14 +235,17 @@ class Parameters:
         """Every symbol interned so far, or up to an extent, one column: named parameters, literals, modal data."""
         return casadi.vertcat(*self._structure.symbols(*(extent or self.extent)))
 
-    def bound(self, extent: tuple[int, int] | None = None) -> npt.NDArray[np.float64]:
+    def bound(self, extent: tuple[int, int] | None = None) -> Array:
         """The floats of ``symbols()``; NaN for free parameters."""
         now = self.extent
-        base, data = self.own(("bound", now), lambda: self._bound_now(*now))
+        base, data = self._bound_now(*now)
         literals, modal = extent or now
-        return np.concatenate([base[: len(self.named) + literals], data[:modal]])
+        return np.concatenate([base[..., : len(self.named) + literals], data[..., :modal]], axis=-1)
 
-    def _bound_now(self, literals: int, modal: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _bound_now(self, literals: int, modal: int) -> tuple[Array, Array]:
+        return self.own(("bound", literals, modal), lambda: self._bind(literals, modal))
+
+    def _bind(self, literals: int, modal: int) -> tuple[Array, Array]:
         named = [math.nan if self.values[name] is None else self.values[name] for name in self.named]
         base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
         return base, self._structure.modal_data(base, modal)
@@ -249,15 +257,14 @@ class Parameters:
 
     def evaluate(self, expression: SX, wanted_for: str) -> float:
         """A traced number (1 x 1) as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
-        return float(self.evaluate_all(expression, wanted_for)[0])
-
-    def evaluate_all(self, column: SX, wanted_for: str) -> npt.NDArray[np.float64]:
-        """The same for a column of them (k x 1), as (k,)."""
-        self.require(self.free_in(SX(column)), wanted_for)
-        return self._numbers(column)
+        self.require(self.free_in(SX(expression)), wanted_for)
+        return float(self._numbers(expression)[0])
 
     def shape_by(self, expression: SX, wanted_for: str) -> float:
-        """The same for a number that decides what is traced: another value of it is another structure."""
+        """The same for a number that decides what is traced: another value of it is another structure.
+
+        What it is ``wanted_for`` tells it from the others, which may have the same value.
+        """
         value = self.evaluate(expression, wanted_for)
         with self._structure.lock:
             self._structure.shaping[wanted_for, value] = expression
@@ -269,7 +276,7 @@ class Parameters:
         folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
         return folded.union(*map(self.used_in, self._structure.shaping.values()))
 
-    def _numbers(self, column: SX) -> npt.NDArray[np.float64]:
+    def _numbers(self, column: SX) -> Array:
         extent = self.extent
         numbers = casadi.Function("numbers", [self.symbols(extent)], [casadi.densify(SX(column))])
         return np.asarray(numbers(self.bound(extent)), dtype=float).ravel()
@@ -294,10 +301,6 @@ class Parameters:
         """Names of those without a value."""
         return {name for name in self.used_in(expression) if self.values[name] is None}
 
-    @property
-    def _bound(self) -> dict[str, Expression]:
-        return {name: definition for name, definition in self.definitions.items() if definition is not None}
-
     def _literal(self, expression: Expression) -> SX:
         value = exact(expression, {})
         if value is not None and value.pi == 0 and value.rational in (0, 1):
@@ -308,3 +311,29 @@ class Parameters:
                 self._structure.numbers.append(evaluate(expression, {}))
                 self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
             return self.literals[key][0]
+
+
+class Rows(Parameters):
+    """The parameters of many robots of one structure: what is bound to the symbols are rows, one a robot.
+
+    Raises Parted where what is traced turns out to be shaped by values in which they differ.
+    """
+
+    def __init__(self, each: Sequence[Parameters]) -> None:
+        vars(self).update(vars(each[0]))
+        self._own = {}
+        self._each = each
+
+    def _parted(self) -> bool:
+        if any(one._parted() or one._structure is not self._structure for one in self._each):
+            raise Parted
+        return False
+
+    def _bind(self, literals: int, modal: int) -> tuple[Array, Array]:
+        rows = [one._bound_now(literals, modal) for one in self._each]
+        base, data = zip(*rows, strict=True)
+        return np.array(base), np.array(data)
+
+
+class Parted(Exception):
+    """Robots that were asked together have no trace in common."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 import casadi
@@ -13,6 +13,7 @@ from kronbot.description import Description, names, schema
 from kronbot.description.expressions.expression import evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.errors import UsageError
+from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
 from kronbot.model.motions import Motion
@@ -26,7 +27,7 @@ BASE = -1
 class Joint:
     """A joint with a coordinate: revolute about or prismatic along the z-axis of the link's root frame.
 
-    ``index`` is its place in q. Damping is in N m s or N s/m on the joint side, ``rotor_inertia`` (kg m2 or kg) the
+    ``index`` is that in q. Damping is in N m s or N s/m on the joint side, ``rotor_inertia`` (kg m2 or kg) the
     inertia that the rotor adds to its own equation, gear^2 J_r.
     """
 
@@ -150,10 +151,10 @@ class Robot:
         """Names of q: per link its joint, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``."""
         return names.coordinates(self.file, self.order)
 
-    def force_units(self, places: Iterable[int]) -> list[str]:
+    def force_units(self, indices: Iterable[int]) -> list[str]:
         """Units of the generalized forces on coordinates: J per unit of the coordinate."""
         known = {"rad": "N m", "m": "N"}
-        return [known.get(self.units[place], f"J/({self.units[place]})") for place in places]
+        return [known.get(self.units[i], f"J/({self.units[i]})") for i in indices]
 
     @property
     def n(self) -> int:
@@ -178,8 +179,21 @@ class Robot:
 
     @cached_property
     def flexible(self) -> tuple[int, ...]:
-        """Places of the modal coordinates in q."""
+        """Indices of the modal coordinates in q."""
         return tuple(i for link in self.links for i in range(link.modal.start, link.modal.stop))
+
+    @cached_property
+    def rigid(self) -> tuple[int, ...]:
+        """Indices of the joint coordinates in q."""
+        return tuple(joint.index for joint in self.joints)
+
+    def others(self, indices: Container[int]) -> list[int]:
+        """Indices of the coordinates that are not among those."""
+        return [i for i in range(self.n) if i not in indices]
+
+    def by_name(self, values: Array) -> dict[str, float]:
+        """Values (n,) of the coordinates by their names."""
+        return dict(zip(self.coordinates, values.tolist(), strict=True))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -198,7 +212,7 @@ class Robot:
 
     @cached_property
     def limits(self) -> dict[int, tuple[float, float]]:
-        """Smallest and largest values of joints (rad or m) by place in q, where the file limits them.
+        """Smallest and largest values of joints (rad or m) by index in q, where the file limits them.
 
         Limits that depend on a parameter without a value are left out.
         """

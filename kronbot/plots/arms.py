@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kronbot.mechanics.multibody.outline import Bodies
+from kronbot.mechanics.multibody import drawing
+from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
 
 if TYPE_CHECKING:
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
 
     from kronbot.model.robot import Robot
 
-# The polylines (3, K) of a robot at q (n,), as mechanics/outline.py draws them: one a link, and one to the endpoint.
-Lines = Callable[[np.ndarray], Sequence[np.ndarray]]
 # What is thinner than this share of the whole shows nothing when it is seen from the side.
 FLAT = 0.02
 # How far a robot is moved in thought along each coordinate, as a share of its size, to see where it can go.
 SWAY = 0.2
 # Step of central differences by a coordinate; their error, its square, is far below the width of a line.
 STEP = 1e-4
-# Dots of bodies, points across: of the heaviest, and of the lightest that is still seen.
+# Marks of bodies, points across: of the heaviest, and of the lightest that is still seen.
 LARGEST_BODY, SMALLEST_BODY = 9.0, 2.5
 EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
+# Marks, colours and words of a payload and of other bodies.
+PAYLOAD, BODY = ("D", COLOURS[4], "payload"), ("o", GREY, "rigid body")
 # Heights of a panel in inches, and what its labels take of it.
 LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
 
@@ -131,13 +132,23 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
             axis.plot(*view.of(line[:, 1:2]), mark, markersize=3, markerfacecolor="white", color=COLOURS[6], zorder=3)
 
 
-def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray) -> None:
-    """Mark the centres of mass of rigid bodies, the area of a dot by the mass."""
-    masses, centres = Bodies.of(robot).at(q)
-    sizes = LARGEST_BODY * np.sqrt(masses / masses.max(initial=0.0))
-    for place, each in zip(centres.T, sizes, strict=True):
-        size = float(max(each, SMALLEST_BODY))
-        axis.plot(*view.of(place[:, None]), "o", markersize=size, color=GREY, **EDGE, zorder=2.5)
+def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = True) -> None:
+    """Mark the centres of mass of rigid bodies, the area of a mark by the mass; payloads on a line from their tip.
+
+    In the legend too, where they are to be ``named``.
+    """
+    found = drawing.bodies(robot, q)
+    sizes = np.maximum(LARGEST_BODY * np.sqrt(found.masses / found.masses.max(initial=0.0)), SMALLEST_BODY)
+    known = set(axis.get_legend_handles_labels()[1])
+    for i in np.argsort(-found.masses, kind="stable"):  # of each kind the heaviest is in the legend
+        mark, colour, word = PAYLOAD if found.payload[i] else BODY
+        centre = view.of(found.centres[:, i : i + 1])
+        if found.payload[i]:
+            stem = np.hstack([view.of(found.frames[:, i : i + 1]), centre])
+            axis.plot(*stem, color="black", linewidth=0.6, zorder=2.4)
+        label = word if named and word not in known else None
+        axis.plot(*centre, mark, markersize=float(sizes[i]), color=colour, label=label, **EDGE, zorder=2.5)
+        known.add(word)
 
 
 def finish(axis: Axes, view: View, title: str) -> None:

@@ -85,7 +85,7 @@ def draw(axis: Axes, over: Curve, diagram: Diagram) -> None:
         if curve.wanted is not None:
             axis.plot(*thinned(over.values, factor * curve.wanted), color=GREY, linewidth=2.8)
     _lines(axis, over, kept, factor)
-    axis.set_ylabel(f"[{unit}]")
+    axis.set_ylabel(f"[{unit}]" if unit else "")
     number_ticks(axis.yaxis, factor * max(curve.peak for curve in kept) or 1.0)
     number_ticks(axis.xaxis, over.peak or 1.0)
     level(axis)
@@ -154,4 +154,4 @@ def _lines(axis: Axes, over: Curve, shown: Sequence[Curve], factor: float) -> No
         # Also where curves have gaps at the ends.
         rim = MARGIN * float(over.values[-1] - over.values[0])
         axis.set_xlim(float(over.values[0]) - rim, float(over.values[-1]) + rim)
-    axis.set_xlabel(f"{over.label} [{over.unit}]")
+    axis.set_xlabel(f"{over.label} [{over.unit}]" if over.unit else over.label)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kronbot.compute.arrays import Array
+from kronbot.compute.arrays import NamedArray
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument
 
@@ -50,7 +50,7 @@ class Response:
         return np.asarray(np.degrees(np.unwrap(angle)))
 
 
-def pair_of(arrays: Mapping[str, Array], poles: np.ndarray, wanted: tuple[str, str] | None) -> Pair | None:
+def pair_of(arrays: Mapping[str, NamedArray], poles: np.ndarray, wanted: tuple[str, str] | None) -> Pair | None:
     """The pair (output, input) of that name; by default the first input with the first output that answers to it.
 
     None where no output answers to any input. Raises UsageError that lists the names where one is unknown.
@@ -71,7 +71,7 @@ def pair_of(arrays: Mapping[str, Array], poles: np.ndarray, wanted: tuple[str, s
     return None
 
 
-def response(arrays: Mapping[str, Array], poles: np.ndarray, pair: Pair) -> Response:
+def response(arrays: Mapping[str, NamedArray], poles: np.ndarray, pair: Pair) -> Response:
     """C (i omega - A)^-1 B + D of a pair, on a logarithmic grid around the poles that is dense where they are near."""
     sizes = np.abs(poles[poles != 0])
     low, high = (sizes.min(), sizes.max()) if sizes.size else (1.0, 1.0)
@@ -86,7 +86,7 @@ def response(arrays: Mapping[str, Array], poles: np.ndarray, pair: Pair) -> Resp
     return Response(grid, values[:, 0, 0])
 
 
-def _transfer(arrays: Mapping[str, Array], frequencies: np.ndarray, rows: slice, columns: slice) -> np.ndarray:
+def _transfer(arrays: Mapping[str, NamedArray], frequencies: np.ndarray, rows: slice, columns: slice) -> np.ndarray:
     """Some of the transfer matrix (N, outputs, inputs)."""
     A, B, C, D = (arrays[name].values for name in "ABCD")
     unit = np.eye(len(A))

@@ -10,8 +10,8 @@ from casadi import SX
 
 from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
+from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.outline import Outline
 from kronbot.model.robot import Robot
 from kronbot.plots import arms
 from kronbot.plots.arms import View as Plane
@@ -62,11 +62,11 @@ def draw(result: Result) -> Picture:
     robot, seen = result.model, result.asked
     assert isinstance(seen, FrameView)
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
-    lines = Outline.of(robot).at
+    lines = drawing.lines(robot)
     shape = lines(q)
     planes = arms.views(robot, lines, q[None])
     centre, turn = _placed(robot, seen, q)
-    joints = [joint.index for joint in robot.joints]
+    joints = list(robot.rigid)
     found = [
         Ellipsoid(word, unit, _semi_axes(turn @ np.asarray(result.arrays[array].values, dtype=float)[:, joints]))
         for array, word, unit in (("J_T", "velocity", "m/s"), ("J_R", "angular velocity", "rad/s"))
@@ -84,7 +84,7 @@ def draw(result: Result) -> Picture:
             axis = axes[f"{row} {column}"]
             arms.trace(axis, plane, shape, color="#777777")
             arms.joints(axis, plane, robot, shape)
-            arms.bodies(axis, plane, robot, q)
+            arms.bodies(axis, plane, robot, q, column == row == 0)
             _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
             arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
     return axes

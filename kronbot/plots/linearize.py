@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.compute.arrays import Array
+from kronbot.compute.arrays import NamedArray
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.spectrum import poles as poles_of
-from kronbot.mechanics.multibody.outline import Outline, Twists
+from kronbot.mechanics.multibody import drawing
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
@@ -52,7 +52,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     robot, arrays = result.model, result.arrays
     poles = np.asarray(arrays["poles"].values, dtype=complex)
     pair = pair_of(arrays, poles, wanted)
-    lines = Outline.of(robot).at
+    lines = drawing.lines(robot)
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
     every = swinging(result, "")
@@ -67,13 +67,12 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
-    twists = Twists.of(robot)
     axes = Picture(title, [*mosaic, *rows], heights)
     draw_poles(axes["poles"], poles)
     if pair is not None:
         _bode(axes["magnitude"], axes["phase"], result, poles, pair)
-    for key, shape in shapes.items():
-        draw_shape(axes[key], robot, lines, twists, seen, q, shape)
+    for i, (key, shape) in enumerate(shapes.items()):
+        draw_shape(axes[key], robot, lines, seen, q, shape, i == 0)
     return axes
 
 
@@ -130,14 +129,16 @@ def _along_a_motion(result: Result) -> Picture:
     for key, diagram in panels.items():
         curves.draw(axes[key], time, diagram)
     if frozen:
+        drawn = frozen[: curves.CURVES]
         title = "frequencies, M_L and K_L frozen"
-        curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, frozen))
+        title += f", the slowest {len(drawn)} of {len(frozen)}" if len(drawn) < len(frozen) else ""
+        curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, drawn))
     if multipliers:
         _multipliers(axes["multipliers"], result)
     return axes
 
 
-def _stiffness(robot: Robot, K: Array) -> list[Diagram]:
+def _stiffness(robot: Robot, K: NamedArray) -> list[Diagram]:
     """The diagonal of K_L: of joints as it is, of modal coordinates its change, which is small beside it."""
     units = dict(zip(robot.coordinates, robot.units, strict=True))
     forces = dict(zip(robot.coordinates, robot.force_units(range(robot.n)), strict=True))
@@ -149,9 +150,14 @@ def _stiffness(robot: Robot, K: Array) -> list[Diagram]:
             own.append(Curve(name, f"{forces[name]}/{units[name]}", values))
         elif values.any():
             changes.append(Curve(name, "%", 100 * (values - values[0]) / np.abs(values).max()))
-    own, changes = ([curve for curve in group if curve.peak > 0] for group in (own, changes))
-    # What changes by a small part of the largest change is as good as constant.
-    return curves.diagrams("K_L(i,i) of joints", own) + curves.diagrams("K_L(i,i) of modes, change", changes)[:1]
+    there = len(changes)
+    own = [curve for curve in own if curve.peak > 0]
+    # Rounding of a stiffness is no change of it.
+    changes = [curve for curve in changes if curve.peak > 100 * curves.LEVEL]
+    of_modes = "K_L(i,i) of modes, change"
+    if len(changes) < there:
+        of_modes += f", {len(changes)} of {there} that change"
+    return curves.diagrams("K_L(i,i) of joints", own) + curves.diagrams(of_modes, changes)
 
 
 def _frozen_frequencies(M: np.ndarray, K: np.ndarray) -> list[Curve]:
@@ -163,7 +169,7 @@ def _frozen_frequencies(M: np.ndarray, K: np.ndarray) -> list[Curve]:
         swinging = [pole.value.imag for pole in found if not pole.value.real and pole.value.imag > pole.error]
         # What swings fastest keeps its place where slower ones fall over.
         row[n - len(swinging) :] = swinging
-    columns = [column for column in values.T if np.isfinite(column).any()][: curves.CURVES]
+    columns = [column for column in values.T if np.isfinite(column).any()]
     return [Curve(str(i + 1), "rad/s", column) for i, column in enumerate(columns)]
 
 

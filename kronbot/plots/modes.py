@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.compute.arrays import Array
-from kronbot.mechanics.multibody.outline import Outline, Twists
+from kronbot.compute.arrays import NamedArray
+from kronbot.mechanics.multibody import drawing
+from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.robot import Robot
 from kronbot.plots import arms
-from kronbot.plots.arms import Lines, View
+from kronbot.plots.arms import View
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, stroke
 from kronbot.questions.result import Result
 
@@ -50,7 +51,7 @@ def draw(result: Result) -> Picture:
     Below them, where the answer tells it, how the frequencies converge.
     """
     robot = result.model
-    lines = Outline.of(robot).at
+    lines = drawing.lines(robot)
     q = np.array([result.at["q"].get(coordinate, 0.0) for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
     answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
@@ -64,7 +65,6 @@ def draw(result: Result) -> Picture:
     if tables:
         mosaic.append([f"convergence_{case}" if f"convergence_{case}" in tables else [*tables][0] for case in columns])
         heights.append(HEIGHT)
-    twists = Twists.of(robot)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
     axes = Picture(f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights)
     for key, case in tables.items():
@@ -75,11 +75,13 @@ def draw(result: Result) -> Picture:
         case, _, i = key.partition(" ")
         if int(i) < len(found[case]):
             shape = found[case][int(i)]
-            draw_shape(axis, robot, lines, twists, seen, q, replace(shape, title=f"{case}: {shape.title}"))
+            titled = replace(shape, title=f"{case}: {shape.title}")
+            draw_shape(axis, robot, lines, seen, q, titled, key == mosaic[0][0])
         elif any(found.values()):
             axis.set_axis_off()
         else:
             arms.trace(axis, seen[0], lines(q), color=COLOURS[0])
+            arms.bodies(axis, seen[0], robot, q)
             arms.finish(axis, seen[0], "no mode swings")
     return axes
 
@@ -111,7 +113,7 @@ def _converges(result: Result, case: str) -> bool:
     return table is not None and len(table.rows) > 1 and bool(table.values.any())
 
 
-def _draw_convergence(axis: Axes, case: str, table: Array) -> None:
+def _draw_convergence(axis: Axes, case: str, table: NamedArray) -> None:
     """How far the first frequencies are above those with most modes, over the modes a direction."""
     counts = [int(row) for row in table.rows]
     last = table.values[-1]
@@ -132,9 +134,17 @@ def _draw_convergence(axis: Axes, case: str, table: Array) -> None:
 
 
 def draw_shape(
-    axis: Axes, robot: Robot, lines: Lines, twists: Twists, seen: Sequence[View], q: np.ndarray, shape: Shape
+    axis: Axes,
+    robot: Robot,
+    lines: Lines,
+    seen: Sequence[View],
+    q: np.ndarray,
+    shape: Shape,
+    named: bool,
 ) -> None:
     """A robot at rest in grey, and swung to both sides along a mode, in the view that shows most of it.
+
+    Bodies are marked where they rest, and stand in the legend where they are to be ``named``.
 
     The twist of beams is a shaded area along them, to the scale of the deflections with the robot's size as the arm of
     the angles, and no higher than these are.
@@ -144,8 +154,9 @@ def draw_shape(
     most = float(np.linalg.norm(np.hstack(moved), axis=0).max())
     view = max(seen, key=lambda view: arms.swept(view, rest, moved))
     arms.trace(axis, view, rest, color=GREY)
+    arms.bodies(axis, view, robot, q, named)
     reach = SHARE * size
-    angles = twists.along(shape.direction)
+    angles = drawing.twists(robot, shape.direction)
     turned = size * max((float(np.abs(each).max()) for each in angles.values()), default=0.0)
     title = shape.title
     if turned > max(LEAST * most, UNSEEN * size):

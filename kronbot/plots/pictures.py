@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kronbot.description.wording import quote
+from kronbot.description.wording import shown_path
 from kronbot.errors import Argument, KronbotError, UsageError, said
-from kronbot.plots import jacobian, linearize, modes, simulate, statics
+from kronbot.plots import jacobian, linearize, modes, simulate, statics, sweep
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
-from kronbot.system.saving import Target
+from kronbot.system.saving import Target, publish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +24,7 @@ DRAWN: dict[str, Callable[[Result], Picture]] = {
     "modes": modes.draw,
     "simulate": simulate.draw,
     "statics": statics.draw,
+    "sweep": sweep.draw,
 }
 
 
@@ -57,13 +58,17 @@ def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, p
         target = Target.at(name, overwrite)
         try:
             if target.found() is not None and not overwrite:
-                raise UsageError(f"{quote(name)}: the file is there already; ", Argument("overwrite"), " replaces it")
+                place = shown_path(name)
+                raise UsageError(f"{place}: the file is there already; ", Argument("overwrite"), " replaces it")
             with target.draft() as draft:
                 draft.write(picture.content(Path(name).suffix))
                 draft.claim()
-                target.publish(draft)
+                number = publish([(target, draft)])
+            if number != 1:
+                other = shown_path(os.path.join(target.place, target.numbered(number)))
+                raise KronbotError(f"{shown_path(name)} has appeared meanwhile and stays; the picture is {other}")
         finally:
             target.folder.close()
     except (OSError, ValueError) as error:
-        raise KronbotError(f"cannot write {quote(name)}: {said(error)}") from None
+        raise KronbotError(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None
     return picture.figure

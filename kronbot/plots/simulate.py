@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kronbot.mechanics.multibody.outline import Outline
+from kronbot.mechanics.multibody import drawing
 from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
@@ -29,7 +29,7 @@ def draw(result: Result) -> Picture:
     """The picture of a run, whole or stopped early."""
     robot, series = result.model, result.series
     time = Curve("t", "s", series["t"])
-    lines = Outline.of(robot).at
+    lines = drawing.lines(robot)
     states = np.column_stack([series[name] for name in robot.coordinates] or [np.zeros((len(time.values), 0))])
     chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), SNAPSHOTS)).round().astype(int))
     shapes = [lines(q) for q in states[chosen]]
@@ -48,7 +48,7 @@ def draw(result: Result) -> Picture:
         for k, shape in enumerate(shapes):
             arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
         arms.joints(axis, view, robot, shapes[-1])
-        arms.bodies(axis, view, robot, states[-1])
+        arms.bodies(axis, view, robot, states[-1], i == 0)
         times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
         arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
     for key, diagram in panels.items():

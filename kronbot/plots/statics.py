@@ -12,14 +12,15 @@ import numpy as np
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import listing
 from kronbot.errors import ComputationError, Interrupted
-from kronbot.mechanics.multibody.outline import Outline
+from kronbot.mechanics.multibody import drawing
+from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.build import at_order
 from kronbot.plots import arms, style
-from kronbot.plots.arms import Lines, View
+from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.noise import without_rounding
-from kronbot.questions.statics import at_orders
+from kronbot.questions.statics import Inquiry, at_orders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def draw(result: Result) -> Picture:
     results = by_order(result)
     order, main = next(iter(results.items()))
     robot = at_order(main.model, order)
-    lines = Outline.of(robot).at
+    lines = drawing.lines(robot)
     swept = _swept(robot, main)
     panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
     states = np.column_stack([
@@ -115,7 +116,7 @@ def draw(result: Result) -> Picture:
         )  # fmt: skip
     what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
     for i, (key, view) in enumerate(views.items()):
-        _outlines(axes[key], robot, lines, view, states[chosen])
+        _outlines(axes[key], robot, lines, view, states[chosen], i == 0)
         side = f"the same, seen along {view.along}"
         arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
     return axes
@@ -134,10 +135,13 @@ def by_order(result: Result) -> dict[str, Result]:
         }
     main = next(iter(found))
     missing = [each for each in "10" if each < main and each not in found]
-    if len(found[main].series["force.x"]) == 1 or not result.summary["complete"] or not isinstance(result.asked, tuple):
+    if (
+        len(found[main].series["force.x"]) == 1
+        or not result.summary["complete"]
+        or not isinstance(result.asked, Inquiry)
+    ):
         return found
-    entry, inquiry = result.asked
-    lower = at_orders(result.model, entry, inquiry, missing, lambda share: None) if missing else {}
+    lower = at_orders(result.model, result.asked, missing, lambda share: None) if missing else {}
     for order, outcome in lower.items():
         if isinstance(outcome.error, Interrupted):
             raise outcome.error
@@ -156,7 +160,7 @@ def _swept(robot: Robot, result: Result) -> str | None:
 def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Panel]:
     """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
 
-    Of each the one of the figures is first, compared between orders; further ones, in space, where they are not zero.
+    Of each the one of the figures is first, compared between orders; further ones where they are not zero.
     """
     results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
     order, main = next(iter(results.items()))
@@ -192,19 +196,22 @@ def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, s
 
 
 def _strains(result: Result) -> list[tuple[str, str, str]]:
-    """Those of the first gauge, relative to the calibration where there is one."""
+    """Those of the gauges, the first one first, relative to the calibration where there is one."""
     for kind, against in (("_relative", ", relative to the calibration"), ("", "")):
-        gauge = next((name.partition(".")[2] for name in result.series if name.startswith(f"curvature{kind}.")), None)
-        if gauge is not None:
+        gauges = [name.partition(".")[2] for name in result.series if name.startswith(f"curvature{kind}.")]
+        if gauges:
             words = {"curvature": "curvature", "curvature_y": "curvature across (y)", "twist": "twist"}
-            at = f"at {short(gauge)}{against}"
-            return [(f"{word}{kind}.{gauge}", f"{title} {at}", "1/m") for word, title in words.items()]
+            return [
+                (f"{word}{kind}.{gauge}", f"{title} at {short(gauge)}{against}", "1/m")
+                for gauge in gauges
+                for word, title in words.items()
+            ]
     return []
 
 
 def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
-    """Of the tip of the last beam that bends."""
-    bent = [link.name for link in robot.links if link.beam is not None and link.modes][-1:]
+    """Of the tips of the beams that bend, the last one first."""
+    bent = [link.name for link in reversed(robot.links) if link.beam is not None and link.modes]
     words = [(name, axis, f"deflection of the tip of {short(name)}, {axis}") for name in bent for axis in "yz"]
     return [(f"tip.{name}.{axis}", title, "m") for name, axis, title in words]
 
@@ -258,7 +265,7 @@ def _draw_curves(axis: Axes, over: tuple[str, np.ndarray], panel: Panel, curves:
     head(axis, panel.title + (f", {CURVES} of {len(curves)}" if len(curves) > CURVES else ""))
 
 
-def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray) -> None:
+def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray, named: bool) -> None:
     """The deformed robot to scale over the undeformed one."""
     straight = states.copy()
     straight[:, list(robot.flexible)] = 0.0
@@ -266,4 +273,4 @@ def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.nda
         arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
     for q in states:
         arms.trace(axis, view, lines(q), color=COLOURS[0])
-        arms.bodies(axis, view, robot, q)
+        arms.bodies(axis, view, robot, q, named)

@@ -113,9 +113,8 @@ class Picture(Mapping[str, "Axes"]):
 
     def content(self, suffix: str) -> bytes:
         """What a file of that suffix holds, the same bytes for the same picture."""
-        with look():
-            _settle(self.figure)
-            written = io.BytesIO()
+        written = io.BytesIO()
+        with look(), _settled(self.figure):
             self.figure.savefig(written, format=suffix[1:], metadata=TIMELESS[suffix])
         return written.getvalue()
 
@@ -220,14 +219,21 @@ def _room(axis: Axes) -> float:
     return 72 * WIDTH * share - SIDE
 
 
-def _settle(figure: Figure) -> None:
-    """What only the finished layout tells: titles wider than their axes get smaller, crowded ticks get fewer."""
+@contextmanager
+def _settled(figure: Figure) -> Iterator[None]:
+    """Lay a figure out, and mend what only this tells: titles wider than their axes, crowded ticks."""
     from matplotlib.text import Text
 
-    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
     for axis in figure.axes:
         if not axis.axison:
             continue
+        # Equal scales have found their limits: from here on the panel gives way, and its ticks stay.
+        axis.apply_aspect()
+        if axis.get_aspect() != "auto":  # as of the bar beside a map
+            axis.set_adjustable("box")
         _thin(axis.xaxis, 0, GAPS[0] * figure.dpi / 72)
         _thin(axis.yaxis, 1, GAPS[1] * figure.dpi / 72)
         title = axis.get_title(loc="left")
@@ -235,6 +241,13 @@ def _settle(figure: Figure) -> None:
             if isinstance(text, Text) and title and text.get_text() == title:
                 share = axis.get_window_extent().width / text.get_window_extent().width
                 text.set_fontsize(min(1.0, FULL * share) * float(text.get_fontsize()))
+    # Ticks are others now, and their labels may be longer. Saving would do this once more.
+    layout.execute(figure)
+    figure.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(layout)
 
 
 def _thin(axis: Axis, along: int, gap: float) -> None:

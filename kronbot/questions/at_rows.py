@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kronbot.compute.arrays import Array, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.errors import ComputationError
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.result import Outcome, Result
@@ -63,7 +63,7 @@ def at_rows(ask: Callable[[int], Result], count: int, progress: Callable[[float]
     return kept(together)
 
 
-def stacked(arrays: Sequence[Array]) -> Array:
+def stacked(arrays: Sequence[NamedArray]) -> NamedArray:
     """Arrays as one with the axis ``case``; those with fewer entries (fewer modes) end with zeros."""
     largest = max(arrays, key=lambda array: array.values.size)
     values = np.zeros((len(arrays), *largest.values.shape), largest.values.dtype)

@@ -14,7 +14,7 @@ from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.mechanics.static.tangent import Tangent
+from kronbot.mechanics.static.tangent import Tangent, to_unit
 
 GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 # Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.
@@ -48,7 +48,7 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
     found: dict[str, Scalar] = {"buckling_factor": lost.share}
-    if not Tangent(path.balance(lost.q, lost.share)[1], path.metric).index[0]:
+    if not Tangent(path.balance(lost.q, lost.share)[1], to_unit(path.metric)).index[0]:
         found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True

@@ -8,13 +8,14 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.arrays import Array, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.errors import FreeParameters, KronbotError
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_motion
+from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
 
 PURPOSE = "check"
@@ -52,7 +53,7 @@ def survey(robot: Robot) -> Result:
             told += told_of_motion(robot, place, motion, end, PURPOSE)
     if told:
         summary["motion"] = "; ".join(told)
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, NamedArray] = {}
     try:
         found = natural_frequencies(robot)
     except (KronbotError, np.linalg.LinAlgError) as error:  # free parameters, too many operations, absurd numbers
@@ -73,12 +74,22 @@ def survey(robot: Robot) -> Result:
 
 def _duration(robot: Robot) -> float | None:
     """That of the file's ``simulate`` (s), where it has one with a value."""
-    settings = robot.file.simulate
-    if settings is None or settings.duration is None:
+    given = robot.file.simulate.duration
+    if given is None:
         return None
-    duration = casadi.SX(robot.parameters.number(settings.duration))
+    duration = casadi.SX(robot.parameters.number(given))
     return None if robot.parameters.free_in(duration) else robot.parameters.evaluate(duration, PURPOSE)
 
 
-def _named(frequencies: npt.NDArray[np.float64]) -> Array:
-    return Array(frequencies, [str(i + 1) for i in range(len(frequencies))], "rad/s")
+def _named(frequencies: npt.NDArray[np.float64]) -> NamedArray:
+    return NamedArray(frequencies, [str(i + 1) for i in range(len(frequencies))], "rad/s")
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: masses, lengths, counts and frequencies."""
+    numbers = ["links", "joints", "coordinates", "modal_coordinates", "total_mass"]
+    numbers += [f"length.{link.name}" for link in robot.links if link.beam is not None]
+    numbers += ["first_frequency_locked", "first_frequency_free", "warnings"]
+    texts = ["free_parameters", "unknown_without_them", "simulate", "motion", "frequencies", "joints_without_inertia"]
+    arrays: dict[str, Labels] = {f"frequency_{case}": (numbered(2 * robot.n), None) for case in ("locked", "free")}
+    return Outline(numbers, texts, arrays)

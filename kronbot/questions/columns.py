@@ -1,10 +1,13 @@
-"""Units of the columns of `simulate` and `statics`."""
+"""Names and units of the columns of `simulate` and `statics`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from kronbot.model.robot import Robot
+
+WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
+REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 
 # By the word before the first dot of a column; what depends on a joint or a coordinate is not here.
 _UNITS = {
@@ -25,7 +28,7 @@ def units_of(robot: Robot, columns: Iterable[str]) -> dict[str, str]:
     known = dict(zip(robot.coordinates, robot.units, strict=True))
     (rates,) = robot.derivative_names(["qd"]).values()
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
-    for joint, force in zip(robot.joints, robot.force_units([joint.index for joint in robot.joints]), strict=True):
+    for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
         known |= {f"angle.{joint.name}": robot.units[joint.index]}
         known |= {f"torque.{joint.name}": force, f"torque_quadratic.{joint.name}": force}
     return {column: known.get(column) or _unit(column) for column in columns}
@@ -38,3 +41,27 @@ def _unit(column: str) -> str:
     if head == "reaction":
         return "N" if rest.startswith("f") else "N m"
     return _UNITS[head]
+
+
+def columns_of_simulate(robot: Robot) -> list[str]:
+    """Names in their order (design section 7), before anything is computed."""
+    (q, qd) = robot.derivative_names(["q", "qd"]).values()
+    columns = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
+    tips = [f"tip.{link.name}" for link in robot.links if link.beam is not None]
+    columns += [f"{place}.{axis}" for place in (*tips, "endpoint") for axis in "xyz"]
+    return columns + [f"energy.{kind}" for kind in ("kinetic", "elastic", "gravity", "work", "dissipated", "balance")]
+
+
+def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[str]:
+    """The same, with torques of second order and curvatures against a calibration."""
+    joints = [joint.name for joint in robot.joints]
+    columns = [*(f"angle.{name}" for name in joints), *WRENCH]
+    columns += [f"{word}.{name}" for word in ("torque", "torque_quadratic")[: 1 + quadratic] for name in joints]
+    words = ["curvature", "curvature_y", "twist"]
+    words += [f"{word}_relative" for word in words] if relative else []
+    columns += [f"{word}.{gauge.name}" for gauge in robot.file.statics.gauges for word in words]
+    beams = [link.name for link in robot.links if link.beam is not None]
+    columns += [f"tip.{name}.{turn}{axis}" for name in beams for turn in ("", "r") for axis in "xyz"]
+    columns += [f"{word}.{axis}" for word in ("endpoint", "displacement", "displacement_hub") for axis in "xyz"]
+    columns += [*(f"reaction.{axis}" for axis in REACTION), "energy.elastic"]
+    return columns + [robot.coordinates[place] for place in robot.flexible]

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.questions.result import Outcome, Result
 
 # Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
@@ -52,7 +51,7 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     stack = stack.transpose(2, 0, 1)
     cases = [float(case) for case in range(1, common + 1)]
     units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(pairs)}
-    difference = Named(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
+    difference = NamedArray(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
     for (a, b), values in zip(pairs, np.abs(stack).max(axis=0).T, strict=True):
         for name, largest in zip(compared, values, strict=True):
             if name.startswith(("torque.", "curvature.")):

@@ -16,7 +16,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot import description
-from kronbot.compute.arrays import Array, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.names import WORLD
 from kronbot.errors import Argument, UsageError
 from kronbot.kronecker.tape import instructions
@@ -193,7 +193,7 @@ def complexity(
         for function in functions:
             _demand_countable(function, links * (1 if robot.order == "0" else 1 + 2 * modes))
     counted = [astuple(count(robot, function)) for function in functions]
-    array = Array(np.array(counted), list(functions), "1", list(KINDS))
+    array = NamedArray(np.array(counted), list(functions), "1", list(KINDS))
     rows: list[dict[str, float]] = []
     for links, modes in sizes:
         rows.append({"links": links, "modes": modes})

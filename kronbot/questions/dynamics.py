@@ -19,6 +19,7 @@ from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.model.robot import Robot
+from kronbot.questions.outline import Given, Labels, Outline
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,14 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     if rates:
         quantities["tau"] = Quantity(terms.tau(symbols["qd"], symbols["qdd"]), names, None, {"rows": force})
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "dynamics")
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: the terms of the equations, with rates the forces tau."""
+    names, rates = robot.coordinates, "qd" in given or "qdd" in given
+    pairs = derivative_columns(names, names)
+    arrays: dict[str, Labels] = dict.fromkeys(("M", "K", "D"), (names, names))
+    arrays |= {"C_star": (names, pairs), "dM_dq": (names, pairs), "g": (names, None)}
+    if rates:
+        arrays |= {"C": (names, names), "C_christoffel": (names, names), "tau": (names, None)}
+    return Outline(arrays=arrays, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])

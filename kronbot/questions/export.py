@@ -191,44 +191,24 @@ class Exported:
 
 
 FUNCTIONS = {
-    "forward_dynamics": Exported(
-        "Accelerations of a robot under forces ({algorithm} algorithm).",
-        _forward_dynamics,
-    ),
+    "forward_dynamics": Exported("Accelerations of a robot under forces ({algorithm} algorithm).", _forward_dynamics),
     "forward_dynamics_derivatives": Exported(
         "Accelerations of a robot under forces ({algorithm} algorithm), and their derivatives.",
         _forward_dynamics_derivatives,
     ),
-    "inverse_dynamics": Exported(
-        "Forces that a motion needs: M qdd + bias.",
-        _inverse_dynamics,
-    ),
-    "bias": Exported(
-        "Forces of a motion without accelerations: Coriolis, gravity, stiffness and damping.",
-        _bias,
-    ),
-    "mass_matrix": Exported(
-        "The generalized inertia matrix.",
-        _mass_matrix,
-    ),
-    "pose": Exported(
-        "Position and rotation of frame {frame}, in the axes of the frame it is seen from.",
-        _pose,
-    ),
+    "inverse_dynamics": Exported("Forces that a motion needs: M qdd + bias.", _inverse_dynamics),
+    "bias": Exported("Forces of a motion without accelerations: Coriolis, gravity, stiffness and damping.", _bias),
+    "mass_matrix": Exported("The generalized inertia matrix.", _mass_matrix),
+    "pose": Exported("Position and rotation of frame {frame}, in the axes of the frame it is seen from.", _pose),
     "jacobian": Exported(
-        "Jacobians of frame {frame}, {axes} axes.",
-        lambda asked: jacobians.jacobian(asked.robot, asked.view, False),
+        "Jacobians of frame {frame}, {axes} axes.", lambda asked: jacobians.jacobian(asked.robot, asked.view, False)
     ),
     "hessian": Exported(
         "Hessians of frame {frame}, {axes} axes: the Khang derivatives of its Jacobians.",
         lambda asked: hessians.hessian(asked.robot, asked.view, False),
     ),
-    "energy": Exported(
-        "Energies of a moving robot.",
-        _energy,
-    ),
+    "energy": Exported("Energies of a moving robot.", _energy),
     "linear_model": Exported(
-        "Linear model M_L y'' + D_L y' + K_L y = h_L of the deviation y from a motion.",
-        _linear_model,
+        "Linear model M_L y'' + D_L y' + K_L y = h_L of the deviation y from a motion.", _linear_model
     ),
 }

@@ -10,7 +10,7 @@ from functools import cache
 import casadi
 import numpy as np
 
-from kronbot.compute.arrays import Array
+from kronbot.compute.arrays import NamedArray
 from kronbot.compute.question import Question
 from kronbot.compute.symbolic.closed_form import (
     INSTEAD,
@@ -53,7 +53,7 @@ class Formulas:
     ``source`` holds whole documents by quantity: LaTeX matrices or Python functions, empty for plain text.
     """
 
-    arrays: dict[str, Array]
+    arrays: dict[str, NamedArray]
     meanings: dict[str, str]
     source: dict[str, str]
     complete: bool
@@ -112,8 +112,8 @@ def formulas(question: Question, writing: Writing) -> Formulas:
             what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
             raise ComputationError(what, *instead(shared=False))
     entries: Callable[[ClosedForm], list[list[str]]]
-    entries = ClosedForm.latex_entries if writing.style == "latex" else ClosedForm.text
-    arrays: dict[str, Array] = {}
+    entries = ClosedForm.latex if writing.style == "latex" else ClosedForm.text
+    arrays: dict[str, NamedArray] = {}
     meanings: dict[str, str] = {}
     source: dict[str, str] = {}
     for name, form in forms.items():
@@ -125,8 +125,7 @@ def formulas(question: Question, writing: Writing) -> Formulas:
                 source[name] = form.python(name)
             elif writing.style == "latex":
                 source[name] = latex_matrix(texts.tolist())
-        values = texts[:, 0] if quantity.columns is None else texts
-        arrays[name] = Array(values, quantity.rows, quantity.units, quantity.columns)
+        arrays[name] = quantity.array(texts[:, 0] if quantity.columns is None else texts)
     return Formulas(arrays, meanings, source, all(form.complete for form in forms.values()))
 
 

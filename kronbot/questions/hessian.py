@@ -10,6 +10,7 @@ from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.model.robot import Robot
 from kronbot.questions.jacobian import AXES, FrameView, matrices
+from kronbot.questions.outline import Given, Labels, Outline
 
 
 def hessian(robot: Robot, seen: FrameView, rates: bool) -> Question:
@@ -35,3 +36,12 @@ def hessian(robot: Robot, seen: FrameView, rates: bool) -> Question:
         quantities["a"] = Quantity(a, AXES, None, "m/s2")
         quantities["alpha"] = Quantity(alpha, AXES, None, "rad/s2")
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "hessian")
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: the Hessians, with rates the accelerations."""
+    columns = derivative_columns(robot.coordinates, robot.coordinates)
+    names = ("H_T", "H_R", "H_T_star") if "body" in given.get("axes", ()) else ("H_T", "H_R")
+    arrays: dict[str, Labels] = dict.fromkeys(names, (AXES, columns))
+    rates: dict[str, Labels] = {"a": (AXES, None), "alpha": (AXES, None)}
+    return Outline(arrays=arrays | (rates if "qd" in given or "qdd" in given else {}))

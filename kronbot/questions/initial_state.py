@@ -10,7 +10,6 @@ from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
-from kronbot.description import schema
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.equations import Equations
@@ -21,11 +20,6 @@ from kronbot.questions.statics import sag
 PURPOSE = "simulate"
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
 STEP_OF_GRAVITY = 0.1
-
-
-def start_of(robot: Robot) -> str:
-    """Where beams start by the file: straight, or in the equilibrium of the first posture."""
-    return (robot.file.simulate or schema.Simulate()).start
 
 
 def initial_state(
@@ -60,20 +54,15 @@ def initial_state(
             raise UsageError(
                 f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
             )
-        q = sag(robot, q[[joint.index for joint in robot.joints]])
+        q = sag(robot, q[list(robot.rigid)])
     return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
-
-
-def _modal(robot: Robot, system: Equations) -> list[int]:
-    """Places of the modal coordinates among the free ones."""
-    return [system.free.index(place) for place in robot.flexible]
 
 
 def step_of_gravity(
     robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar]
 ) -> list[str]:
     """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
-    places = _modal(robot, system)
+    places = [system.free.index(i) for i in robot.flexible]
     if robot.gravity.is_zero() or not places or x[places].any():
         return []
 

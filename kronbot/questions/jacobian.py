@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.arrays import Array, Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
@@ -16,6 +16,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
 from kronbot.model.robot import Robot
+from kronbot.questions.outline import Given, Labels, Outline
 
 AXES = ("x", "y", "z")
 
@@ -58,7 +59,7 @@ def jacobian(robot: Robot, seen: FrameView, rates: bool) -> Question:
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "jacobian")
 
 
-def dexterity(arrays: dict[str, Array]) -> dict[str, Scalar]:
+def dexterity(arrays: dict[str, NamedArray]) -> dict[str, Scalar]:
     """Singular values, manipulability sqrt(det(J J^T)) and condition number of J = [J_T; J_R] and of each part.
 
     J mixes metres and radians; its parts do not. The condition number is left out where J is singular to rounding.
@@ -77,6 +78,18 @@ def dexterity(arrays: dict[str, Array]) -> dict[str, Scalar]:
         if singular[-1] > 0:
             summary[f"condition{suffix}"] = float(singular[0] / singular[-1])
     return summary
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: J_T, J_R, with rates v and omega, and the numbers of :func:`dexterity`."""
+    numbers = []
+    for suffix, size in (("", 6), (".T", 3), (".R", 3)):
+        numbers += [f"singular_value{suffix}.{i + 1}" for i in range(min(size, robot.n))]
+        numbers += [f"manipulability{suffix}", f"condition{suffix}"]
+    arrays: dict[str, Labels] = dict.fromkeys(("J_T", "J_R"), (AXES, robot.coordinates))
+    if "qd" in given:
+        arrays |= {"v": (AXES, None), "omega": (AXES, None)}
+    return Outline(numbers, arrays=arrays)
 
 
 def matrices(named: dict[str, SX], columns: Sequence[str], per: list[str]) -> dict[str, Quantity]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from casadi import SX
@@ -21,21 +21,74 @@ SAMPLES = 2001
 
 @dataclass(frozen=True)
 class Passing:
-    """A joint that is beyond its limit (rad or m): by how much at most, and the first row in which it is."""
+    """A joint that is beyond a limit (rad or m) in ``count`` of ``rows``: by how much at most, and first in which."""
 
     joint: str
     limit: float
-    excess: float
-    first: int
     unit: str
+    excess: float
+    count: int
+    rows: int
+    first: int
+
+    def at(self, where: str) -> str:
+        """In words, first somewhere."""
+        return f"{self._joint} by up to {self._amount}, {where}"
 
     def __str__(self) -> str:
+        """In words, at a point or in cases that are numbered from 1."""
+        if self.rows == 1:
+            return f"{self._joint} by {self._amount}"
+        return self.at(f"in {self.count} of {self.rows} cases, first in case {self.first + 1}")
+
+    @property
+    def _joint(self) -> str:
         return f"{self.joint} is beyond its limit of {self.limit:.6g} {self.unit}"
 
     @property
-    def amount(self) -> str:
-        """How far it is beyond, with the unit."""
+    def _amount(self) -> str:
         return f"{self.excess:.3g} {self.unit}"
+
+
+class Told(str):
+    """A passing in words, which knows what they are made of: blocks of rows are told as one."""
+
+    passing: Passing
+
+    def __new__(cls, passing: Passing) -> Told:
+        """Put it in words."""
+        self = super().__new__(cls, passing)
+        self.passing = passing
+        return self
+
+    def __reduce__(self) -> tuple[type[Told], tuple[Passing]]:
+        return Told, (self.passing,)
+
+
+class Blocks:
+    """Warnings of blocks of rows, one after the other, as those of one answer."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._others: dict[str, None] = {}
+        self._passings: dict[tuple[str, float], Passing] = {}
+
+    def add(self, warnings: Iterable[str], rows: int) -> None:
+        """Those of the next block, of so many rows."""
+        for warning in warnings:
+            if not isinstance(warning, Told):
+                self._others[warning] = None
+                continue
+            new = warning.passing
+            key = new.joint, new.limit
+            old = self._passings.get(key, replace(new, count=0, first=self.rows + new.first))
+            excess, count = max(old.excess, new.excess), old.count + new.count
+            self._passings[key] = replace(old, excess=excess, count=count)
+        self.rows += rows
+
+    def told(self) -> list[str]:
+        """Each once."""
+        return [*self._others, *(Told(replace(each, rows=self.rows)) for each in self._passings.values())]
 
 
 def nothing(limit: float) -> float:
@@ -44,26 +97,26 @@ def nothing(limit: float) -> float:
 
 
 def passings(robot: Robot, q: Array, error: Callable[[float], float] = nothing) -> list[Passing]:
-    """The joints beyond a limit in some row of q (N, n), each once, with the limit that it passes most.
+    """The limits that joints are beyond in some row of q (N, n), each once.
 
     ``error`` is that of a value near a limit: what it leaves open is not told.
     """
-    found = (passing(robot, place, q[:, place], error) for place in robot.limits)
-    return [each for each in found if each is not None]
+    return [each for place in robot.limits for each in passings_of(robot, place, q[:, place], error)]
 
 
-def passing(robot: Robot, place: int, values: Array, error: Callable[[float], float] = nothing) -> Passing | None:
-    """The same of the joint at ``place`` with ``values`` (N,); None where it stays within, or has no limits."""
+def passings_of(
+    robot: Robot, place: int, values: Array, error: Callable[[float], float] = nothing
+) -> Iterator[Passing]:
+    """The same of the joint at ``place`` with ``values`` (N,); none where it has no limits."""
     if place not in robot.limits:
-        return None
-    ends = robot.limits[place]
-    size, width = max(map(abs, ends)), ends[1] - ends[0]
-    sides = [(end, sign * (values - end)) for sign, end in zip((-1, 1), ends, strict=True)]
-    limit, excess = max(sides, key=lambda side: float(side[1].max()))
-    beyond = excess > OVERSHOOT * width + error(size)
-    if not beyond.any():
-        return None
-    return Passing(robot.coordinates[place], limit, float(excess.max()), int(np.argmax(beyond)), robot.units[place])
+        return
+    low, high = robot.limits[place]
+    for end, sign in ((low, -1), (high, 1)):
+        excess = sign * (values - end)
+        beyond = excess > OVERSHOOT * (high - low) + error(max(abs(low), abs(high)))
+        if beyond.any():
+            most, count, first = float(excess.max()), int(beyond.sum()), int(np.argmax(beyond))
+            yield Passing(robot.coordinates[place], end, robot.units[place], most, count, len(values), first)
 
 
 def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, purpose: str) -> list[str]:
@@ -84,15 +137,18 @@ def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, 
     times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
     values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)
-    found = passing(robot, place, values)
-    return [] if found is None else [f"{found} by up to {found.amount}, first at t = {times[found.first]:.4g} s"]
+    return _timed(passings_of(robot, place, values), times)
 
 
-def told_at(robot: Robot, q: Array) -> list[str]:
-    """The joints that are beyond a limit at q (n,), in words."""
-    return [f"{each} by {each.amount}" for each in passings(robot, q[None, :])]
+def told_of_run(robot: Robot, q: Array, times: Array, error: Callable[[float], float]) -> list[str]:
+    """The joints beyond a limit in q (N, n) at ``times`` (N,), in words; ``error`` as in :func:`passings`."""
+    return _timed(passings(robot, q, error), times)
 
 
 def told_of_rows(robot: Robot, q: Array) -> list[str]:
-    """The joints beyond a limit in some of the rows (N, n), in words that are the same for all blocks of rows."""
-    return [f"{each} in some of the rows" for each in passings(robot, q)]
+    """The joints beyond a limit in q (N, n), at a point or in cases, in words."""
+    return [Told(each) for each in passings(robot, q)]
+
+
+def _timed(found: Iterable[Passing], times: Array) -> list[str]:
+    return [each.at(f"first at t = {times[each.first]:.4g} s") for each in found]

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import casadi
 import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
+from kronbot.description.choices import INPUTS, OUTPUTS
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
+from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.rounding import Entries
-from kronbot.mechanics.linear.spectrum import Pole, Solution, solutions
+from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.linear.stability import judge
 from kronbot.mechanics.linear.state_space import margins, ports, signals, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.model.build import build
+from kronbot.model.build import build, together
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.at_rows import BATCH, at_rows, in_batches
+from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
 
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
+# A motion is steady whose matrices are the same, to this share, where one of its coordinates has gone on so far.
+STEADY, FURTHER = 1e-9, (0.7, 1.9)
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,14 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
     linear = LinearModel.about_any_motion(robot)
     expressions = linear.on_rigid_motion(linear.M_L, linear.D_L, linear.K_L, linear.h_L)
     expressions = [casadi.substitute(part, linear.force, SX.zeros(3, 1)) for part in expressions]
-    free = [place for place in range(robot.n) if place not in locked]
+    free = robot.others(locked)
     names = [robot.coordinates[place] for place in free]
     quantities = {
         name: Quantity(part[free, free], names, names, units)
         for name, part, units in zip(("M_L", "D_L", "K_L"), expressions[:3], matrix_units(robot, free), strict=True)
     }
     quantities["h_L"] = Quantity(expressions[3][free, :], names, None, {"rows": robot.force_units(free)})
-    joints = [joint.index for joint in robot.joints]
+    joints = list(robot.rigid)
     inputs = {word: getattr(linear, word)[joints, :] for word in ("q", "qd", "qdd")} | {"tau": linear.tau}
     words = {
         word: [entries[place] for place in joints]
@@ -118,15 +123,7 @@ class Linearization:
         linear = self._linear
         E, P = ports(linear, self.choice.inputs, self.choice.outputs)
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
-        parts = {
-            "M": linear.M_L,
-            "D": linear.D_L,
-            "K": linear.K_L,
-            "h": linear.h_L,
-            "g": linear.forces,
-            "E": E,
-            "P": P,
-        }
+        parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L, "h": linear.h_L, "g": linear.forces, "E": E, "P": P}
         return inputs, parts
 
     @cached_property
@@ -140,17 +137,24 @@ class Linearization:
 
         return traced(self.robot, "rigid", PURPOSE, torques)
 
-    def at(self, point: Point, found: Found | None = None) -> Result:
-        """The linear model about a point, with its state space, modes and a verdict, as it was ``found``.
+    def at(self, point: Point) -> Result:
+        """The linear model about a point, with its state space, modes and a verdict.
 
         Raises ComputationError where M is singular or no equilibrium is found, UsageError where a parameter is free.
         """
-        robot, found = self.robot, found or self._found([point])[0]
-        point = found.point
+        return self.each([self.robot], [point])[0]()
+
+    def each(self, robots: Sequence[Robot], points: Sequence[Point]) -> list[Callable[[], Result]]:
+        """The same of robots of one structure, each at a point of its own, as what answers or raises one by one."""
+        found = replace(self, robot=together(robots))._found(points)
+        return [partial(replace(self, robot=one)._answer, each) for one, each in zip(robots, found, strict=True)]
+
+    def _answer(self, found: Found) -> Result:
+        robot, point = self.robot, found.point
         at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
-        named = {word: dict(zip(robot.coordinates, entries.tolist(), strict=True)) for word, entries in at.items()}
+        named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
-        arrays, summary = _answers(robot, found, *self._signals, self.choice)
+        arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice)
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, about=robot)
@@ -166,29 +170,28 @@ class Linearization:
         basic = (q, qd, qdd, np.array([point.tau for point in points]), force)
         values = self._trace.rows(*basic)
         solved = solutions(Entries.at(self._trace, basic, values), self.robot.coordinates, self.choice.locked)
-        rows = [{name: each[i] for name, each in values.items()} for i in range(len(points))]
+        rows = [{name: each[i].copy() for name, each in values.items()} for i in range(len(points))]
         return [Found(*each) for each in zip(points, rows, solved, strict=True)]
 
     def _balanced(self, point: Point) -> Point:
         """The equilibrium and the torques that hold it."""
         q = _equilibrium(self.robot, self._trace, point)
         holding = -self._trace(q, point.qd, point.qdd, np.zeros(len(self.robot.joints)), point.force)["h"]
-        return replace(point, q=q, tau=holding[[joint.index for joint in self.robot.joints]])
+        return replace(point, q=q, tau=holding[list(self.robot.rigid)])
 
     def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
         """The same at many points, as stacks; with them where they are (``q``) and the torques there (``tau``)."""
-        joints = [joint.index for joint in self.robot.joints]
         labels = {
             "q": (self.robot.coordinates, self.robot.units),
-            "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(joints)),
+            "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(self.robot.rigid)),
         }
         # An equilibrium may not be found, and what was before it is kept.
         found = in_batches(lambda rows: self._found(points[rows]), len(points), 1 if self.equilibrium else BATCH)
 
         def ask(i: int) -> Result:
-            answer = self.at(points[i], found(i))
+            answer = self._answer(found(i))
             place = {
-                word: Named(np.array(list(answer.at[word].values())), names, {"rows": list(units)})
+                word: NamedArray(np.array(list(answer.at[word].values())), names, {"rows": list(units)})
                 for word, (names, units) in labels.items()
             }
             return replace(answer, arrays={**place, **answer.arrays})
@@ -196,10 +199,31 @@ class Linearization:
         return at_rows(ask, len(points), progress)
 
 
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: matrices, state space and modes, of which the free coordinates are a part."""
+    names = robot.coordinates
+    states = [*names, *(f"{name}_dot" for name in names)]
+    chosen = [[str(word) for each in given.get(side, ()) for word in _words(each)] for side in ("inputs", "outputs")]
+    enter, leave = signals(robot, chosen[0] or INPUTS, chosen[1] or OUTPUTS[:2])
+    arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
+    arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
+    arrays |= {"D": (leave, enter), **modal(robot)}
+    numbers = numbered(2 * robot.n)
+    arrays["margins"] = numbers, ["controllable", "controllable_error", "observable", "observable_error"]
+    words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate"]
+    texts = ["verdict", "controllable_doubt", "observable_doubt"]
+    usual = first("frequencies", robot.n)
+    return Outline([*words, "beyond_small_deflections"], texts, arrays, (), usual, ("poles", "shapes"))
+
+
+def _words(given: object) -> list[str]:
+    return given.split(",") if isinstance(given, str) else [str(each) for each in given]  # type: ignore[attr-defined]
+
+
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
     rigid = LinearModel.about_any_motion(build(robot.description, "0", robot.parameters))
-    joints = [joint.index for joint in robot.joints]
+    joints = list(robot.rigid)
     needed = -casadi.substitute(rigid.h_L, rigid.tau, SX.zeros(rigid.tau.shape))
     old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
     new = casadi.vertcat(*(part[joints, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
@@ -228,7 +252,7 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
         for word, given, cure in (("qd", point.qd, "lower rates"), ("force", point.force, "a smaller force")):
             cures += [f", {cure} (", Argument(word), ")"] if given.any() else []
         raise ComputationError(
-            f"{', '.join(path_end.posture(robot, point.q[[joint.index for joint in robot.joints]]))}: ",
+            f"{', '.join(path_end.posture(robot, point.q[list(robot.rigid)]))}: ",
             f"{path_end.told(robot, path, point.q, lost, 'load', PURPOSE)}; try ",
             *cures,
             *path_end.other_order(robot),
@@ -236,11 +260,11 @@ def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
 
 
 def _answers(
-    robot: Robot, given: Found, inputs: Sequence[str], outputs: Sequence[str], choice: Choice
-) -> tuple[dict[str, Named], dict[str, Scalar]]:
+    robot: Robot, trace: Trace, given: Found, inputs: Sequence[str], outputs: Sequence[str], choice: Choice
+) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
     """Arrays and summary from the numbers of the linear model."""
     values, system, found = given.values, given.solution.system, given.solution.poles
-    free = [place for place in range(robot.n) if place not in choice.locked]
+    free = robot.others(choice.locked)
     h = values["h"][free]
     E = values["E"].reshape(robot.n, len(inputs))[free, :]
     P = values["P"].reshape(len(outputs), robot.n)[:, free]
@@ -249,14 +273,14 @@ def _answers(
     space = state_space(system.M, system.D, system.K, E, P)
     units = matrix_units(robot, free)
     arrays = {
-        "M_L": Named(system.M, names, units[0], names),
-        "D_L": Named(system.D, names, units[1], names),
-        "K_L": Named(system.K, names, units[2], names),
-        "h_L": Named(h, names, {"rows": robot.force_units(free)}),
-        "A": Named(space.A, states, "SI", states),
-        "B": Named(space.B, states, "SI", list(inputs)),
-        "C": Named(space.C, list(outputs), "SI", states),
-        "D": Named(space.D, list(outputs), "SI", list(inputs)),
+        "M_L": NamedArray(system.M, names, units[0], names),
+        "D_L": NamedArray(system.D, names, units[1], names),
+        "K_L": NamedArray(system.K, names, units[2], names),
+        "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),
+        "A": NamedArray(space.A, states, "SI", states),
+        "B": NamedArray(space.B, states, "SI", list(inputs)),
+        "C": NamedArray(space.C, list(outputs), "SI", states),
+        "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
         **named_modes(Modes(found, len(free)), names),
     }
     reached = margins(system.M, E, P, found)
@@ -264,7 +288,7 @@ def _answers(
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
     summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
     summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
-    about = _about(robot, given.point, values["K"].reshape(robot.n, robot.n), balanced)
+    about = _about(robot, trace, given.point, balanced)
     return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
 
@@ -283,19 +307,32 @@ def verdict(
     return summary
 
 
-def _about(robot: Robot, point: Point, K: Array, balanced: bool) -> str:
+def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
     """What a linear model is about, so that a statement is not taken for more than it is."""
     modal = list(robot.flexible)
     straight = not any(values[modal].any() for values in (point.q, point.qd, point.qdd))
     moves = bool(point.qd.any() or point.qdd.any())
-    # A motion is steady where going on along it changes no force.
-    change = np.abs(K @ point.qd).max(initial=0.0)
-    steady = not point.qdd.any() and not point.qd[modal].any() and change <= BALANCED * np.abs(K).max(initial=0.0)
-    if balanced and (steady or not moves):
+    if balanced and (not moves or _steady(robot, trace, point)):
         return "about a steady motion" if moves else "about an equilibrium"
     what = "the rigid motion" if straight else "the given point"
     frozen = ", coefficients frozen at this instant" if moves else ""
     return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"
+
+
+def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
+    """Whether going on along the motion changes neither matrices nor forces, as along a symmetry."""
+    if point.qdd.any() or point.qd[list(robot.flexible)].any():
+        return False
+    steps = np.unique(np.outer(FURTHER, 1 / np.abs(point.qd[point.qd != 0])))
+    steps = np.append(0.0, steps)[:, None]
+    rest = (point.qd, point.qdd, np.asarray(point.tau), point.force)
+    rows = trace.rows(point.q + steps * point.qd, *(np.tile(part, (len(steps), 1)) for part in rest))
+    M, D, K = (rows[name].reshape(-1, robot.n, robot.n) for name in "MDK")
+    size = np.sqrt(np.abs(np.diag(M[0])))
+    scale = np.outer(size, size)
+    scale[scale == 0] = 1.0
+    parts = [A / scale for A in (M, D, K)] + [rows["h"] / np.abs(rows["g"]).max(initial=1.0)]
+    return all(np.abs(A - A[0]).max(initial=0.0) <= STEADY * max(1.0, np.abs(A[0]).max(initial=0.0)) for A in parts)
 
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:

@@ -10,8 +10,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -19,9 +18,12 @@ from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
 from kronbot.mechanics.linear.regularity import demand_regular
+from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
+from kronbot.questions.limits import told_of_motion
 from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, rigid_forces
+from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import SHORTEST_STEP, demand_rows, grid
 
@@ -62,10 +64,16 @@ def linearize_along(
     _demand_tables(robot, times[-1], "the grid")
     rows = trace.rows(times)
     arrays = _stacks(robot, rows, times, locked or frozenset())
+    told = [
+        words
+        for joint in robot.joints
+        if joint.name in robot.motions
+        for words in told_of_motion(robot, joint.index, robot.motions[joint.name], times[-1], PURPOSE)
+    ]
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"
-        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, about=robot)
+        return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
     moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
     held = moving if locked is None else locked
     summary["period"] = found
@@ -75,18 +83,18 @@ def linearize_along(
     else:
         answer = multipliers(product)
         numbers = [str(i + 1) for i in range(len(answer.values))]
-        arrays["multipliers"] = Named(answer.values, numbers, "1")
-        arrays["multiplier_errors"] = Named(answer.errors, numbers, "1")
+        arrays["multipliers"] = NamedArray(answer.values, numbers, "1")
+        arrays["multiplier_errors"] = NamedArray(answer.errors, numbers, "1")
         summary |= _verdict(robot, answer, held)
-    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, about=robot)
+    return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
 
 
 def _own_duration(robot: Robot) -> float:
     """The duration (s) of the file's simulation. Raises UsageError where it has none."""
-    settings = robot.file.simulate
-    if settings is None or settings.duration is None:
+    duration = robot.file.simulate.duration
+    if duration is None:
         raise UsageError("how long? give ", Argument("duration"), ", or a ", Argument("period"))
-    return robot.parameters.value(settings.duration, PURPOSE)
+    return robot.parameters.value(duration, PURPOSE)
 
 
 def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
@@ -108,17 +116,17 @@ def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     return {"t": t}, dict(zip("MDKh", placed, strict=True))
 
 
-def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozenset[int]) -> dict[str, Named]:
-    free = [place for place in range(robot.n) if place not in locked]
+def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozenset[int]) -> dict[str, NamedArray]:
+    free = robot.others(locked)
     names = [robot.coordinates[place] for place in free]
     axis = ("t", times.tolist())
     square = (len(times), robot.n, robot.n)
     stacks = {
-        name: Named(rows[letter].reshape(square)[:, free][:, :, free], names, units, names, axis)
+        name: NamedArray(rows[letter].reshape(square)[:, free][:, :, free], names, units, names, axis)
         for name, letter, units in zip(("M_L", "D_L", "K_L"), "MDK", matrix_units(robot, free), strict=True)
     }
     h = rows["h"].reshape(len(times), robot.n)[:, free]
-    return stacks | {"h_L": Named(h, names, {"rows": robot.force_units(free)}, None, axis)}
+    return stacks | {"h_L": NamedArray(h, names, {"rows": robot.force_units(free)}, None, axis)}
 
 
 def _period(robot: Robot, trace: Trace) -> float | str:
@@ -155,7 +163,7 @@ def _monodromy(
     robot: Robot, trace: Trace, period: float, locked: frozenset[int], progress: Callable[[float], None]
 ) -> Monodromy | None:
     """The monodromy matrix of the free coordinates, None where all are locked."""
-    free = [place for place in range(robot.n) if place not in locked]
+    free = robot.others(locked)
     if not free:
         return None
     demand_regular(trace(0.0)["M"].reshape(robot.n, robot.n)[np.ix_(free, free)], [robot.coordinates[i] for i in free])
@@ -165,8 +173,12 @@ def _monodromy(
         M, D, K = (rows[name].reshape(-1, robot.n, robot.n)[:, free][:, :, free] for name in "MDK")
         return M, D, K
 
+    def roundings(times: Array) -> tuple[Array, Array, Array]:
+        dM, dD, dK = (E[:, free][:, :, free] for E in Entries.at(trace, [times[:, None]]).errors)
+        return dM, dD, dK
+
     corners = [t for motion in robot.motions.values() for t in motion.corners(robot.parameters, PURPOSE)]
-    return monodromy(coefficients, period, corners, progress)
+    return monodromy(coefficients, roundings, period, corners, progress)
 
 
 def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:
@@ -187,3 +199,16 @@ def _demand_tables(robot: Robot, end: float, what: str) -> None:
             raise UsageError(
                 f"a table goes from t = {motion.times[0]:g} s to {motion.times[-1]:g} s, {what} to {end:g} s"
             )
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: matrices over time, and the multipliers."""
+    names = robot.coordinates
+    stacks: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
+    stacks["h_L"] = names, None
+    multipliers: dict[str, Labels] = {
+        name: (numbered(2 * robot.n), None) for name in ("multipliers", "multiplier_errors")
+    }
+    numbers = ["largest_h_L", "period", "multipliers_at_one", "largest_multiplier"]
+    texts, arrays = ["verdict", "multipliers"], {**stacks, **multipliers}
+    return Outline(numbers, texts, arrays, complex=["multipliers"], stacks=list(stacks))

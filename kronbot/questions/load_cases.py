@@ -8,7 +8,6 @@ from itertools import chain, product
 
 import numpy as np
 
-from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.limits import CASES
 from kronbot.errors import Argument, UsageError
@@ -27,8 +26,8 @@ class Sweep:
 
     @staticmethod
     def of_file(robot: Robot) -> Sweep:
-        """The sweep of the robot file; nothing of it where the file has none."""
-        entry = robot.file.statics or schema.Statics()
+        """The sweep of the robot file, of one case where it has none."""
+        entry = robot.file.statics
 
         def numbers(expressions: Iterable[Expression], place: str) -> Array:
             return np.array([robot.parameters.value(each, place) for each in expressions])
@@ -55,7 +54,7 @@ class Sweep:
             if name not in joints:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
         start = q.copy()
-        start[:, [joint.index for joint in robot.joints]] = 0.0
+        start[:, list(robot.rigid)] = 0.0
         return [
             Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun)
             for row, begun in zip(q, start, strict=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.trace import Trace, traced
+from kronbot.description.limits import MODES
 from kronbot.description.schema import Modes as ModeCounts
 from kronbot.errors import Argument, ComputationError, DescriptionError, UsageError
 from kronbot.floats import Array
@@ -22,10 +23,11 @@ from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.multibody.size import demand_tractable
-from kronbot.model.build import build
+from kronbot.model.build import build, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.linearize import model_in_words, verdict
+from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
 
 PURPOSE = "modes"
@@ -47,12 +49,12 @@ class Vibrations:
         linear = LinearModel.about_any_motion(self.robot)
         return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", linear.in_steady_spin(), strict=True))
 
-    def idle(self, q: Array) -> frozenset[int]:
-        """Places of the joints that move nothing at any of the postures q (N, n): inertia and weight are 0."""
+    def idle(self, q: Array) -> list[frozenset[int]]:
+        """By posture q (N, n) the places of the joints that move nothing there: inertia and weight are 0."""
         values, n = self.trace.rows(q, np.zeros_like(q)), self.robot.n
         M, K = (values[name].reshape(len(q), n, n) for name in "MK")
         moved = (np.diagonal(M, axis1=1, axis2=2) > 0) | K.any(axis=1) | K.any(axis=2)
-        return frozenset(joint.index for joint in self.robot.joints if not moved[:, joint.index].any())
+        return [frozenset(self.robot.rigid).difference(np.flatnonzero(row).tolist()) for row in moved]
 
     def found(self, q: Array, qd: Array, held: frozenset[int]) -> list[dict[str, Solution]]:
         """By case (``_cases``) the solutions at postures and rates (N, n)."""
@@ -67,7 +69,7 @@ class Vibrations:
         qd: Array,
         moving: frozenset[int],
         idle: frozenset[int],
-        tables: Mapping[str, Named] | None = None,
+        tables: Mapping[str, NamedArray] | None = None,
     ) -> Result:
         """Modes with joints locked and with joints free but for those that move, and those that move nothing.
 
@@ -75,12 +77,12 @@ class Vibrations:
         only with the locked ones as ``partial``.
         """
         robot = self.robot
-        joints = [joint.index for joint in robot.joints]
+        joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
         spinning = [joint.name for joint in robot.joints if joint.index in moving]
         rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
         posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
-        arrays: dict[str, Named] = {}
+        arrays: dict[str, NamedArray] = {}
         summary: dict[str, Scalar] = {}
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
@@ -122,11 +124,26 @@ def vibration(
     1 ... largest modes a direction. Raises ComputationError where M is singular, UsageError where a parameter is free
     or modal coordinates are given.
     """
-    moving = _moving(robot, q[None], qd[None])
-    model = Vibrations(robot)
-    idle = model.idle(q[None])
+    moving, model = _moving(robot, q[None], qd[None]), Vibrations(robot)
+    idle = model.idle(q[None])[0]
     tables = None if largest is None else _convergence(robot, q, qd, moving | idle, largest, progress)
     return model.at(model.found(q[None], qd[None], moving | idle)[0], q, qd, moving, idle, tables)
+
+
+def each(robots: Sequence[Robot], points: Sequence[tuple[Array, Array]]) -> list[Callable[[], Result]]:
+    """The same of robots of one structure, each at its own q, qd (n,), as what answers or raises one by one."""
+    q, qd = (np.array(rows) for rows in zip(*points, strict=True))
+    moving = [_moving(robot, q[i : i + 1], qd[i : i + 1]) for i, robot in enumerate(robots)]
+    idle = Vibrations(together(robots)).idle(q)
+    alike: dict[frozenset[int], list[int]] = {}
+    for i, held in enumerate(map(frozenset.union, moving, idle)):
+        alike.setdefault(held, []).append(i)
+    answers: dict[int, Callable[[], Result]] = {}
+    for held, rows in alike.items():
+        found = Vibrations(together([robots[i] for i in rows])).found(q[rows], qd[rows], held)
+        for i, own in zip(rows, found, strict=True):
+            answers[i] = partial(Vibrations(robots[i]).at, own, q[i], qd[i], moving[i], idle[i])
+    return [answers[i] for i in range(len(robots))]
 
 
 def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], None]) -> Outcome:
@@ -135,7 +152,7 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
     A row with fewer modes than others (pairs of poles that creep are two) ends with zeros, whose ``count`` is 0.
     """
     moving, model = _moving(robot, q, qd), Vibrations(robot)
-    idle = model.idle(q)
+    idle = frozenset.intersection(*model.idle(q))
     found = in_batches(lambda rows: model.found(q[rows], qd[rows], moving | idle), len(q))
     return at_rows(lambda i: model.at(found(i), q[i], qd[i], moving, idle), len(q), progress)
 
@@ -145,27 +162,27 @@ def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
     modal = list(robot.flexible)
     if q[:, modal].any() or qd[:, modal].any():
         raise UsageError("modes are those of straight beams: give joints only")
-    return frozenset(joint.index for joint in robot.joints if qd[:, joint.index].any())
+    return frozenset(i for i in robot.rigid if qd[:, i].any())
 
 
 def _cases(robot: Robot, moving: frozenset[int]) -> dict[str, frozenset[int]]:
     """Places of the joints that are held, by the name of the case."""
-    return {"locked": frozenset(joint.index for joint in robot.joints), "free": moving}
+    return {"locked": frozenset(robot.rigid), "free": moving}
 
 
 def _convergence(
     robot: Robot, q: Array, qd: Array, held: frozenset[int], largest: int, progress: Callable[[float], None]
-) -> dict[str, Named]:
+) -> dict[str, NamedArray]:
     """By case a table with rows of 1 ... largest modes in every direction that has any.
 
     Joints at ``held`` stay locked in both. Columns are the frequencies that the first row has.
     """
     demand_tractable(_with_modes(robot, largest))  # before the work that leads there
-    places = [joint.index for joint in robot.joints]
+    places = list(robot.rigid)
     rows: dict[str, list[Array]] = {case: [] for case in _cases(robot, held)}
     for count in range(1, largest + 1):
         other = Vibrations(_with_modes(robot, count))
-        joints = [joint.index for joint in other.robot.joints]
+        joints = list(other.robot.rigid)
         full_q, full_qd = np.zeros(other.robot.n), np.zeros(other.robot.n)
         full_q[joints], full_qd[joints] = q[places], qd[places]
         still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
@@ -176,10 +193,10 @@ def _convergence(
     return {case: _table(each) for case, each in rows.items()}
 
 
-def _table(rows: Sequence[Array]) -> Named:
+def _table(rows: Sequence[Array]) -> NamedArray:
     width = min(map(len, rows))
     counts, numbers = ([str(k + 1) for k in range(size)] for size in (len(rows), width))
-    return Named(np.array([row[:width] for row in rows]), counts, "rad/s", numbers)
+    return NamedArray(np.array([row[:width] for row in rows]), counts, "rad/s", numbers)
 
 
 def _with_modes(robot: Robot, count: int) -> Robot:
@@ -199,3 +216,20 @@ def _with_modes(robot: Robot, count: int) -> Robot:
         return build(replace(robot.description, robot=file), robot.order)
     except DescriptionError as error:  # a table with fewer shapes
         raise UsageError(Argument("convergence"), f": {error}") from None
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: the modes with joints locked and with joints free."""
+    arrays: dict[str, Labels] = {}
+    largest = max((each for each in given.get("convergence", ()) if isinstance(each, int)), default=0)
+    largest = min(largest, MODES)
+    cases = {"locked": len(robot.flexible), "free": robot.n}
+    for case in cases:
+        arrays |= modal(robot, f"_{case}")
+        if largest:
+            arrays[f"convergence_{case}"] = numbered(largest), numbered(2 * robot.n)
+    numbers = [f"{word}_{case}" for word in ("free_coordinates", "largest_growth_rate") for case in cases]
+    texts = [f"{word}_{case}" for word in ("verdict", "model") for case in cases]
+    usual = [name for case, count in cases.items() for name in first(f"frequencies_{case}", count)]
+    uneven = [f"{word}_{case}" for word in ("poles", "shapes") for case in cases]
+    return Outline(numbers, texts, arrays, (), usual, uneven)

@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import Array, Scalar, plain, read_only
+from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
 from kronbot.description import Description
 from kronbot.description.choices import ORDERS
-from kronbot.description.wording import unknown
+from kronbot.description.wording import Entries, no_entry, unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
+from kronbot.questions.limits import Blocks
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
@@ -44,12 +45,15 @@ class Deferred(Mapping[str, Scalar]):
     @cached_property
     def _held(self) -> Mapping[str, Scalar]:
         with np.errstate(all="ignore"):
-            held = self._compute()
+            held = Entries(self._compute())
         _demand_finite(held)
         return held
 
     def __getitem__(self, name: str) -> Scalar:
         return self._held[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held  # without the words for what is not
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
@@ -78,7 +82,7 @@ class Result:
     robot: str
     order: str
     at: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    arrays: Mapping[str, Array] = field(default_factory=dict)
+    arrays: Mapping[str, NamedArray] = field(default_factory=dict)
     series: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     summary: Mapping[str, Scalar] = field(default_factory=dict)
     warnings: Sequence[str] = ()
@@ -91,10 +95,10 @@ class Result:
     def __post_init__(self) -> None:
         """Make it read-only. Raises ComputationError where a number is not finite."""
         held: dict[str, Mapping[str, Any]] = {name: getattr(self, name) for name in _MAPPINGS}
-        held["at"] = {name: MappingProxyType(dict(point)) for name, point in self.at.items()}
+        held["at"] = {name: MappingProxyType(Entries(point)) for name, point in self.at.items()}
         held["series"] = {name: read_only(column) for name, column in self.series.items()}
         for name, mapping in held.items():
-            frozen = mapping if isinstance(mapping, Deferred) else MappingProxyType(dict(mapping))
+            frozen = mapping if isinstance(mapping, Deferred) else MappingProxyType(Entries(mapping))
             object.__setattr__(self, name, frozen)
         _demand_finite({name: array.values for name, array in self.arrays.items()})
         _demand_finite(self.series)
@@ -116,15 +120,11 @@ class Result:
         return iter((*self.arrays, *self.series))
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """The values of an array, or a column of the series. Raises UsageError that lists them."""
-        if not isinstance(name, str):
-            raise UsageError(f"an answer is asked by the names of its arrays and columns, not by {type(name).__name__}")
+        """The values of an array, or a column of the series. Raises UnknownName, a KeyError that lists them."""
+        if name not in self:
+            raise no_entry(name, self)
         name = str.__str__(name)
-        if name in self.arrays:
-            return self.arrays[name].values
-        if name in self.series:
-            return self.series[name]
-        raise unknown(name, self, "no ", behind=" in this answer", there="; it holds")
+        return self.arrays[name].values if name in self.arrays else self.series[name]
 
     def __repr__(self) -> str:
         """What the answer holds, without its numbers."""
@@ -226,9 +226,10 @@ def joined(blocks: Iterable[Result]) -> Result:
     for name, array in first.arrays.items():
         values = np.concatenate([array.values, *(block.arrays[name].values for block in rest)])
         arrays[name] = replace(array, values=values, axis=("case", range(1, len(values) + 1)))
-    cases = sum(int(block.summary["cases"]) for block in (first, *rest))
-    warnings = tuple(dict.fromkeys(warning for block in (first, *rest) for warning in block.warnings))
-    return replace(first, arrays=arrays, summary={"cases": cases}, warnings=warnings)
+    told = Blocks()
+    for block in (first, *rest):
+        told.add(block.warnings, int(block.summary["cases"]))
+    return replace(first, arrays=arrays, summary={"cases": told.rows}, warnings=told.told())
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from casadi import SX
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
-from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
@@ -27,10 +26,11 @@ from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
-from kronbot.questions.columns import units_of
+from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.initial_state import initial_state, step_of_gravity
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.limits import passings
+from kronbot.questions.limits import told_of_run
+from kronbot.questions.outline import Given, Outline
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
@@ -137,10 +137,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [
-        f"{each} by up to {each.amount}, first at t = {done[seen][each.first]:g} s"
-        for each in passings(robot, q[seen], run.error)
-    ]
+    told = told_of_run(robot, q[seen], done[seen], run.error)
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, start, summary)
     units = units_of(robot, series)
@@ -189,7 +186,7 @@ def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[f
 
     Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
     """
-    settings = robot.file.simulate or schema.Simulate()
+    settings = robot.file.simulate
     if duration is None:
         if settings.duration is None:
             raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
@@ -315,6 +312,17 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[s
         if drives(robot).follows(name):
             summary[f"peak_deviation.{name}"] = float(np.abs(series[name] - wanted).max())
     return summary
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds: the columns, and what :func:`highlights` and the run tell."""
+    driven = drives(robot)
+    numbers = ["end", "steps", "evaluations", "largest_energy", "energy_imbalance", "energy_drift"]
+    numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
+    numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.modes]
+    numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]
+    texts = ["complete", "drive", "algorithm", "solver", "start"]
+    return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=columns_of_simulate(robot))
 
 
 def commanded(robot: Robot, times: Array) -> dict[str, Array]:

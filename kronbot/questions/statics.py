@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import along
-from kronbot.mechanics.static.compliance import compliance
+from kronbot.mechanics.static.compliance import DIRECTIONS, compliance
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import Lost
 from kronbot.mechanics.static.small import beyond_small
@@ -24,18 +23,18 @@ from kronbot.model.build import at_order
 from kronbot.model.robot import Link, Robot
 from kronbot.questions import path_end
 from kronbot.questions.buckling import buckling
-from kronbot.questions.columns import units_of
+from kronbot.questions.columns import REACTION, WRENCH, columns_of_statics, units_of
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.limits import passings, told_at
+from kronbot.questions.limits import told_of_rows
 from kronbot.questions.load_cases import one_case
+from kronbot.questions.outline import Given as Possible
+from kronbot.questions.outline import Labels, Outline
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
 SINGULAR = ": the stiffness is singular, there is no linear answer"
 # The block of cases after one that took less (s) is twice as large; a signal loses those of one block.
 BLOCK = 0.1
-WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
-REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 @dataclass(frozen=True)
@@ -56,19 +55,17 @@ class Found:
     error: ComputationError | None = None
 
 
-def statics(robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+def statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
     """Equilibria of a robot, one row a case; for a single case also the compliance of the endpoint.
 
     What there is when a case has no equilibrium or the user interrupts is reported, marked incomplete. Raises
     UsageError where a parameter has no value.
     """
-    return kept(lambda met: _statics(robot, statics, inquiry, progress, met))
+    return kept(lambda met: _statics(robot, inquiry, progress, met))
 
 
-def _statics(
-    robot: Robot, statics: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions
-) -> Outcome:
-    linear = inquiry.solver == "linear"
+def _statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions) -> Outcome:
+    statics, linear = robot.file.statics, inquiry.solver == "linear"
     with met.heard():
         # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
         solved = at_order(robot, "2") if linear and robot.order == "exact" else robot
@@ -91,23 +88,24 @@ def _statics(
         summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
     if beyond:
         summary["cases_beyond_small_deflections"] = beyond
-    arrays: dict[str, Named] = {}
+    arrays: dict[str, NamedArray] = {}
     start: dict[str, dict[str, float]] = {}
     if len(inquiry.cases) == 1:
         place = equilibria.straight(done) if linear else q
         tangent = equilibria.tangent(place, done)
         J = equilibria.model.endpoint()(place[0], equilibria.loads(done)[0], np.ones(2))["J"]
         arrays, found_too = compliance(tangent.K[0], J.reshape(6, robot.n)[:, equilibria.free(done)])
-        summary |= _stability(str(tangent.stability[0])) | found_too
-        start = {"q": dict(zip(solved.coordinates, q[0].tolist(), strict=True))}
-        told = told_at(solved, q[0])
+        word = str(tangent.stability[0])
+        summary |= {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
+        summary |= found_too
+        start = {"q": solved.by_name(q[0])}
     else:
         if not linear:
             summary |= _unstable(equilibria.tangent(q, done).stability)
-        told = [f"{each} by up to {each.amount}, first in case {each.first + 1}" for each in passings(solved, q)]
-    units, asked = units_of(robot, series), (statics, inquiry)
+    told = told_of_rows(solved, q)
+    units = units_of(robot, series)
     answer = Result(
-        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=asked
+        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
     )
     return Outcome(answer, error)
 
@@ -161,9 +159,7 @@ def _solved(equilibria: Equilibria, cases: Sequence[Case], linear: bool, where: 
         raise ComputationError(where(0), _named(robot, cases[0]), SINGULAR) from None
 
 
-def with_buckling(
-    robot: Robot, statics_of_file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]
-) -> Outcome:
+def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
     """The answer to one case with the smallest multiple of the loads that makes the stiffness singular.
 
     Where that is less than the load there is no equilibrium to report, and the answer is that factor. Raises
@@ -172,9 +168,9 @@ def with_buckling(
     cases = inquiry.cases
     if len(cases) != 1:
         raise UsageError(f"buckling is for one case, not {len(cases)}: ", *one_case(robot, cases))
-    borne = buckling(Equilibria(robot, statics_of_file, inquiry.given), cases[0], inquiry.solver)
+    borne = buckling(Equilibria(robot, robot.file.statics, inquiry.given), cases[0], inquiry.solver)
     try:
-        outcome = statics(robot, statics_of_file, inquiry, progress)
+        outcome = statics(robot, inquiry, progress)
     except ComputationError:
         factor = borne.get("buckling_factor")
         if not isinstance(factor, float) or factor > 1:
@@ -186,11 +182,7 @@ def with_buckling(
 
 
 def at_orders(
-    robot: Robot,
-    statics: schema.Statics,
-    inquiry: Inquiry,
-    orders: Sequence[str],
-    progress: Callable[[float], None],
+    robot: Robot, inquiry: Inquiry, orders: Sequence[str], progress: Callable[[float], None]
 ) -> dict[str, Outcome]:
     """The same cases at several kinematic orders, by order, each with the cases before the first that fails.
 
@@ -205,7 +197,7 @@ def at_orders(
         def show(share: float, before: int = i) -> None:
             progress((before + share) / len(orders))
 
-        outcomes[order] = outcome = _at_order(other, statics, replace(inquiry, cases=cases), show)
+        outcomes[order] = outcome = _at_order(other, replace(inquiry, cases=cases), show)
         if isinstance(outcome.error, Interrupted):
             break
     errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
@@ -214,9 +206,9 @@ def at_orders(
     return outcomes
 
 
-def _at_order(robot: Robot, file: schema.Statics, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+def _at_order(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
     try:
-        outcome = statics(robot, file, inquiry, progress)
+        outcome = statics(robot, inquiry, progress)
     except (ComputationError, Interrupted) as error:
         summary: dict[str, Scalar] = {"complete": False, "cases": 0, "solver": inquiry.solver}
         outcome = Outcome(Result(PURPOSE, robot.name, robot.order, summary=summary, about=robot), error)
@@ -286,6 +278,20 @@ def _series(
     return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
 
 
+def outline(robot: Robot, given: Possible) -> Outline:
+    """What the answer holds: the columns, and of a single case its compliance and stability."""
+    relative = "calibration" in given or robot.file.statics.calibration is not None
+    columns = columns_of_statics(robot, "linear" in given.get("solver", ()), relative)
+    numbers = ["cases", "stable", "yielding_directions", "cases_beyond_small_deflections"]
+    numbers += ["unstable_cases", "undecided_cases"]
+    texts = ["complete", "solver", "start", "stability"]
+    if any(given.get("buckling", ())):
+        numbers += ["buckling_factor", "buckling_beyond_small_deflections"]
+        texts += ["buckling", "equilibrium"]
+    arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
+    return Outline(numbers, texts, arrays, columns, columns, tabular=True)
+
+
 def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:
     """Displacements and rotation vectors (cases, 3) of the tip of every beam, in its root frame."""
     for link in robot.links:
@@ -294,11 +300,6 @@ def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array
             if link.beam.order == "exact":
                 turns = along(turns.reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3))[:, -1]
             yield link, places, turns
-
-
-def _stability(word: str) -> dict[str, Scalar]:
-    """``stable`` of a single case, or why it is not told."""
-    return {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
 
 
 def _unstable(verdicts: npt.NDArray[np.str_]) -> dict[str, Scalar]:

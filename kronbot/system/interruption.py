@@ -234,6 +234,20 @@ class _Heard:
 
 def leave(number: int, *_: object) -> NoReturn:
     """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
+    _end("interrupted", ENDED + number)
+
+
+def tell_native_exits() -> None:
+    """Where a library ends the process for want of memory, it leaves nothing behind, and the limit is told."""
+    if not host.memory_limited():
+        return
+    from kronbot.errors import KronbotError, said
+
+    words = f"a library has given up: {said(MemoryError())}"
+    host.at_native_exit(lambda: _end(words, KronbotError.exit_code))
+
+
+def _end(words: str, code: int) -> NoReturn:
     said = ""
     while UNFINISHED:
         with suppress(OSError, KeyError):  # full; ended by another thread
@@ -241,8 +255,8 @@ def leave(number: int, *_: object) -> NoReturn:
     with suppress(OSError, ValueError):
         # A pipe that is full, with nobody who reads it, would block.
         if host.takes_text(2):
-            os.write(2, f"{said}Error: interrupted\n".encode(errors="backslashreplace"))
-    os._exit(ENDED + number)
+            os.write(2, f"{said}Error: {words}\n".encode(errors="backslashreplace"))
+    os._exit(code)
 
 
 def leave_twice_interrupted() -> NoReturn:

@@ -153,3 +153,12 @@ class Channel:
 def cores() -> int:
     """Those of the machine."""
     return os.cpu_count() or 1
+
+
+def memory_limited() -> bool:
+    """It is not."""
+    return False
+
+
+def at_native_exit(answer: Callable[[], object]) -> None:
+    """For processes whose memory is limited."""

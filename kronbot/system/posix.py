@@ -26,6 +26,8 @@ _LINKS = 40
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # Neither a symbolic link nor a pipe without a writer gets past the opening.
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# What native code calls has to outlive the calls.
+_ANSWERS: list[object] = []
 
 # Raises what is wrong with a folder on the way, by its status and path, or with a link, where the status of the folder
 # that it is in comes last.
@@ -130,7 +132,8 @@ def located(path: str, judge: Judge, make: bool = False) -> tuple[Folder, str]:
                 if make and found is None:
                     with suppress(FileExistsError):
                         folder.make(name)
-                inner, place = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder._here), os.path.join(place, name)
+                inner = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder._here)
+                place = place if name == "." else os.path.join(place, name)
             folder.close()
             folder = Folder(inner)
     except BaseException:
@@ -200,6 +203,23 @@ class Channel:
     def read(self, timeout: float | None) -> int | None:
         """The next one, None after ``timeout`` seconds."""
         return os.read(self._reading, 1)[0] if select.select([self._reading], [], [], timeout)[0] else None
+
+
+def memory_limited() -> bool:
+    """Whether this process may have only so much memory (ulimit -v)."""
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def at_native_exit(answer: Callable[[], object]) -> None:
+    """Call it before native code ends the process (exit), as OpenBLAS does where memory has run out."""
+    with suppress(ImportError, OSError, AttributeError, MemoryError):  # no memory even for that
+        import ctypes
+
+        called = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: answer())
+        _ANSWERS.append(called)
+        getattr(ctypes.CDLL(None), "__cxa_atexit")(called, None, None)
 
 
 def end_group(process: int) -> None:

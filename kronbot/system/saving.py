@@ -11,8 +11,8 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
@@ -24,8 +24,8 @@ from kronbot.system.platform import host
 _TEMPORARY = re.compile(r"\.kronbot-[0-9a-f]{16}")
 # Bytes of text that are written at a time, so that little is lost.
 _SOME = 1 << 16
-# Names that are tried for an answer whose own has been taken meanwhile.
-_OTHERS = range(2, 1000)
+# Of the names that are tried for an answer: its own, and others where that has been taken meanwhile.
+NUMBERS = range(1, 1000)
 
 
 @dataclass
@@ -71,16 +71,18 @@ class Draft:
 
 @dataclass(frozen=True)
 class Target:
-    """A place for a file: a folder that is held open, and a name in it."""
+    """A place for a file: a folder that is held open, its path for messages, and a name in it."""
 
     folder: host.Folder
     name: str
     overwrite: bool
+    place: str
 
     @classmethod
     def at(cls, path: str, overwrite: bool) -> Target:
         """The place that a path names, links followed. Raises OSError, and ValueError for what is no path."""
-        return cls(*host.located(path, _judge), overwrite)
+        place = os.path.dirname(os.path.realpath(path) if os.path.islink(path) else path)
+        return cls(*host.located(path, _judge), overwrite, place)
 
     def found(self) -> os.stat_result | None:
         """What stands there now."""
@@ -119,45 +121,57 @@ class Target:
             with suppress(OSError):
                 self.drop(draft)  # there only where it has not been renamed
 
-    def publish(self, draft: Draft) -> str:
-        """Give a draft its name, or another one where a file has appeared that is not to be replaced: the name.
+    def numbered(self, number: int) -> str:
+        """Its name, 1, or another one of those that an answer gets whose own has been taken meanwhile."""
+        path = PurePath(self.name)
+        return self.name if number == 1 else f"{path.stem}-{number}{path.suffix}"
 
-        Raises OSError, also where somebody has put another file in the place of the draft.
-        """
+    def finish(self, draft: Draft) -> os.stat_result:
+        """What is to be written is written: what the file is now. Raises OSError."""
         os.ftruncate(draft.descriptor, draft.end)
         os.fsync(draft.descriptor)
-        path, found = PurePath(self.name), self.found() if self.overwrite else None
+        found = self.found() if self.overwrite else None
         if found is not None:
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EEXIST, "what stands there is no file any more")
+                raise OSError(errno.EINVAL, "what stands there is no file any more")
             host.inherit(draft.descriptor, found)
-        mine = os.fstat(draft.descriptor)
+        status = os.fstat(draft.descriptor)
         draft.descriptor = host.before_renaming(draft.descriptor)
-        if self.overwrite:
-            self.folder.rename(draft.name, self.name)
-            return self._demand_own(mine, self.name)
-        for name in (self.name, *(f"{path.stem}-{number}{path.suffix}" for number in _OTHERS)):
-            with suppress(FileExistsError):
-                self._take(draft.name, name)
-                return self._demand_own(mine, name)
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        return status
 
-    def _demand_own(self, mine: os.stat_result, name: str) -> str:
-        """The name, under which the draft stands now: others who can write to the folder may have exchanged it.
+    def take(self, draft: Draft, status: os.stat_result, name: str) -> None:
+        """Give a draft its name.
+
+        Raises FileExistsError where there is a file that is not to be replaced, OSError, also where somebody has put
+        another file in the place of the draft.
+        """
+        if self.overwrite:
+            self.folder.rename(draft.name, name)
+        else:
+            self._link(draft.name, name)
+        self._demand_own(status, name)
+
+    def give_back(self, status: os.stat_result, name: str) -> None:
+        """Remove what has taken a name."""
+        with suppress(OSError):
+            if os.path.samestat(self.folder.found(name) or status, status):
+                self.folder.remove(name)
+
+    def _demand_own(self, mine: os.stat_result, name: str) -> None:
+        """The draft stands under the name now: others who can write to the folder may have exchanged it.
 
         In a folder of the user's alone there is nothing to see, and not every file system keeps numbers of files.
         """
         found = self.folder.found(name)
         if host.exposed(self.folder.status()) and (found is None or not os.path.samestat(found, mine)):
             raise OSError(errno.EPERM, "somebody who can write to the folder has put another file in its place")
-        return name
 
     def drop(self, draft: Draft) -> str:
         """Remove a draft, which leaves nothing to be told."""
         self.folder.remove(draft.name)
         return ""
 
-    def _take(self, temporary: str, name: str) -> None:
+    def _link(self, temporary: str, name: str) -> None:
         """Give a file a name that none has. Raises FileExistsError."""
         try:
             self.folder.link(temporary, name)
@@ -183,6 +197,24 @@ class Target:
                 self.folder.remove(name)
             finally:
                 os.close(descriptor)
+
+
+def publish(files: Sequence[tuple[Target, Draft]], numbers: Iterable[int] = NUMBERS) -> int:
+    """Give the drafts of one answer their names, all of them or none: the number of those that they have got.
+
+    It is the first at which none is the name of a file that is not to be replaced. Raises FileExistsError where there
+    is no such number, OSError.
+    """
+    statuses = [target.finish(draft) for target, draft in files]
+    for number in numbers:
+        with suppress(FileExistsError), ExitStack() as taken:
+            for (target, draft), status in zip(files, statuses, strict=True):
+                target.take(draft, status, target.numbered(number))
+                if not target.overwrite:
+                    taken.callback(target.give_back, status, target.numbered(number))
+            taken.pop_all()
+            return number
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
 def _judge(found: os.stat_result, place: str, above: os.stat_result | None) -> None:

@@ -91,6 +91,16 @@ def questions(options):
     return entries, {}
 
 
+def sweeps(options):
+    from bench import sweeps as part
+
+    entries = part.compare()
+    columns = {"a case of a sweep": lambda e: e["who"], "cases": lambda e: str(e["cases"])}
+    columns["ms"] = lambda e: f"{e['ms']:.3g}"
+    table("Sweeps of modes of a planar arm, processor time", columns, entries)
+    return entries, {}
+
+
 def derivation(options):
     from bench import derivation as part
 
@@ -120,7 +130,7 @@ def scaling(options):
     return entries, {}
 
 
-PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, questions, derivation, scaling)}
+PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, questions, sweeps, derivation, scaling)}
 
 
 def seconds(entry):

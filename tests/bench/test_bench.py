@@ -16,6 +16,7 @@ from bench import (
     puma_model,
     questions,
     scaling,
+    sweeps,
 )
 from bench.chains import Chain
 from bench.fixed_step import FixedStep
@@ -161,3 +162,11 @@ def test_files_of_the_questions(tmp_path):
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 1001
     assert set(questions.GOALS) == set(questions.questions())
     assert set(questions.PROCESS_GOALS) | set(questions.LONG) <= set(questions.PROCESSES)
+
+
+def test_what_a_case_of_a_sweep_costs(tmp_path, monkeypatch):
+    """Each step does what it says for so many cases."""
+    for word in ("CASES", "ALONE", "VALUES"):
+        monkeypatch.setattr(sweeps, word, 3)
+    assert {count for count, _ in sweeps.steps(sweeps.arm(tmp_path)).values()} == {3}
+    assert [entry["who"] for entry in sweeps.compare()] == list(sweeps.steps(sweeps.arm(tmp_path)))

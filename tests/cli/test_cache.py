@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from kronbot import __version__
 from kronbot.cli.commands.cache import cache as command
+from kronbot.cli.main import run as kronbot
 from kronbot.compute.native import cache
 from kronbot.compute.native.cache import Cache
 from kronbot.system.private import NotPrivate
@@ -164,7 +165,7 @@ def test_pipes_do_not_block(kept):
     "text", ["printf '\\033[31mred\\033]0;title\\007'; exit 1", "yes | head -c 9999; exit 1", "exit 1"]
 )
 def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
-    """Reasons on --debug neither write to the terminal nor flood it, and are never empty."""
+    """Reasons neither write to the terminal nor flood it, and are never empty; --debug shows more of them."""
     compiler = tmp_path / "compiler"
     compiler.write_text(f"#!/bin/sh\n{text}\n")
     compiler.chmod(0o700)
@@ -173,7 +174,37 @@ def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
     subprocess.run(
         [sys.executable, "-m", "kronbot", "jacobian", "stacker-numeric", "--native", "on", "--debug"], check=True
     )
-    (reason,) = [line for line in capfd.readouterr().err.splitlines() if "no native code" in line]
-    assert reason.isprintable()
-    assert len(reason) < 1000
-    assert "ended with 1: " in reason
+    debug, note = [line for line in capfd.readouterr().err.splitlines() if "no native code" in line]
+    assert debug.isprintable()
+    assert note.isprintable()
+    assert len(note) < 400
+    assert len(debug) < 1000
+    assert "ended with 1: " in debug
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"), [(["--native", "on"], 1), (["--native", "on", "-q"], 0), ([], 0), (["--native", "off"], 0)]
+)
+def test_native_code_that_is_asked_for_and_not_to_be_had(asked, count, monkeypatch, capsys):
+    """Is missed once, however many functions are interpreted, by who has asked for it."""
+    monkeypatch.setenv("CC", "/nothing/cc")
+    for question in (["statics", "piedboeuf"], ["simulate", "khang", "--duration", "0.1", "--step", "0.1"]):
+        assert kronbot([*question, *asked]) == 0
+        said = (
+            "warning: no native code, interpreted instead, with the same answer: no C compiler: /nothing/cc not found"
+        )
+        assert capsys.readouterr().err.count(said) == count
+
+
+def test_a_reason_is_told_once_and_names_the_place_as_it_is_called(tmp_path):
+    """Not for each function that could have been native, and without the dot that leads the way from the root."""
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "simulate", "stacker-numeric", "--duration", "0.1", "--debug"],
+        env={**os.environ, "KRONBOT_CACHE": str(open_to_all / "cache")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    (reason,) = [line for line in done.stderr.splitlines() if "no native code" in line]
+    assert f" {open_to_all};" in reason

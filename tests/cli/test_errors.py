@@ -137,9 +137,9 @@ def test_tables(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("t,q\n0,0\n1,\tone\n2,2\n3,3\n4,4\n")
     text = ARM + "motion:\n  q1: {type: table, file: t.csv}\n"
     assert refused(tmp_path, capsys, text) == [
-        f"{tmp_path / 't.csv'}:3:3: 'one' is not a finite number",
+        f"{tmp_path / 't.csv'}:3:4: 'one' is not a finite number",
         "  3 | 1,    one",
-        "    |   ^",
+        "    |       ^",
     ]
 
 

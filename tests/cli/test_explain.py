@@ -6,6 +6,7 @@ import click
 import pytest
 
 from kronbot.cli.commands import explain
+from kronbot.cli.commands.sweep import QUESTIONS, command_of
 from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
@@ -29,8 +30,10 @@ TOPICS = {
 
 
 def options_of(command):
-    """All names of a command's options, as --name."""
-    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    """All names of a command's options, as --name; of a group those of its commands."""
+    commands = [command_of(name) for name in QUESTIONS] if isinstance(command, click.Group) else [command]
+    params = [param for each in commands for param in each.params]
+    known = {name for param in params for name in (*param.opts, *param.secondary_opts)}
     return {name for name in known if name.startswith("--")} | {"--help"}
 
 

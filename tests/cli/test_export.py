@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot import description
+from kronbot import description, load
+from kronbot.cli.commands.export import Target
 from kronbot.cli.main import run
 from kronbot.compute.code import straight_line
 from kronbot.compute.trace import Trace
+from kronbot.library.robot import Robot
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
@@ -158,13 +160,17 @@ def exported(request, tmp_path_factory):
     """A robot's C, Python and CasADi files, the functions of the last, a point and the answers there."""
     order, of = CASES[request.param]
     folder = tmp_path_factory.mktemp("export")
-    for name in ("arm.c", "arm.py", "arm.casadi"):
-        write(folder, request.param, of, name, "--order", order, *(("--prefix", "arm") if name == "arm.c" else ()))
+    names = list(FUNCTIONS) if of == "all" else of.split(",")
+    traced = load(request.param, order=order).export(*names)  # what the command writes, traced once for all
+    for name, prefix in (("arm.c", "arm"), ("arm.py", None), ("arm.casadi", None)):
+        target = Target(folder / name, False, "double", prefix)
+        paths = target.files(names)
+        for path, content in zip(paths, target.contents(traced, [path.name for path in paths]), strict=True):
+            path.write_bytes(content)
     overrides = {name: repr(value) for name, value in STACKER.items()} if request.param == "stacker" else {}
     described = description.load(description.read(request.param), overrides)
     robot = build(described, order)
     independent = [name for name, definition in robot.file.parameters.items() if definition.constant]
-    names = FUNCTIONS if of == "all" else of.split(",")
     functions = [casadi.Function.load(str(folder / f"arm.{name}.casadi")) for name in names]
     values = point(robot, [described.values[name] for name in independent])
     words = {word for function in functions for word in function.name_out()}
@@ -299,17 +305,16 @@ def test_names_of_coordinates_are_utf8(tmp_path):
 
 def test_same_question_same_bytes(tmp_path):
     """In processes whose sets and dictionaries are ordered differently, and from another folder."""
-    script = "import sys; from kronbot.cli.main import run; sys.exit(run(sys.argv[1:]))"
     kinds = ("arm.c", "arm.py", "arm.casadi")
+    script = (
+        "import sys; from kronbot.cli.main import run\nfor kind in sys.argv[1:]:\n"
+        "    assert run(['export', 'stacker', '--of', 'forward_dynamics', '-o', kind]) == 0"
+    )
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
-        for kind in kinds:
-            command = ["export", "stacker", "--of", "forward_dynamics", "-o", kind]
-            environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
-            subprocess.run(
-                [sys.executable, "-c", script, *command], cwd=tmp_path / seed, env=environment, check=True,
-                capture_output=True,
-            )  # fmt: skip
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", script, *kinds]
+        subprocess.run(command, cwd=tmp_path / seed, env=environment, check=True, capture_output=True)
     for kind in (*kinds, "arm.h"):
         first, second = ((tmp_path / seed / kind).read_bytes() for seed in ("1", "2"))
         assert first == second
@@ -512,3 +517,39 @@ def test_nothing_is_overwritten_unasked(tmp_path, capsys, name, present):
     assert run([*command, "--overwrite"]) == 0
     assert f"wrote {tmp_path / present}" in capsys.readouterr().err
     assert (tmp_path / present).read_text() != "mine"
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize(
+    ("name", "appeared", "told"),
+    [
+        ("arm.c", ["arm.h"], ["arm-2.c", "arm-2.h"]),
+        ("arm.c", ["arm.c", "arm-2.h"], ["arm-3.c", "arm-3.h"]),
+        ("arm.casadi", ["arm.bias.casadi"], ["arm.pose-2.casadi", "arm.bias-2.casadi"]),
+        ("arm.py", ["arm.py"], ["arm-2.py"]),
+    ],
+)
+def test_files_of_one_answer_keep_together(tmp_path, monkeypatch, capsys, name, appeared, told, links):
+    """Where one has appeared meanwhile all have another name, and what names another says it."""
+
+    def appear(*_, **__):
+        for each in appeared:
+            (tmp_path / each).write_text("theirs")
+        return exported(*_, **__)
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "Operation not permitted")
+
+    exported = Robot.export
+    monkeypatch.setattr(Robot, "export", appear)
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    assert run(["export", "khang", "--of", "pose,bias", "-o", str(tmp_path / name)]) == 1
+    said = capsys.readouterr().err
+    assert [each for each in told if f"wrote {tmp_path / each}\n" in said] == told
+    first = appeared[0]
+    assert f"{first} has appeared meanwhile and stays; the answer is in {tmp_path / told[0]}" in said
+    assert sorted(os.listdir(tmp_path)) == sorted(appeared + told)
+    assert all((tmp_path / each).read_text() == "theirs" for each in appeared)
+    if name == "arm.c":
+        assert f'#include "{told[1]}"' in (tmp_path / told[0]).read_text()

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,13 +16,21 @@ from pathlib import Path
 import click
 import pytest
 
+import kronbot
+from kronbot.__main__ import _spare_threads
 from kronbot.cli.main import run
-from kronbot.cli.output.files import check_place, check_target, save
+from kronbot.cli.output.files import check_place, check_target, demand_own_names, save
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.plots.style import Picture
 from kronbot.system import interruption, saving
 
 ROBOT = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
 LINK = "{name: l, joint: {type: fixed}, pose: {}}"
+
+
+# Modules that Python keeps compiled would be cut off by limits of files.
+UNCOMPILED = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def shell(line, **environment):
@@ -33,7 +42,7 @@ def shell(line, **environment):
         text=True,
         timeout=60,
         check=False,
-        env=os.environ | environment,
+        env=os.environ | UNCOMPILED | environment,
     )
 
 
@@ -76,7 +85,6 @@ def test_a_file_that_is_there(tmp_path):
             check_target(str(tmp_path / name), False)
         check_target(str(tmp_path / name), True)
     check_target(str(tmp_path / "dangling.json"), False)
-    check_target("-", False)
     check_target(None, False)
 
 
@@ -129,6 +137,7 @@ def saved(tmp_path):
             check_place("-o", str(tmp_path / name), overwrite)
             meanwhile()
             save(str(tmp_path / name), content)
+            demand_own_names()
 
     return save_as
 
@@ -176,9 +185,44 @@ def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, saved, links):
     # A link to nowhere is not followed at the end, nor a device replaced.
     with pytest.raises(KronbotError, match="the answer is in .*odd-2.csv"):
         saved("odd.csv", b"mine", meanwhile=lambda: (tmp_path / "odd.csv").symlink_to("elsewhere"))
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near.csv").symlink_to("far/run.csv")
+    with pytest.raises(KronbotError, match=f"the answer is in {tmp_path.resolve()}/far/run-2.csv"):
+        saved("near.csv", b"mine", meanwhile=lambda: (tmp_path / "far" / "run.csv").write_text("theirs"))
+    assert names(tmp_path / "far") == ["run-2.csv", "run.csv"]
+    (tmp_path / "near.csv").unlink()
+    shutil.rmtree(tmp_path / "far")
     with pytest.raises(KronbotError, match="what stands there is no file any more"):
         saved("pipe.csv", b"mine", True, lambda: os.mkfifo(tmp_path / "pipe.csv"))
     assert names(tmp_path) == ["new.csv", "odd-2.csv", "odd.csv", "pipe.csv", "run-2.csv", "run-3.csv", "run.csv"]
+
+
+def test_a_picture_is_not_lost_with_the_name_of_its_answer(tmp_path, monkeypatch, capsys):
+    """Every file of a command is written, and then those are named that have another name."""
+    asked = Robot.jacobian
+    both = [tmp_path / "a.json", tmp_path / "a.svg"]
+
+    def appear(*given, **named):
+        for path in both:
+            path.write_text("theirs")
+        return asked(*given, **named)
+
+    monkeypatch.setattr(Robot, "jacobian", appear)
+    assert run(["jacobian", "khang", "-o", str(both[0]), "--plot", str(both[1])]) == 1
+    assert names(tmp_path) == ["a-2.json", "a-2.svg", "a.json", "a.svg"]
+    (last,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("Error"))
+    assert all(f"the answer is in {tmp_path / name}" in last for name in ("a-2.json", "a-2.svg"))
+
+
+def test_a_picture_of_the_library_that_appears_meanwhile(tmp_path, monkeypatch):
+    """Stays, and it is said where the other one is."""
+    content = Picture.content
+    monkeypatch.setattr(
+        Picture, "content", lambda *given: (tmp_path / "a.svg").write_text("theirs") and content(*given)
+    )
+    with pytest.raises(KronbotError, match=r"appeared meanwhile and stays; the picture is .*a-2.svg$"):
+        kronbot.load("khang").jacobian([0.1, 0]).plot(tmp_path / "a.svg")
+    assert names(tmp_path) == ["a-2.svg", "a.svg"]
 
 
 def test_a_folder_that_is_exchanged_meanwhile(tmp_path, saved):
@@ -404,6 +448,34 @@ def test_few_descriptors(most):
     assert most > 5 or done.returncode
 
 
+@pytest.mark.parametrize("most", [24, 100, 150, 190])
+def test_little_memory(most):
+    """OpenBLAS ends the process, or sends it a Ctrl-C where it has no memory for threads: the limit is told."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "jacobian", "canadarm"],
+        capture_output=True,
+        text=True,
+        env={name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most * 1024**2, most * 1024**2)),
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith("Error: ")
+    assert "(ulimit -v)" in told
+
+
+def test_one_thread_for_matrices_unless_told_otherwise(monkeypatch):
+    for name in ("OPENBLAS", "GOTO", "OMP"):
+        monkeypatch.delenv(f"{name}_NUM_THREADS", raising=False)
+    _spare_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    _spare_threads()
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
+
+
 @pytest.mark.parametrize(
     ("words", "limit"),
     [
@@ -454,6 +526,7 @@ def test_a_full_disk(tmp_path):
         text=True,
         preexec_fn=small,
         check=False,
+        env=os.environ | UNCOMPILED,
     )
     assert done.returncode == 1
     assert done.stderr == f"Error: cannot write {tmp_path / 's.json'}: File too large (ulimit -f)\n"

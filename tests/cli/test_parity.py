@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import kronbot
+from kronbot.cli.commands.sweep import OPTIONS, QUESTIONS, command_of, named_in
 from kronbot.cli.main import SECTIONS, run
 from kronbot.cli.main import kronbot as program
 from kronbot.cli.output.messages import _OPTIONS
@@ -72,10 +73,25 @@ def test_both_faces_ask_the_same(command):
 
 def test_every_question_is_compared():
     """Also those that no section of the help calls a question."""
-    assert set(SECTIONS["Questions"]) <= FUNCTIONS.keys()
+    assert set(SECTIONS["Questions"]) <= {*FUNCTIONS, "sweep"}
     told = {name: getattr(each, "__annotations__", {}).get("return") for name, each in vars(Robot).items()}
     answers = {name for name, kind in told.items() if kind == "Result"}
     assert answers - {"linearize_along"} == FUNCTIONS.keys() - {"export"}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_sweep_has_the_options_of_its_question(question):
+    """But those of formulas, and of the robot's own picture; they are arguments of the library by the same words."""
+    swept = {parameter.name for parameter in command_of(question).params}
+    own = {parameter.name for parameter in program.commands[question].params}
+    assert swept == (own - {"symbolic", "latex", "short", "cse", "seconds", "array", "pair"}) | named_in(OPTIONS).keys()
+
+
+def test_sweeps_ask_the_same():
+    """The output of a sweep is the library's too."""
+    words = inspect.signature(Robot.sweep).parameters.keys() - {"self", "question", "progress", "options"}
+    assert named_in(OPTIONS).keys() - {"style", "quiet", "debug"} - words == set()
+    assert words - named_in(OPTIONS).keys() == set()
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)

@@ -82,7 +82,7 @@ WRONG = {
     "division by zero": ("q1,q2\n0,1/0\n", "2:3: '1/0' is not a finite number: division by zero"),
     "empty": ("q1,q2\n0,0\n,0\n", "3:1: a value is missing"),
     "blank": ("q1,q2\n0,0\n0, \t\n", "3:3: a value is missing"),
-    "quotes": ('q1,q2\n0,"1"\n', "2:3: '\"1\"' is not a finite number: '\"' is not allowed"),
+    "a lost quote": ('q1,q2\n0,1"\n', "2:4: '1\"' is not a finite number: '\"' is not allowed"),
     "underscores": ("q1,q2\n0,1_0\n", "2:3: '1_0' is not a finite number"),
     "other digits": ("q1,q2\n0,\uff11\n", "2:3: '\uff11' is not a finite number"),
     "zeros": ("q1,q2\n0,\0\n", "2:3: '\\x00' is not a finite number"),
@@ -297,8 +297,8 @@ def test_degrees_are_doubted_once(rows, arm, capsys):
     assert (code, err) == (0, "")
 
 
-def test_headers_in_quotes(rows, arm, capsys):
-    """Programs that quote names quote them in headers only."""
-    code, out, _ = jacobians(capsys, arm, "--q", rows('"q2", "q1"\n0.5,1\n'))
+def test_cells_in_quotes(rows, arm, capsys):
+    """Programs quote names, some of them all."""
+    code, out, _ = jacobians(capsys, arm, "--q", rows('"q2", "q1"\n"0.5","1"\n'))
     assert code == 0
     assert out == jacobians(capsys, arm, "--q", rows("q1,q2\n1,0.5\n"))[1]

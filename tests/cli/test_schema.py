@@ -85,6 +85,15 @@ statics:
   gauges: [{name: g1, link: a, x: 0.5}]
   calibration: {q1: 0}
 simulate: {duration: 1, step: 0.1, drive: {q1: {torque: {file: t.csv}}, q2: {pd: {kp: 1, kd: 2, target: 0}}}}
+sweep:
+  question: statics
+  options: {order: exact, load: [endpoint=1,0,0], buckling: true}
+  over: {q1: 0:1:3, q2: 'normal(0, 1)'}
+  cases: {order: [1, exact]}
+  sample: 8
+  seed: 1
+  indices: false
+  keep: [endpoint.y]
 """
 
 
@@ -114,6 +123,7 @@ def by_name(path):
         ("statics", "angles"),
         ("statics", "calibration"),
         ("simulate", "drive"),
+        *(("sweep", word) for word in ("options", "over", "cases")),
     }
 
 

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from kronbot import description
 from kronbot.cli.main import run
 
 CASE = ["statics", "piedboeuf", "--q", "theta=0", "--forces", "0,-1,0"]
@@ -40,6 +41,13 @@ def test_one_case_has_compliance_and_stiffness(capsys):
     assert answer["summary"]["stable"] is True and answer["summary"]["yielding_directions"] == 3
 
 
+def test_places_without_names_yield_to_a_sweep(capsys):
+    """Where q gives all joints, some of them may be swept."""
+    assert run(["statics", "puma560", "--q", "1,2,3,4,5,6", "--angles", "q2=0,1", "--format", "json"]) == 0
+    series = json.loads(capsys.readouterr().out)["series"]
+    assert (series["angle.q1"], series["angle.q2"]) == ([1, 1], [0, 1])
+
+
 def test_ranges_and_lists_of_angles(capsys):
     one = ["statics", "piedboeuf", "--order", "0", "--forces", "0,0,0"]
     angles = ask(capsys, *one, "--angles", "theta=-0.2:0.1:0.1,0.5")["series"]["angle.theta"]
@@ -48,12 +56,14 @@ def test_ranges_and_lists_of_angles(capsys):
     assert turned["series"]["moment.z"] == [1, 2] and turned["series"]["force.x"] == [1, 1]
 
 
-def test_all_orders_side_by_side(capsys):
-    assert run(["statics", "piedboeuf", "--q", "theta=0.2", "--order", "all", "--format", "csv"]) == 0
+def test_all_orders_side_by_side(capsys, tmp_path):
+    file = tmp_path / "piedboeuf.yaml"
+    file.write_text(description.read("piedboeuf").text.replace("v: 5", "v: 2"))
+    assert run(["statics", str(file), "--q", "theta=0.2", "--order", "all", "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["order"] for row in rows] == [o for o in ("0", "1", "2", "exact") for _ in range(7)]
     assert float(rows[0]["arm.v1"]) == 0 and float(rows[-1]["arm.v1"]) < 0
-    answer = ask(capsys, "statics", "piedboeuf", "--q", "theta=0.2", "--order", "all")
+    answer = ask(capsys, "statics", str(file), "--q", "theta=0.2", "--order", "all")
     difference = answer["arrays"]["difference"]
     assert difference["columns"] == ["2-0", "2-1", "exact-0", "exact-1", "exact-2"]
     torque = [float(row["torque.theta"]) for row in rows]
@@ -85,6 +95,10 @@ def test_buckling(capsys):
         (["statics", "piedboeuf", "--angles", "theta=0:1"], "should read FROM:TO:STEP"),
         (["statics", "piedboeuf", "--angles", "theta=0:1:-0.1"], "a step towards TO"),
         (["statics", "piedboeuf", "--angles", "thet=0"], "no joint 'thet'"),
+        (
+            ["statics", "piedboeuf", "--q", "theta=1", "--angles", "theta=0,1"],
+            "--q and --angles both place theta",
+        ),
         (["statics", "piedboeuf", "--forces", "1,2"], "takes vectors x,y,z"),
         (["statics", "piedboeuf", "--forces", "1,2,x"], "--forces: 'x'"),
         (["statics", "piedboeuf", "--load", "arm=1,2"], "should read FRAME="),
@@ -123,7 +137,9 @@ def test_pictures(suffix, tmp_path, capsys):
     drawings = []
     for name in ("a", "b"):
         target = tmp_path / f"{name}.{suffix}"
-        sweep = ["--angles", "theta=-1:1:0.5", "--order", "1"] if suffix != "pdf" else ["--q", "theta=0.3"]
+        sweep = (
+            ["--angles", "theta=-1:1:0.5", "--order", "1"] if suffix == "svg" else ["--q", "theta=0.3", "--order", "1"]
+        )
         assert run(["statics", "piedboeuf", *sweep, "--plot", str(target), "--format", "json"]) == 0
         drawings.append(target.read_bytes())
     assert drawings[0].startswith(heads[suffix])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kronbot.description import Source, limits, load
 from kronbot.description.checks.quantities import possible_inertia
 from kronbot.description.expressions.expression import exact, parse
-from kronbot.description.schema import PD, Cycloidal, Link, PolynomialMotion, TableFile
+from kronbot.description.schema import PD, Cycloidal, Endpoint, Link, PolynomialMotion, Simulate, Statics, TableFile
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.model.build import build
 
@@ -103,7 +103,7 @@ def test_a_whole_file():
 def test_the_shortest_file():
     got = loaded(robot()).robot
     assert (got.description, got.parameters, got.endpoint, got.motion, got.statics, got.simulate) == (
-        None, {}, None, {}, None, None,
+        None, {}, Endpoint(), {}, Statics(), Simulate(),
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ EXPECTED = [
     "5:36: the parameters define each other in a circle: 'c1' -> 'c2' -> 'c1'",
     "7:5: unknown key 'nam'; did you mean 'name'?",
     "8:19: 'type' must be one of revolute, prismatic, fixed; not 'revolut'; did you mean 'revolute'?",
-    "9:9: missing key 'alpha' in 'dh'",
+    "9:5: missing key 'alpha' in 'dh'",
     "10:11: the name 'fore arm' holds ' ': letters, digits, _ and - are allowed",
     "11:13: unknown link 'uper'; did you mean 'upper'?",  # which is the name under the key 'nam'
     "12:45: 'gear' must not be 0",
@@ -170,7 +170,7 @@ EXPECTED = [
     "22:17: 3 values are wanted here, not 4",
     "22:40: a number or an expression is wanted here, not true",
     "22:46: a number or an expression is wanted here, not a list",
-    "23:15: EI.y must be greater than 0, because 'w' has modes",
+    "23:5: missing key 'EI.y' in 'flexible', which must be greater than 0, because 'w' has modes",
     "23:47: a plain integer from 0 to 64 is wanted here, not '1.5'",
     "23:55: a plain integer from 0 to 64 is wanted here, not '65'",
     "23:67: 'shape' must be one of clamped-free, clamped-mass, polynomial, legendre, craig-bampton; "
@@ -186,7 +186,7 @@ EXPECTED = [
     "28:62: 'x' is empty: give it a value or take it out",
     "29:22: 'duration' must be greater than 0, it is 0.0",
     "29:37: one of torque, motion, pd is wanted here, not torque and motion",
-    "29:57: missing key 'type' in 'motion'",
+    "29:49: missing key 'type' in 'motion'",
     "29:69: unknown joint 'q9'",
 ]
 
@@ -232,7 +232,7 @@ RULES = {
     ),
     "no convention": (
         robot().replace("convention: standard\n", ""),
-        ["1:1: missing key 'convention': rows of 'dh' are standard or modified ones"],
+        ["7:5: missing key 'convention' of the file: rows of 'dh' are standard or modified ones"],
     ),
     "empty convention": (
         HEAD.replace(" standard", "") + "links:\n" + link("pose: {}\n"),
@@ -309,7 +309,7 @@ RULES = {
     ),
     "joint without a name": (
         robot(joint="{type: prismatic}"),
-        ["7:12: missing key 'name': a prismatic joint has one"],
+        ["7:5: missing key 'name': a prismatic joint has one"],
     ),
     "fixed joint with a name": (robot(joint="{type: fixed, name: q1}"), ["7:26: a fixed joint has no name"]),
     "length with standard DH": (
@@ -318,11 +318,11 @@ RULES = {
     ),
     "no length with modified DH": (
         robot("flexible: {mass: 1}\n").replace("standard", "modified"),
-        ["9:15: missing key 'length': only with standard DH it follows from a"],
+        ["9:5: missing key 'length': only with standard DH it follows from a"],
     ),
     "no length with a pose": (
         HEAD + "links:\n" + link("pose: {}\nflexible: {mass: 1}\n"),
-        ["9:15: missing key 'length': only with standard DH it follows from a"],
+        ["9:5: missing key 'length': only with standard DH it follows from a"],
     ),
     "length 0": (
         HEAD + "links:\n" + link("pose: {}\nflexible: {mass: 1, length: 0}\n"),
@@ -333,18 +333,21 @@ RULES = {
         ["8:13: the beam's length a - root must be greater than 0, it is 0.0"],
     ),
     "negative root": (robot("flexible: {mass: 1, root: -1}\n"), ["9:31: 'root' must be at least 0, it is -1.0"]),
-    "beam without mass": (robot("flexible: {}\n"), ["9:15: 'mass' must be greater than 0, it is 0.0"]),
+    "beam without mass": (
+        robot("flexible: {}\n"),
+        ["9:5: missing key 'mass' in 'flexible', which must be greater than 0"],
+    ),
     "bending without stiffness": (
         robot("flexible: {mass: 1, EI: {y: 1, z: 0}, modes: {v: 1}}\n"),
         ["9:39: EI.z must be greater than 0, because 'v' has modes"],
     ),
     "bending across without stiffness": (
         robot("flexible: {mass: 1, EI: {z: 1}, modes: {w: 1}}\n"),
-        ["9:29: EI.y must be greater than 0, because 'w' has modes"],
+        ["9:25: missing key 'EI.y' in 'flexible', which must be greater than 0, because 'w' has modes"],
     ),
     "torsion without stiffness": (
         robot("flexible: {mass: 1, modes: {torsion: 1}, polar_inertia: 1}\n"),
-        ["9:15: GJ must be greater than 0, because 'torsion' has modes"],
+        ["9:5: missing key 'GJ' in 'flexible', which must be greater than 0, because 'torsion' has modes"],
     ),
     "number of ratios": (
         robot("flexible: {mass: 1, EI: {z: 1}, modes: {v: 2}, damping: {ratio: [0, 0, 0]}}\n"),
@@ -387,7 +390,7 @@ RULES = {
     ),
     "aliased keys": (
         robot(more="motion: {q1: {type: polynomial, start: 0, to: 1, duration: 1, degree: 3}}\n"),
-        ["9:14: missing key 'from' in 'q1'", "9:33: unknown key 'start'; known here: from, to, duration, degree, type"],
+        ["9:10: missing key 'from' in 'q1'", "9:33: unknown key 'start'; known here: from, to, duration, degree, type"],
     ),
     "parameter names": (
         "parameters: {pi: 1, deg: 1, exp: 1, if: 1, a-b: 1, \u03b1: 1, 2a: 1, q1: 1}\n" + robot(),
@@ -416,7 +419,7 @@ RULES = {
     "unknown key far from any": (
         robot(more="zzz: 1\n"),
         ["9:1: unknown key 'zzz'; known here: kronbot, name, gravity, links, convention, description, source, "
-         "parameters, endpoint, motion, statics, simulate"],
+         "parameters, endpoint, motion, statics, simulate, sweep"],
     ),
     "keys that look like tags": (
         robot(more="simulate: {drive: {q1: {motion: {type: table, table: 1, <mapping>: 2, file: x}}}}\n"),

@@ -76,7 +76,7 @@ def test_a_shape_is_a_name_or_a_file(tmp_path):
         ("{file: .}", "9:66: '.' is not a regular file"),
         ("{file: 1}", "9:66: text is wanted here, not the number 1: put it in quotes"),
         ("{fil: s.csv, file: s.csv}", "9:60: unknown key 'fil'; known here: file"),
-        ("{}", "9:59: missing key 'file' in 'shape'"),
+        ("{}", "9:52: missing key 'file' in 'shape'"),
         ("clamped-fre", "9:59: 'shape' must be one of clamped-free, clamped-mass, polynomial, legendre, "
                         "craig-bampton; not 'clamped-fre'; did you mean 'clamped-free'?"),
     ],
@@ -104,7 +104,7 @@ def test_columns_by_name_and_those_beyond_are_left_out(tmp_path):
     assert list(got.columns) == ["v1", "v2", "w1", "t1"]
     assert got.columns["v1"] == (-0.0, -0.0625, -0.25, -0.5625, -1.0)
     assert got.columns["t1"][-1] == math.sin(1)
-    assert str(got.mistake("v2", "no")) == f"{tmp_path / 's.csv'}:1:9: no"
+    assert str(got.mistake("v2", "no")) == f"{tmp_path / 's.csv'}:1:10: no"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_columns_by_name_and_those_beyond_are_left_out(tmp_path):
         ("x,v1,", ["6: unknown column ''; known are x, v1, v2, ..., w1, w2, ..., t1, t2, ..."]),
         ("v0,v1", ["1: no column 'x': the places of the rows, m from the beam's root",
                    "1: unknown column 'v0'; known are x, v1, v2, ..., w1, w2, ..., t1, t2, ..."]),
-        ("x,v1, v1", ["6: a second column 'v1'"]),
+        ("x,v1, v1", ["7: a second column 'v1'"]),
         ("0,0", ["1: the first line must name the columns: x, v1, v2, ..., w1, w2, ..., t1, t2, ..."]),
         ("x," * 200, ["1: 201 columns, at most 193 are allowed"]),
     ],

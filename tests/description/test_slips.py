@@ -34,7 +34,7 @@ def found(*changes):
 def test_what_is_wrong_with_the_kind_that_is_meant():
     assert found(("{type: polynomial, from: 0, to: 1, duration: 2, degree: 5}",
                   "{type: polynomal, from: 0, to: 60*degrees, duration: 2}")) == [
-        "r:12:7: missing key 'degree' in 'q1'",
+        "r:12:3: missing key 'degree' in 'q1'",
         "r:12:14: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'polynomal'; did you "
         "mean 'polynomial'?",
         "r:12:38: unknown name 'degrees' in '60*degrees'; did you mean 'deg'?",
@@ -58,7 +58,7 @@ def test_nobody_knows_which_kind_is_meant():
         ("flexible: {mass", "flexibel: {mas", ["r:10:16: unknown key 'mas'; did you mean 'mass'?"]),
         ("parameters:", "parameter:", []),  # and EI is known
         ("parameters: {EI: 1e4}", "parameter: {EI: 2*EI}", ["r:5:17: the parameter 'EI' is defined by itself"]),
-        ("type: revolute, name: q1", "type: revolut", ["r:8:12: missing key 'name': a revolute joint has one",
+        ("type: revolute, name: q1", "type: revolut", ["r:8:5: missing key 'name': a revolute joint has one",
                                                        "r:12:3: unknown joint 'q1'"]),
         ("links:", "link:", []),
         ("duration: 2, degree: 5", "duratoin: 0, degree: 4", ["r:12:52: 'duration' must be greater than 0, it is 0.0",
@@ -82,7 +82,7 @@ def test_two_slips_for_one_key():
 def test_two_keys_that_may_be_meant():
     """Both are as like: nothing is mended, and what is missing is told."""
     assert found(("{a: 1, d: 0, alpha: 0, theta: 0}", "{a: 1, d: 0, alpheta: 0}")) == [
-        "r:9:9: missing keys 'alpha', 'theta' in 'dh'",
+        "r:9:5: missing keys 'alpha', 'theta' in 'dh'",
         "r:9:22: unknown key 'alpheta'; did you mean 'alpha'?",
     ]
 
@@ -104,3 +104,46 @@ def test_guesses_at_very_many_slips_end():
     mistakes = found(("mass: 2", keys))
     assert len(mistakes) == 101
     assert mistakes[-1].endswith("more mistakes")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("flexible: {length: 1, mass: 1, density: 2700}",
+         "9:36: unknown key 'density': a beam has no material and no section, but mass (kg, rho*A*l), "
+         "EI: {y: E*Iy, z: E*Iz} and GJ: G*J (N m^2)"),
+        ("flexible: {length: 1, mass: 1, E: 2}",  # which is nothing like EI, and not judged as such
+         "9:36: unknown key 'E': a beam has no material and no section, but mass (kg, rho*A*l), "
+         "EI: {y: E*Iy, z: E*Iz} and GJ: G*J (N m^2)"),
+        ("flexible: {length: 1, mass: 1, v: 2}", "9:36: unknown key 'v': it belongs in 'modes'"),
+        ("flexible: {length: 1, mass: 1, payload: {}}",
+         "9:36: unknown key 'payload': it belongs in the link, beside 'flexible'"),
+        ("rigid: {rho: 2700}",
+         "9:13: unknown key 'rho': a body has no material and no shape, but mass (kg), com (m) and inertia (kg m^2)"),
+        ("rigid: {Izz: 2}", "9:13: unknown key 'Izz': it belongs in 'inertia'"),
+        ("payload: {center-of-mass: [1, 0, 0]}",
+         "9:15: unknown key 'center-of-mass': the centre of mass is com: [x, y, z] (m)"),
+        ("mass: 2", "9:5: unknown key 'mass': it belongs in 'rigid', 'flexible', 'hub' or 'payload'"),
+        ("Density: 2", "9:5: unknown key 'Density': the mass of a link (kg) stands in its 'rigid' or 'flexible'"),
+    ],
+)  # fmt: skip
+def test_words_of_other_programs_and_keys_that_belong_inside(keys, message):
+    text = "kronbot: 1\nname: r\ngravity: [0, 0, 0]\nlinks:\n"
+    text += f"  - name: a\n    joint: {{type: fixed}}\n\n    pose: {{}}\n    {keys}\n"
+    with pytest.raises(DescriptionError) as caught:
+        load(Source("r", text, None))
+    told = [str(mistake).partition(":")[2] for mistake in caught.value.mistakes]
+    assert [words for words in told if "missing" not in words] == [message]
+
+
+def test_what_is_missing_is_told_at_the_key_that_should_hold_it():
+    """Not at the first of its other keys, which is in a block on the next line and right."""
+    beam = "flexible:\n      mass: 2\n      EI:\n        z: EI\n      modes: {v: 2, w: 1, torsion: 1}"
+    assert found(("flexible: {mass: 2, EI: {z: EI}, modes: {v: 2}}", beam)) == [
+        "r:10:5: missing key 'GJ' in 'flexible', which must be greater than 0, because 'torsion' has modes",
+        "r:12:7: missing key 'EI.y' in 'flexible', which must be greater than 0, because 'w' has modes",
+    ]
+    motion = "q1:\n    type: polynomial\n    from: 0\n    to: 1\n    duration: 2"
+    assert found(("q1: {type: polynomial, from: 0, to: 1, duration: 2, degree: 5}", motion)) == [
+        "r:12:3: missing key 'degree' in 'q1'"
+    ]

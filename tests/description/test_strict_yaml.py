@@ -126,7 +126,7 @@ def test_positions_of_keys_and_values(loader):
     assert place_of_value(root, ("b", 0, "d")) == (3, 15)
     assert place_of_value(root, ("b", 1)) == (4, 7)
     assert place_of_value(root, ("b", 0, "missing")) == (3, 5)
-    assert place_of_value(root, ("b", 9)) == (3, 3)
+    assert place_of_value(root, ("b", 9)) == (2, 1)
     assert find(root, ("a", "x")) is None
 
 

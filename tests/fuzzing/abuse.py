@@ -18,6 +18,7 @@ import kronbot
 from kronbot.library import robot as library
 from kronbot.library.exporting import Export
 from kronbot.library.symbolic import Symbolic
+from kronbot.sweeps.work import Case
 
 TEXT = """
 kronbot: 1
@@ -215,7 +216,14 @@ CALLS = {
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
     "Robot.complexity": {"functions": "inverse", "links": [1], "modes": [1], "progress": lambda share: None},
-    "Robot.force_units": {"places": [0, 1]},
+    "Robot.answers": {"question": "check", "cases": [Case({"EI": 2}, {})]},
+    "Robot.sweep": {
+        "question": "modes", "over": {"EI": [1, 2]}, "cases": {"q1": [0, 0.1]}, "sample": None, "seed": 0,
+        "indices": False, "keep": "frequencies_free[1]", "workers": 1, "scheduler": None, "output": "sweep.csv",
+        "overwrite": False, "resume": False, "strict": False, "plot": False, "progress": lambda share: None,
+        "options": [0.1, 0.2],
+    },
+    "Robot.force_units": {"indices": [0, 1]},
     "Robot.derivative_names": {"words": ["q", "qd"]},
     "Symbolic.jacobian": {"frame": "fore", "axes": "body"},
     "Symbolic.hessian": {"frame": "fore", "axes": "body"},
@@ -232,6 +240,8 @@ RIGHT = {
     "prefix": {"hostile text"},
     "array": {"text", "hostile text", "surrogate", "NUL", "long text"},  # the question that it is asked for knows them
     "progress": {"type", "function"},
+    "scheduler": {"text", "hostile text", "surrogate", "NUL", "long text", "bytes"},  # a path, looked for when needed
+    **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices"), {"True", "numpy bool"}),
     **dict.fromkeys(("short", "shared", "equilibrium", "buckling"), {"True", "numpy bool"}),
 }
 
@@ -277,7 +287,20 @@ class Caller:
         several = [named.pop("functions")] if "functions" in named else []
         if method == "with_parameters":
             named = {"EI": named["values"]}
+        if method == "answers":
+            return list(held.answers(**named))
+        if method == "sweep":
+            named = {**named, "q": named["options"]}
+            del named["options"]
+            return demand_possible(held.sweep(**named))
         return getattr(held, method)(*several, **named)
+
+
+def demand_possible(sweep):
+    """The sweep, once its first case is computed here, which is what its driver does before all others."""
+    if refused := sweep.task.done(0, 1).refused:
+        raise kronbot.errors.UsageError(*refused)
+    return sweep
 
 
 def by_chance(chance, depth=2):

@@ -35,7 +35,10 @@ def test_as_many_links_as_are_allowed(kron, tmp_path):
     assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.MOVING
 
 
-@pytest.mark.parametrize("command", [["check"], ["jacobian"], ["hessian"], ["statics", "--q", "q0=0.1"]])
+STATICS = pytest.param(["statics", "--q", "q0=0.1"], marks=pytest.mark.slow)  # traces a thousand bodies, twice
+
+
+@pytest.mark.parametrize("command", [["check"], ["jacobian"], ["hessian"], STATICS])
 def test_links_without_coordinates(kron, tmp_path, command):
     """A thousand, of which one moves: nothing grows with their square, nothing overflows."""
     fixed = "".join(

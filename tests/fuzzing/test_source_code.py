@@ -23,6 +23,16 @@ ALLOWED = {
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",
     ("system/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
     ("compute/native/kernel.py", "ctypes"): "calls what native.py has compiled and found in its private cache",
+    ("system/posix.py", "ctypes"): "asks the C library for a last word before native code ends the process",
+    ("cli/commands/sweep.py", "importlib"): "imports the commands of questions, by names in a fixed list",
+    ("sweeps/kept.py", "importlib"): "imports the questions, by names in a fixed list, for what they may answer",
+    ("sweeps/work.py", "importlib.metadata"): "reads the versions of libraries",
+    ("sweeps/work.py", "pickle"): "sends a task to processes of the same sweep; a journal holds none",
+    ("sweeps/archive.py", "np.load"): "reads the key of a finished sweep, without pickles",
+    **{
+        ("sweeps/engines/local.py", name): "starts the processes of a sweep"
+        for name in ("multiprocessing", "multiprocessing.connection", "multiprocessing.context")
+    },
     ("description/urdf/elements.py", "xml.parsers"): "expat, the parser alone, without entities or external files",
 }
 

@@ -319,6 +319,12 @@ def test_coefficients_that_would_be_too_large_are_refused():
     assert len(directional(A, x, SX.sym("delta", 15), 6)) == 7
 
 
+def test_too_many_entries_are_refused_before_anything_is_traced(monkeypatch):
+    monkeypatch.setattr("kronbot.questions.taylor._quantity", lambda *_: pytest.fail("traced"))
+    with pytest.raises(ComputationError, match="derivative 2 of a 19 x 361 matrix by 19 variables"):
+        kronbot.load("torso").taylor("C_star")
+
+
 def test_limit_counts_entries(monkeypatch):
     x = SX.sym("x", 2)
     monkeypatch.setattr(taylor, "LIMIT", 2 * 3 * 2**3)

@@ -107,6 +107,16 @@ def test_other_values_make_the_robot_that_loading_makes(motion):
     assert {each[0] for outcome in found for each in outcome if isinstance(each, tuple)} >= {FreeParameters}
 
 
+def test_numbers_of_one_value_shape_a_trace_each():
+    """The inertias of a payload about two axes, the same at first, of which one changes."""
+    text = ARM.replace("parameters: {", "parameters: {Jy: 0.05, Jz: 0.05, ")
+    text = text.replace("{mass: m}", "{mass: m, inertia: {Ixx: 0.05, Iyy: Jy, Izz: Jz}}").replace("c: ,", "c: 1,")
+    robot = kronbot.loads(text)
+    for changes in ({"Jy": 0.09}, {"Jz": 0.09}):
+        changed, loaded = robot.with_parameters(**changes), kronbot.loads(text, parameters=changes)
+        assert changed.modes().to_dict() == loaded.modes().to_dict()
+
+
 def test_changes_add_up():
     robot = kronbot.loads(ARM).with_parameters(c=2).with_parameters(EI="far/c").with_parameters(l=0.8)
     fresh = kronbot.loads(ARM, parameters={"c": 2, "EI": "far/c", "l": 0.8})

@@ -12,7 +12,7 @@ import pytest
 
 import kronbot
 from kronbot.cli.main import run
-from kronbot.errors import ComputationError, FreeParameters, UsageError
+from kronbot.errors import ComputationError, FreeParameters, UnknownName, UsageError
 from kronbot.library import robot as robot_module
 from kronbot.questions import jacobian
 
@@ -136,7 +136,11 @@ def test_values_by_name_by_number_and_as_rows(arm):
         (lambda r: r.symbolic("html"), "style 'html'"),
         (lambda r: r.at_order("3"), "'3'"),
         (lambda r: r.with_motion("q1: {type: circle}"), "circle"),
-        (lambda r: r.check()["J_T"], "no 'J_T' in this answer"),
+        (lambda r: r.with_motion("moves.yaml"), "text in YAML is wanted, not the path or name 'moves.yaml': read"),
+        (lambda r: kronbot.loads("canadarm"), "'canadarm': kronbot.load takes those"),
+        (lambda r: kronbot.loads("my robots/arm.yml"), "kronbot.load takes those"),
+        (lambda r: r.description.values["EJ"], "no parameter 'EJ'; there are EI, l"),
+        (lambda r: r.check()["J_T"], "no entry 'J_T'; there are"),
     ],
 )
 def test_what_does_not_fit_is_refused(arm, ask, message):
@@ -201,12 +205,37 @@ def test_nothing_in_an_answer_can_be_changed(arm):
     assert len({answer, run, answer}) == 2
 
 
+def test_what_a_file_says_cannot_be_changed(arm):
+    told = arm.description
+    for held in (told.values, told.overrides, told.tables, arm.with_parameters(EI=3).description.values):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            held["EI"] = 1.0
+
+
 def test_an_answer_is_a_collection_of_names(arm):
     """Arrays, then columns."""
     assert "J_T" in arm.jacobian()
     assert "K_T" not in arm.jacobian()
     assert list(arm.jacobian()) == ["J_T", "J_R"]
     assert list(arm.simulate(0.1, 0.05))[0] == "t"
+
+
+def test_entries_that_are_not_there(arm):
+    """An error of kronbot's, with what there is, that is a KeyError; asking first costs none. Pickles do the same."""
+    answer, run = arm.jacobian(q=[0.1, 0.2]), arm.simulate(0.1, 0.05)
+    for held in (answer, run, *pickle.loads(pickle.dumps((answer, run)))):
+        mappings = (held.at, *held.at.values(), held.arrays, held.series, held.summary, held.units, held.source, held)
+        for mapping in mappings:
+            with pytest.raises(UnknownName, match=r"^no entry 'nome'; (there are|did)") as unknown:
+                mapping["nome"]
+            assert isinstance(unknown.value, KeyError)
+            assert (unknown.value.name, list(unknown.value.known)) == ("nome", list(mapping))
+            assert "nome" not in mapping
+            with pytest.raises(UnknownName, match="have names"):
+                mapping[1]
+        assert [mapping.get("nome", 7) for mapping in mappings[:-1]] == [7] * (len(mappings) - 1)
+    with pytest.raises(UnknownName, match="did you mean 'J_T'"):
+        answer.arrays["J_t"]
 
 
 def test_answers_can_be_pickled(arm):
@@ -227,6 +256,28 @@ def test_answers_are_frozen_and_tell_what_they_hold(arm):
     assert np.linalg.eigvalsh(answer.arrays["M"]).min() > 0  # an Array is what NumPy takes
     copied = np.array(answer.arrays["M"], copy=True)
     assert copied is not answer["M"]
+
+
+def test_values_of_pandas(arm):
+    """A table has columns by name, a Series a value by name; without names, or with others, they are refused."""
+    pandas = pytest.importorskip("pandas")
+    rows = {"q2": [0.1, 0.3], "q1": [0.0, 0.2]}
+    table = pandas.DataFrame(rows, index=[7, 5])
+    assert np.array_equal(arm.hessian(table, qd=table)["a"], arm.hessian(rows, qd=rows)["a"])
+    one = pandas.Series({"q2": 0.3, "q1": 0.2})
+    assert np.array_equal(arm.jacobian(one)["J_T"], arm.jacobian({"q1": 0.2, "q2": 0.3})["J_T"])
+    assert np.array_equal(arm.linearize(q=one, tau=one)["K_L"], arm.linearize(q=dict(one), tau=dict(one))["K_L"])
+    for wrong, message in (
+        (table.rename(columns={"q1": "q3"}), "no coordinate 'q3'"),
+        (pandas.Series([0.1, 0.2]), "a name in q: text is wanted, not"),
+        (pandas.DataFrame([[0.1, 0.2]]), "a name in q: text is wanted, not"),
+        (pandas.DataFrame([[0.1, 0.2]], columns=["q1", "q1"]), "'q1' is given twice"),
+        (pandas.Series({"q1": None}, dtype=float), "q: "),
+    ):
+        with pytest.raises(UsageError, match=message):
+            arm.jacobian(wrong)
+    with pytest.raises(UsageError, match="both place q1"):
+        arm.statics(q=one, angles={"q1": [0, 1]})
 
 
 def test_views_of_pandas(arm):

@@ -305,8 +305,18 @@ def test_paths(tmp_path):
     file = tmp_path / "k.yaml"
     file.write_text(Path(kronbot.description.shipped_robots()["khang"]).read_text())
     assert [kronbot.load(each).name for each in (file, str(file), bytes(file))] == ["khang"] * 3
-    for wrong in (tmp_path, tmp_path / "none.yaml", "", "a\0b", "x" * 5000, "\ud800"):
+    for wrong in (tmp_path, tmp_path / "none.yaml", "", "a\0b", "x" * 3000, "x" * 5000, "a/" * 1500, "\ud800"):
         for read in (kronbot.load, kronbot.convert):
             with pytest.raises(KronbotError) as refused:
                 read(wrong)
             assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize("text", ["kronbot: 1\nname: a\n", "{kronbot: 1}", "# a comment\n" * 300, "<robot>\n</robot>"])
+def test_text_where_a_file_is_wanted(text):
+    """What takes text is named, and the text is not repeated."""
+    with pytest.raises(UsageError, match=r"not the text of one: '.{,70}; kronbot.loads takes text"):
+        kronbot.load(text)
+    if "<" in text:
+        with pytest.raises(UsageError, match="write it to a file"):
+            kronbot.convert(text)

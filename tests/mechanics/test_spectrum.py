@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from exact_poles import poles as in_many_digits
 
-from kronbot.mechanics.linear.deflation import SecondOrder
-from kronbot.mechanics.linear.spectrum import _poles as thorough_poles
-from kronbot.mechanics.linear.spectrum import plain_poles, poles
+from kronbot.mechanics.linear import spectrum
+from kronbot.mechanics.linear.deflation import SecondOrder, null_space
+from kronbot.mechanics.linear.refinement import plainly
+from kronbot.mechanics.linear.spectrum import poles, spectra
 from kronbot.mechanics.linear.stability import judge, keeps_energy_bounded
 
 EYE, ZERO = np.eye, np.zeros
@@ -300,6 +301,21 @@ def test_poles_at_zero_are_counted_by_their_chains(K, D, counts, turned):
         assert abs(nearest - value) <= error < 1e-11 * abs(value)
 
 
+@pytest.mark.parametrize("noise", [0.0, 5e-38])
+def test_rounding_beside_zeros_of_damping_is_no_pole_at_zero(noise):
+    """Momenta whose conservation a turn by pi in a float spoils beyond all digits: 3 + 1 + 1 zeros, not 6."""
+    M, D, K = np.diag([4e-2, 2e-3, 3, 4e-4]), np.diag([3e2, 5e-5, 20, 0]), ZERO((4, 4))
+    M[0, 3] = M[3, 0] = -1e-4
+    D[0, 1:3], D[1:3, 0], K[0, 1:3] = -5e-5, -noise, 5e-7
+    errors = [2e-16 * np.abs(A) for A in (M, D, K)]
+    errors[1][1:3, 0] = 40 * noise
+    found = listed(poles(SecondOrder(M, D, K, *errors, null_space(K, errors[2]))))
+    assert not any(value for value, _ in found[3:])
+    left = sorted(exact(M, D, K), key=lambda s: -abs(s))[:3]
+    for (value, error), true in zip(found[:3], left, strict=True):
+        assert abs(value - true) <= error < 1e-12 * abs(value)
+
+
 def test_poles_that_never_settle_cost_no_other_one():
     """Three poles at zero that nothing takes out: those at zero are vague, the other three right to the last digits."""
     K, D = np.array([[0.0, 0, 7], [0, 0, 0], [0, 0, 5]]), np.array([[2.0, 0, -3], [0, 0, 1], [3, -1, 0]])
@@ -344,8 +360,8 @@ def test_free_directions_that_share_their_largest_entry_are_all_taken_out(kind):
 
 @pytest.mark.parametrize("free", [0, 1, 2])
 @pytest.mark.parametrize("damping", ["none", "modal", "any", "spinning"])
-def test_many_plain_systems_at_once_have_the_poles_of_each(free, damping):
-    """To the bit of those alone, and within the errors of those that are refined one by one."""
+def test_many_systems_at_once_have_the_poles_of_each(free, damping, monkeypatch):
+    """To the bit of those alone, and within the errors of those of which no first step is enough."""
     rng = np.random.default_rng(free)
     systems = []
     for _ in range(5):
@@ -356,24 +372,78 @@ def test_many_plain_systems_at_once_have_the_poles_of_each(free, damping):
         if damping == "modal":
             D[:free] = D[:, :free] = 0
         systems.append(SecondOrder.exact(M, D, K))
-    together = plain_poles(systems)
-    for system, found in zip(systems, together, strict=True):
-        alone, thorough = poles(system), thorough_poles(system)
-        assert found is not None and len(found) == len(alone) == len(thorough)
-        for one, other, wanted in zip(found, alone, thorough, strict=True):
+    together, alone = spectra(systems), [poles(system) for system in systems]
+    monkeypatch.setattr(spectrum, "plainly", lambda after, sizes: np.zeros(sizes, dtype=bool))
+    for system, *found in zip(systems, together, alone, strict=True):
+        for one, other, wanted in zip(*found, poles(system), strict=True):
             assert one.value == other.value and one.error == other.error and (one.right == other.right).all()
             assert abs(one.value - wanted.value) <= 1e-3 * wanted.error + 1e-15 * abs(wanted.value)
             assert one.error == pytest.approx(wanted.error, rel=1e-6) and one.count == wanted.count
             assert (one.right_error(np.eye(6)) == other.right_error(np.eye(6))).all()
 
 
-def test_what_is_not_plain_is_left_to_more_thorough_ways():
-    """Two equal oscillators and a critically damped one, but no slow one beside a fast one."""
-    one, none = np.eye(2), np.zeros((2, 2))
-    systems = [
-        SecondOrder.exact(one, none, one),
-        SecondOrder.exact(one, none, np.diag([1e-20, 4.0])),
-        SecondOrder.exact(one, none, np.diag([1.0, 4.0])),
-        SecondOrder.exact(one, np.diag([2.0, 0.1]), np.diag([1.0, 4.0])),
-    ]
-    assert [found is None for found in plain_poles(systems)] == [True, False, False, True]
+def test_a_first_step_settles_what_is_plainly_simple_and_nothing_else(monkeypatch):
+    """Not two equal oscillators, but the one beside them; not a critically damped one; a slow one beside a fast one."""
+    judged = []
+    monkeypatch.setattr(spectrum, "plainly", lambda *given: judged.append(plainly(*given)) or judged[-1])
+    for D, K, plain in (
+        ([0, 0, 0], [1, 1, 4], [False, False, True]),
+        ([2, 0, 0], [1, 2, 4], [False, False, False, False]),
+        ([0, 0, 0], [1e-20, 1, 4], [True, True, True]),
+    ):
+        assert sum(pole.count for pole in poles(SecondOrder.exact(np.eye(3), np.diag(D), np.diag(K)))) == 6
+        assert sorted(judged.pop().ravel().tolist()) == plain
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_growth_of_a_mode_of_little_mass_is_within_its_error(seed):
+    """x^H M x is what is left of far larger numbers, and its errors are those of the growth rate."""
+    rng = np.random.default_rng(seed)
+    T = rng.normal(size=(4, 4))
+    M, K = (T.T @ np.diag(sizes) @ T for sizes in ([1, 2, 3, 1e-9], [1, 2, 5, 100]))
+    M, K = (M + M.T) / 2, (K + K.T) / 2
+    D = 1e-9 * EYE(4)
+    left = exact(M, D, K)
+    for pole in poles(SecondOrder.exact(M, D, K)):
+        true = min(left, key=lambda s: abs(s - pole.value))
+        assert abs(true.real - pole.value.real) <= pole.growth_error <= pole.error
+
+
+@pytest.mark.parametrize("share", [1e-9, 1e-8, 5e-8])
+def test_what_a_first_step_leaves_of_its_way_is_within_the_errors(share, monkeypatch):
+    """The square of the step, 2.5e-15 of the pole at most: more than the errors of entries that are nearly exact."""
+    rough = spectrum.rough
+    monkeypatch.setattr(spectrum, "rough", lambda *a: (s := rough(*a))._replace(values=s.values * (1 + share)))
+    M, D, K = np.array([[26.0, 0.1, 0.3], [0.1, 2, 0.5], [0.3, 0.5, 1]]), 0.02 * EYE(3), np.diag([-7.0, 9, -4])
+    left = exact(M, D, K)
+    for s, error in listed(poles(SecondOrder.exact(M, D, K))):
+        assert min(abs(each - s) for each in left) <= error
+
+
+@pytest.mark.parametrize("reciprocal", [True, False])
+def test_vectors_are_right_however_rough_the_start(reciprocal, monkeypatch):
+    """A step from 1e-9 beside takes the vectors along: those of a start that is right, within their errors."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 4, 4))
+    K = np.diag([1.0, 30, 400, 5000]) + (0 if reciprocal else A - A.T)
+    system = SecondOrder.exact(np.eye(4) + 0.1 * A @ A.T, 1e-3 * B @ B.T, K)
+
+    def vectors():
+        return np.array([[side / side[0] for side in (pole.right, pole.left)] for pole in poles(system)])
+
+    right = vectors()
+    rough = spectrum.rough
+    monkeypatch.setattr(spectrum, "rough", lambda *a: (s := rough(*a))._replace(values=s.values * (1 + 1e-9)))
+    assert vectors() == pytest.approx(right, rel=1e-14, abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_growth_of_poles_that_never_settle_is_within_its_error(seed):
+    """Two double poles at zero that nothing takes out: vectors of no pole say nothing of how it grows."""
+    T = np.random.default_rng(seed).integers(-3, 4, (3, 3)) + 4 * EYE(3)
+    M, D, K = (T.T @ A @ T for A in (EYE(3), np.diag([0, 0, 1e-6]), np.diag([0, 0, 1e4])))
+    left = exact(M, D, K)
+    for pole in poles(SecondOrder(M, D, K, *(1e-16 * np.abs(A) for A in (M, D, K)), ZERO((3, 0)))):
+        true = min(left, key=lambda s: abs(s - pole.value))
+        assert abs(true - pole.value) <= pole.error
+        assert abs(true.real - pole.value.real) <= pole.growth_error

@@ -12,9 +12,11 @@ from scipy.linalg import eigh
 
 from kronbot import loads
 from kronbot.compute.trace import Trace
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import poles as found_poles
+from kronbot.mechanics.linear.stability import judge
 from kronbot.model.build import build
 from kronbot.questions.linearize import Choice, Linearization, Point
 from kronbot.questions.modes import vibration
@@ -238,6 +240,110 @@ def test_a_verdict_is_the_same_at_every_yaw(tilt):
         for yaw in (0.0, np.pi, np.pi / 2, -np.pi)
     ]
     assert len(set(said)) == 1 and said[0].startswith("stable (")
+
+
+DOUBLE = """
+  - name: a
+    joint: {type: revolute, name: q1}
+    pose: {}
+    rigid: {mass: 1, com: [-0.9, 0.6, 0], inertia: {Izz: 0.1}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    pose: {xyz: [-0.24, 0, 0]}
+    rigid: {mass: MASS, com: [0, -0.637, 0], inertia: {Izz: 0.01}}
+"""
+
+
+def test_a_motion_is_steady_where_nothing_changes_along_it():
+    """What a turning elbow stiffens is a rounding here, and its inertia is another further on; a hub just turns."""
+    text = HEAD + DOUBLE.replace("MASS", "1").lstrip("\n")
+    for gravity, q, qd, words in (
+        ("[9.81, 0, 0]", {"q1": np.pi, "q2": np.pi}, {"q2": -2.0}, "about the rigid motion, coefficients frozen"),
+        ("[0, 0, 0]", {"q2": 0.4}, {"q1": -2.0}, "about a steady motion"),
+        ("[0, 0, 0]", {"q2": 0.4}, {"q1": -2.0, "q2": 1e-3}, "about the rigid motion, coefficients frozen"),
+    ):
+        assert words in loads(text.replace("GRAVITY", gravity)).linearize(q=q, qd=qd).summary["verdict"]
+
+
+def test_a_growth_within_its_error_is_undecided_however_small():
+    """With damping that is not symmetric no theorem holds, and the error holds zero, at a 1e-20 of the pole."""
+    M, D = np.array([[1.28, 0.01], [0.01, 0.01]]), -4.86e-6 * np.array([[1.0, 1.0], [0.0, 0.0]])
+    system = SecondOrder.exact(M, D, np.diag([8.8, 0.0]))
+    found = found_poles(system)
+    assert abs(found[1].value.real) <= found[1].growth_error < 1e-19
+    assert str(judge(system, found)).startswith("undecided, pole 2 grows at ")
+
+
+LYING = """
+  - name: a
+    joint: {type: revolute, name: q1, damping: DAMPING}
+    pose: {}
+    rigid: {mass: 2, com: [1, 0, 0]}
+"""
+HORIZONTAL = """
+  - {name: a, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    pose: {xyz: [0.7, 0, 0]}
+    rigid: {mass: 1.3, com: [0.3, 0, 0], inertia: {Izz: 0.03}}
+"""
+STIFF = """
+  - name: arm
+    joint: {type: revolute, name: q1, damping: 1}
+    pose: {}
+    flexible: {mass: 2e-6, EI: {z: 2e4}, modes: {v: 3}, shape: clamped-free, length: 2, damping: {ratio: 7e-7}}
+    payload: {mass: 100, com: [-0.1, 0.1, 0], inertia: {Izz: 0.05}}
+    hub: {mass: 400, inertia: {Izz: 40}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("links", "gravity", "q", "qd", "zeros"),
+    [
+        (LYING.replace("DAMPING", "0"), "[9.81, 0, 0]", [np.pi / 2], [0.0], 0),
+        (LYING.replace("DAMPING", "1e-7"), "[9.81, 0, 0]", [np.pi / 2], [0.0], 0),
+        (LYING.replace("DAMPING", "0.4"), "[9.81, 0, 0]", [-np.pi / 2], [0.0], 0),
+        (DOUBLE.replace("MASS", "1"), "[-9.81, 0, 0]", [np.pi, np.pi], [0.0, -0.5], 0),
+        (DOUBLE.replace("MASS", "3e-5"), "[9.81, 0, 0]", [np.pi, np.pi], [0.1, -0.5], 0),
+        (STIFF, "[0, 0, 0]", [0.0] * 4, [0.0] * 4, 1),
+        # What turning elbows brake is a rounding at pi, not structure: K without symmetry, and with, by these rates.
+        (HORIZONTAL, "[0, 0, 0]", [0.4, np.pi], [0.3, -0.5], 1),
+        (HORIZONTAL, "[0, 0, 0]", [0.4, np.pi], [0.25, -0.5], 1),
+        (HORIZONTAL, "[0, 0, 0]", [0.4, -np.pi], [0.3, 1.0], 1),
+        (HORIZONTAL, "[0, 0, 0]", [0.4, np.pi], [0.3, 0.0], 2),  # a momentum that is kept
+    ],
+)
+def test_what_a_float_of_a_posture_leaves_of_forces_is_in_the_errors(links, gravity, q, qd, zeros):
+    """All poles but those of symmetry, within their errors and those of growth, by the trace replayed in 60 digits.
+
+    pi/2 is a number like others: where gravity misses a joint there, its poles are near zero, and not at zero.
+    """
+    robot = made(links, gravity)
+    trace, n = traced(robot), robot.n
+    arguments = (np.array(q), np.array(qd), np.zeros(n), np.zeros(len(robot.joints)), np.zeros(3))
+    found = found_poles(Entries.at(trace, [each[None] for each in arguments]).systems(list(range(n)))[0])
+    with mp.workdps(60):
+        left = sorted(poles(*matrices(trace, *arguments)), key=abs)
+        at_zero = sum(pole.count for pole in found if pole.free)
+        assert at_zero == zeros
+        for pole in sorted((pole for pole in found if not pole.free), key=lambda pole: -abs(pole.value)):
+            for value in (pole.value, pole.value.conjugate())[: pole.count]:
+                nearest = min(left, key=lambda s: abs(s - value))
+                left.remove(nearest)
+                assert abs(nearest - value) <= pole.error
+                assert abs(nearest.real - value.real) <= pole.growth_error
+        assert len(left) == at_zero
+
+
+def test_zeros_of_a_file_are_symmetry_whatever_the_posture():
+    """Gravity along the joints by exact quarter turns, or none: free coordinates at every angle."""
+    links = """
+  - {name: a, joint: {type: revolute, name: q1}, pose: {rpy: [-pi/2, 0, 0]}, rigid: {mass: 2, com: [1, 0.1, 0.2]}}
+  - {name: b, joint: {type: revolute, name: q2}, pose: {xyz: [0.7, 0, 0]}, rigid: {mass: 2, com: [1, 0.1, 0.2]}}
+"""
+    for gravity in ("[0, -9.81, 0]", "[0, 0, 0]"):
+        answer = about(made(links, gravity), {"q1": np.pi / 2, "q2": -np.pi})
+        assert answer.summary["free_coordinates"] == 2 and not answer.arrays["poles"].values.any()
 
 
 def test_moving_joints_are_locked_in_words_too():

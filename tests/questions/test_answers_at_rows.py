@@ -65,6 +65,19 @@ def test_linear_models_at_rows_are_those_of_the_points():
     assert rows.summary["largest_h_L"] == max(point.summary["largest_h_L"] for point in points)
 
 
+def test_no_row_depends_on_how_many_are_asked_together():
+    """Nine coordinates, more rows than are solved at a time: every part of the rows has the same bits."""
+    robot, rng = kronbot.load("canadarm"), np.random.default_rng(0)
+    q, qd = rng.uniform(-2, 2, (40, 3)), rng.uniform(-1, 1, (40, 3))
+    q[::5], qd[::3] = 0.0, 0.0
+    for asked in (lambda rows: robot.linearize(q[rows], qd[rows]), lambda rows: robot.modes(q[rows])):
+        whole = asked(slice(0, 40))
+        for rows in (slice(0, 1), slice(31, 33), slice(12, 19)):
+            for name, array in asked(rows).arrays.items():
+                inside = tuple(map(slice, array.values.shape[1:]))
+                np.testing.assert_array_equal(array.values, whole[name][(rows, *inside)], err_msg=name)
+
+
 def test_equilibria_at_rows_say_where_they_are():
     robot = kronbot.load("khang")
     angles = {"qa": [0.0, 0.5, "pi/4"]}
@@ -157,9 +170,11 @@ def test_the_first_row_that_fails_leaves_nothing():
     assert caught.value.partial is None
 
 
-@pytest.mark.parametrize(("question", "kind"), [("modes", Vibrations), ("linearize", Linearization)])
-def test_a_ctrl_c_keeps_the_rows_before(question, kind, monkeypatch):
-    at, begun = kind.at, []
+@pytest.mark.parametrize(
+    ("question", "kind", "step"), [("modes", Vibrations, "at"), ("linearize", Linearization, "_answer")]
+)
+def test_a_ctrl_c_keeps_the_rows_before(question, kind, step, monkeypatch):
+    at, begun = getattr(kind, step), []
 
     def interrupted(self, *given):
         begun.append(given)
@@ -167,7 +182,7 @@ def test_a_ctrl_c_keeps_the_rows_before(question, kind, monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return at(self, *given)
 
-    monkeypatch.setattr(kind, "at", interrupted)
+    monkeypatch.setattr(kind, step, interrupted)
     robot = kronbot.load("khang")
     with pytest.raises(Interrupted, match="interrupted after 2 of 4 cases") as caught:
         getattr(robot, question)(q=[[0.0], [0.1], [0.2], [0.3]])

@@ -1,13 +1,17 @@
 """Joints beyond their limits: named once each, with the amount and the time, but not for rounding."""
 
+import pickle
+
 import numpy as np
 import pytest
 from robots_in_tests import model
 from scipy.optimize import brentq
 
 from kronbot.cli.main import run as command_line
+from kronbot.errors import Interrupted
 from kronbot.library.robot import Robot
 from kronbot.questions.limits import passings
+from kronbot.questions.result import joined
 
 ARM = """
 kronbot: 1
@@ -84,11 +88,13 @@ def test_commands_at_a_point_and_at_rows():
     assert list(robot.taylor(q=beyond).warnings) == told
     rows = robot.jacobian([default, beyond, beyond])
     assert list(rows.warnings) == [
-        "q1 is beyond its limit of -1.0472 rad in some of the rows",
-        "q2 is beyond its limit of 1 m in some of the rows",
+        f"{words.replace(' by ', ' by up to ')}, in 2 of 3 cases, first in case 2" for words in told
     ]
-    sweep = robot.statics(angles={"q1": [0, 1, 1.5, 2], "q2": [0.5]})
-    assert sweep.warnings == ["q1 is beyond its limit of 1.0472 rad by up to 0.953 rad, first in case 3"]
+    for ask in (robot.hessian, robot.dynamics, robot.modes, robot.linearize, robot.statics):
+        assert list(ask([default, beyond, beyond]).warnings) == list(rows.warnings), ask
+        assert list(ask([beyond]).warnings) == told, ask
+    (told,) = robot.statics(angles={"q1": [0, 1, 1.5, 2], "q2": [0.5]}).warnings
+    assert told == "q1 is beyond its limit of 1.0472 rad by up to 0.953 rad, in 2 of 4 cases, first in case 3"
     assert not robot.jacobian([np.nextafter(np.pi / 3, 2), 1, 0]).warnings
 
 
@@ -100,9 +106,43 @@ def test_on_the_command_line(tmp_path, capsys):
     assert capsys.readouterr().err == "warning: q1 is beyond its limit of 1.0472 rad by 0.953 rad\n"
     assert command_line(["modes", str(file), "--q", "2,0.5,0", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-    rows.write_text("q1,q2\n" + "0,0.5\n" * 5 + "1.5,0.5\n" * 70_000)
+    rows.write_text("q1,q2\n" + "0,0.5\n" * 5 + "1.5,0.5\n" * 69_999 + f"{np.pi / 3 + 1},0.5\n")
     assert command_line(["jacobian", str(file), "--q", f"@{rows}", "--format", "csv", "--array", "J_T"]) == 0
-    assert capsys.readouterr().err == "warning: q1 is beyond its limit of 1.0472 rad in some of the rows\n"
+    told = "q1 is beyond its limit of 1.0472 rad by up to 1 rad, in 70000 of 70005 cases, first in case 6"
+    assert capsys.readouterr().err == f"warning: {told}\n"
+
+
+def test_a_joint_beyond_both_limits_is_told_of_each():
+    """Cases are those beyond the limit that is named; blocks of rows, pickled or not, are told as one answer."""
+    robot = arm()
+    rows = np.array([[q1, 0.5, 0] for q1 in (0, 2, -2, 0, 3)])
+    told = list(robot.jacobian(rows).warnings)
+    assert told == [
+        "q1 is beyond its limit of -1.0472 rad by up to 0.953 rad, in 1 of 5 cases, first in case 3",
+        "q1 is beyond its limit of 1.0472 rad by up to 1.95 rad, in 2 of 5 cases, first in case 2",
+    ]
+    blocks = [pickle.loads(pickle.dumps(robot.jacobian(part))) for part in (rows[:3], rows[3:4], rows[4:])]
+    assert sorted(joined(blocks).warnings) == told
+
+
+def test_rows_that_are_not_answered_are_not_told(monkeypatch):
+    robot = arm()
+
+    def stop(share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as stopped:
+        robot.modes([[0, 0.5, 0], [0, 0.5, 0], [2, 0.5, 0]], progress=stop)
+    assert stopped.value.partial.summary["cases"] == 2
+    assert not stopped.value.partial.warnings
+
+
+def test_a_linear_model_along_a_motion_beyond_a_limit():
+    swing = "motion: {q1: {type: sinusoid, amplitude: 61*deg, frequency: 1}}"
+    (low, high) = sorted(arm(swing).linearize_along().warnings)
+    assert low.startswith("q1 is beyond its limit of -1.0472 rad by up to 0.0175 rad, first at t = 4.5")
+    assert high.startswith("q1 is beyond its limit of 1.0472 rad by up to 0.0175 rad, first at t = 1.39")
 
 
 def test_the_overshoot_of_a_spline_is_not_told():

@@ -51,19 +51,19 @@ def test_craig_bampton_shapes_come_close_to_a_fine_beam():
 
 @pytest.mark.parametrize("solver", ["rodas", "dop853", "radau"])
 def test_other_integrators_agree_with_cvodes(solver):
-    """Half a second of the arm: all integrators converge to the same motion."""
-    robot = kronbot.load("canadarm", order="1").model
+    """Half a second under gravity and control: all integrators converge to the same motion."""
+    robot = kronbot.load("khang", order="1").model
     series = [run(robot, duration=0.5, step=0.1, rtol=1e-9, solver=name).result.series for name in ("cvodes", solver)]
     assert np.abs(columns(series[0], *robot.coordinates) - columns(series[1], *robot.coordinates)).max() < 1e-7
 
 
 @pytest.mark.parametrize("order", ["1", "2"])
 def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order):
-    """No gravity, damping or torque: 10 s at rtol 1e-10; the first axis is fixed, its momentum constant."""
+    """No gravity, damping or torque: 4 s at rtol 1e-10; the first axis is fixed, its momentum constant."""
     free = SPATIAL_ARM | {"gravity": [0, 0, 0]}
     robot, oracle = model(free, order), Lagrangian(free, int(order))
     rates = dict(zip(robot.coordinates, (0.5, 0.3, *[0.05] * robot.n), strict=False))
-    answer = run(robot, duration=10.0, step=0.5, rtol=1e-10, qd=rates)
+    answer = run(robot, duration=4.0, step=0.5, rtol=1e-10, qd=rates)
     assert answer.result.summary["complete"] is True
     assert answer.result.summary["energy_drift"] < 1e-8
     series = answer.result.series
@@ -189,7 +189,7 @@ def test_bad_questions_are_refused():
     with pytest.raises(UsageError, match="m1.*parameters"):
         run(kronbot.load("stacker").model, duration=1.0)
     with pytest.raises(UsageError, match="waist"):
-        run(kronbot.load("torso").model, duration=0.1, q={"waist": 0.3})
+        run(kronbot.load("torso", order="0").model, duration=0.1, q={"waist": 0.3})
 
 
 def test_the_family_of_an_integrator_is_chosen_by_its_cost(monkeypatch):

@@ -10,7 +10,6 @@ from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.motion.equations import equations
-from kronbot.questions.initial_state import start_of
 
 ARM = """
 kronbot: 1
@@ -90,7 +89,7 @@ def test_how_it_is_asked_for(tmp_path, capsys):
     text = ARM.replace("DRIVE", "{motion: HELD}").replace("HELD", HELD)
     file.write_text(text.replace("simulate: {", "simulate: {start: equilibrium, "))
     by_file = kronbot.load(str(file))
-    assert (start_of(by_file.model), start_of(arm().model)) == ("equilibrium", "straight")
+    assert [each.model.file.simulate.start for each in (by_file, arm())] == ["equilibrium", "straight"]
     assert by_file.simulate()["upper.v1"][0] == arm().simulate(start="equilibrium")["upper.v1"][0] != 0
     assert by_file.simulate(start="straight")["upper.v1"][0] == 0
     assert command_line(["simulate", str(file), "--start", "straight", "--format", "csv", "--quiet"]) == 0

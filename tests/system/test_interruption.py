@@ -8,14 +8,17 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from importlib import import_module
 
 import casadi
 import pytest
 
+import kronbot
 from kronbot.cli import main
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, Interrupted
 from kronbot.system import interruption
 from kronbot.system.interruption import SIGNALS, interruptions
 
@@ -507,3 +510,39 @@ def test_orders_before_a_signal_are_kept(monkeypatch, capsys):
     assert answer["series"]["order"] == ["0", "0", "1"]
     assert answer["series"]["torque.qa"][:2] == rigid["torque.qa"]
     assert "arrays" not in answer  # no two orders to compare
+
+
+LIBRARY = {
+    "dynamics": lambda r: r.dynamics(q=[0.1, 0]).to_dict(),
+    "linearize": lambda r: r.linearize(q=[0.1, 0]).to_dict(),
+    "statics": lambda r: r.statics(q=[[0.1], [0.2]]).to_dict(),
+    "modes": lambda r: r.modes(q=[[0.1], [0.2]]).to_dict(),
+    "rows": lambda r: r.jacobian(q=[[0.1], [0.2]]).to_dict(),
+    "simulate": lambda r: r.simulate(0.02, 0.01).to_dict(),
+    "export": lambda r: r.export("inverse_dynamics").c(),
+    "symbolic": lambda r: r.symbolic(short=True).jacobian().to_dict(),
+}
+
+
+@pytest.mark.parametrize("question", LIBRARY)
+def test_in_the_library(question):
+    """A Ctrl-C is KeyboardInterrupt, or Interrupted with what there is, and the robot answers as one that met none."""
+    ask, chance = LIBRARY[question], random.Random(question)
+    whole = ask(kronbot.load("khang"))
+    begun = time.perf_counter()
+    assert ask(kronbot.load("khang")) == whole
+    took = time.perf_counter() - begun
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        robot = kronbot.load("khang")
+        for _ in range(4):
+            timer = threading.Timer(took * chance.random(), os.kill, (os.getpid(), signal.SIGINT))
+            with suppress(KeyboardInterrupt, Interrupted):
+                timer.start()
+                ask(robot)
+                timer.join()
+                time.sleep(0.1)
+            assert not timer.is_alive() or timer.join() is None
+        assert ask(robot) == whole
+    finally:
+        signal.signal(signal.SIGINT, before)

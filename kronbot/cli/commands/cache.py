@@ -7,14 +7,13 @@ from contextlib import suppress
 
 import click
 
+from kronbot.cli.input import options
 from kronbot.version import __version__
 
 
 @click.command(short_help="Compiled functions: where they are kept, how many there are, and how to remove them.")
 @click.option("--clear", is_flag=True, help="Remove all compiled functions.")
-@click.option(
-    "--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form."
-)
+@options.style_option("Form.", ["table", "json"])
 def cache(clear: bool, style: str) -> None:
     """Show the folder of compiled functions, or empty it.
 

@@ -11,10 +11,7 @@ from kronbot.cli.input.options import Output, Subject
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")
 @options.subject_options
 @options.output_options()
-def check(
-    subject: Subject,
-    out: Output,
-) -> None:
+def check(subject: Subject, out: Output) -> None:
     """Check the file of ROBOT and say what it describes.
 
     Every mistake is reported as file:line:column: message, and warnings likewise. Natural frequencies are those at

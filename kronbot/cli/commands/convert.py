@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import click
 
-from kronbot.cli.output.files import check_robot_file, keep_apart, save, shown
+from kronbot.cli.input import options
+from kronbot.cli.output.files import check_robot_file, keep_apart, put
+from kronbot.description.wording import shown_path as shown
 
 
 @click.command(short_help="A robot file from a URDF: rigid links, poses in place of Denavit-Hartenberg rows.")
 @click.argument("urdf", metavar="URDF")
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE (.yaml or .yml) instead of stdout.")
-@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there.")
+@options.output_option("Write to FILE (.yaml or .yml) instead of stdout.")
+@options.overwrite_option("Let -o replace a file that is there.")
 @click.option(
     "--tip", metavar="LINK", help="Link of the URDF whose frame is the endpoint; default: the only or deepest leaf."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@options.message_options
 def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, quiet: bool) -> None:
     """Write a robot file from URDF, a path or "-" for standard input.
 
@@ -30,7 +30,7 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
       kronbot convert arm.urdf --tip tool0 | kronbot check -
       xacro arm.urdf.xacro | kronbot convert - -o arm.yaml
     """
-    if output is not None and output != "-":
+    if output is not None:
         check_robot_file("-o", output, overwrite)
     keep_apart(urdf, "the URDF")
 
@@ -45,7 +45,4 @@ def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, qui
     if not quiet:
         for note in translation.notes:
             click.echo(f"{shown(source.name)}: {note}", err=True)
-    if output is None or output == "-":
-        click.echo(translation.text, nl=False)
-        return
-    save(output, translation.text.encode())
+    put(output, translation.text)

@@ -17,14 +17,7 @@ from kronbot.cli.input.options import Output, Subject
 @options.qdd_option
 @questions.symbolic_options
 @options.output_options(formulas=True)
-def dynamics(
-    subject: Subject,
-    q: str | None,
-    qd: str | None,
-    qdd: str | None,
-    formulas: Formulas,
-    out: Output,
-) -> None:
+def dynamics(subject: Subject, q: str | None, qd: str | None, qdd: str | None, formulas: Formulas, out: Output) -> None:
     """Equations of motion of ROBOT: M qdd + C_star (qd x qd) + g + K q + D qd = tau, x the Kronecker product.
 
     With --qd or --qdd also the Coriolis matrices C (Khang) and C_christoffel, and the forces tau of that motion.

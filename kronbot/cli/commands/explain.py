@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from kronbot.cli.input import options
 from kronbot.errors import UsageError
 
 FOLDER = Path(__file__).parents[1] / "explanations"
@@ -21,10 +22,8 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 @click.command(short_help="The model behind an answer: assumptions, equations, papers, limits.")
 @click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=topics)
-@click.option("-q", "--quiet", is_flag=True, expose_value=False, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def explain(topic: str | None) -> None:
+@options.message_options
+def explain(topic: str | None, quiet: bool) -> None:
     """Say what stands behind an answer: assumptions, equations and papers, what was corrected, limits.
 
     TOPIC is a command or a subject; without one they are listed.

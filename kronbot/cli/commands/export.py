@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ import click
 
 from kronbot.cli.input import options
 from kronbot.cli.input.options import Output, Subject
-from kronbot.cli.output.files import check_place, save, shown
+from kronbot.cli.output.files import check_place, save_together
 from kronbot.compute.symbolic.naming import c_prefix
 from kronbot.description import choices
+from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,41 +67,33 @@ class Target:
             check_place("-o", str(path), self.overwrite)
         return paths
 
-    def contents(self, exported: Export) -> list[bytes]:
-        """What the files hold, in their order."""
-        return WRITERS[self.path.suffix](exported, self)
+    def contents(self, exported: Export, names: Sequence[str]) -> list[bytes]:
+        """What the files of these names hold."""
+        match self.path.suffix:
+            case ".c":
+                _, header = names
+                return [text.encode() for text in exported.c(header, prefix=self.prefix, real=self.real)]
+            case ".py":
+                return [exported.python().encode()]
+            case _:
+                from kronbot.compute.code.routine import saved
+
+                return [saved(routine) for routine in exported.package.routines]
 
 
 @click.command(short_help="Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.")
 @options.subject_options
 @click.option(
-    "--of", "of", metavar="FUNCTIONS", required=True, help="Names of functions separated by commas, or all of them."
+    "--of", metavar="FUNCTIONS", required=True, help="Names of functions separated by commas, or all of them."
 )
 @click.option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
-@click.option(
-    "--algorithm",
-    type=click.Choice(choices.ALGORITHMS),
-    default="recursive",
-    show_default=True,
-    help="Of forward dynamics.",
-)
+@options.choice_option("--algorithm", choices.ALGORITHMS, "recursive", "Of forward dynamics.")
 @options.frame_options
-@click.option(
-    "--real", type=click.Choice(choices.REALS), default="double", show_default=True, help="Type of numbers in C."
-)
+@options.choice_option("--real", choices.REALS, "double", "Type of numbers in C.")
 @click.option("--prefix", metavar="NAME", help="What C names begin with; default: made from the robot's name.")
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
-    help="How to print the list of functions on stdout.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@options.style_option("How to print the list of functions on stdout.")
+@options.overwrite_option("Replace files that are there.")
+@options.message_options
 def export(
     subject: Subject,
     of: str,
@@ -157,27 +151,8 @@ def export(
         raise UsageError(f"--of {of!r} names no function; there are {', '.join(FUNCTIONS)}")
     paths = target.files(chosen)
     exported = model.export(*chosen, algorithm=algorithm, frame=frame, axes=axes)
-    for path, content in zip(paths, target.contents(exported), strict=True):
-        save(str(path), content)
+    save_together([str(path) for path in paths], partial(target.contents, exported))
     out.render(_listing(exported.package, paths))
-
-
-def _c(exported: Export, target: Target) -> list[bytes]:
-    texts = exported.c(target.path.with_suffix(".h").name, prefix=target.prefix, real=target.real)
-    return [text.encode() for text in texts]
-
-
-def _python(exported: Export, target: Target) -> list[bytes]:
-    return [exported.python().encode()]
-
-
-def _casadi(exported: Export, target: Target) -> list[bytes]:
-    from kronbot.compute.code.routine import saved
-
-    return [saved(routine) for routine in exported.package.routines]
-
-
-WRITERS: dict[str, Callable[[Export, Target], list[bytes]]] = {".c": _c, ".py": _python, ".casadi": _casadi}
 
 
 def _listing(package: Package, paths: list[Path]) -> Result:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from kronbot.cli.output.files import check_robot_file, save, shown
+from kronbot.cli.input import options
+from kronbot.cli.output.files import check_robot_file, put
+from kronbot.description.wording import shown_path as shown
 
 
 @click.command(short_help="A commented robot file to start from.")
-@click.argument("file", metavar="[FILE]", required=False)
-@click.option("--overwrite", is_flag=True, help="Replace FILE where it is there.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.argument("file", metavar="[FILE]", required=False, callback=options.or_stdout)
+@options.overwrite_option("Replace FILE where it is there.")
+@options.message_options
 def init(file: str | None, overwrite: bool, quiet: bool) -> None:
     """Write a robot file that explains itself to FILE (.yaml or .yml), or to stdout.
 
@@ -26,10 +26,8 @@ def init(file: str | None, overwrite: bool, quiet: bool) -> None:
     """
     from kronbot.description.shipped import starter
 
-    if file is None or file == "-":
-        click.echo(starter(), nl=False)
-        return
-    check_robot_file("init", file, overwrite)
-    save(file, starter().encode())
-    if not quiet:
+    if file is not None:
+        check_robot_file("init", file, overwrite)
+    put(file, starter())
+    if file is not None and not quiet:
         click.echo(f"kronbot check {shown(file)} says what it describes", err=True)

@@ -20,13 +20,7 @@ from kronbot.cli.input.options import Output, Subject
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True)
 def jacobian(
-    subject: Subject,
-    frame: str,
-    axes: str,
-    q: str | None,
-    qd: str | None,
-    formulas: Formulas,
-    out: Output,
+    subject: Subject, frame: str, axes: str, q: str | None, qd: str | None, formulas: Formulas, out: Output
 ) -> None:
     """Jacobians J_T, J_R of a frame of ROBOT: velocity J_T qd, angular velocity J_R qd.
 

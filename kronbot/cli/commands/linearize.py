@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
-from kronbot.cli.input.asking import Formulas
+from kronbot.cli.input.asking import POINTS, Formulas
 from kronbot.cli.input.options import Output, Quantity, Subject
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
+    from kronbot.library.robot import Robot
     from kronbot.questions.result import Result
+
+OF_MOTION = ("duration", "step", "period")
+OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic"
 
 
 class Moving(click.Command):
@@ -37,12 +41,7 @@ class Moving(click.Command):
 @options.q_option
 @options.qd_option
 @options.qdd_option
-@click.option(
-    "--tau",
-    metavar="VALUES",
-    shell_complete=completion.joint_values,
-    help="Joint torques in h_L; default: those of the rigid arm.",
-)
+@options.values_option("--tau", "Joint torques in h_L; default: those of the rigid arm.", completion.joint_values)
 @click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
 @click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
 @click.option(
@@ -65,24 +64,7 @@ class Moving(click.Command):
 @click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True, pair=True)
-def linearize(
-    subject: Subject,
-    q: str | None,
-    qd: str | None,
-    qdd: str | None,
-    tau: str | None,
-    force: str | None,
-    equilibrium: bool,
-    motion: str | None,
-    duration: float | None,
-    step: float | None,
-    period: float | None,
-    lock: str | None,
-    inputs: str,
-    outputs: str,
-    formulas: Formulas,
-    out: Output,
-) -> None:
+def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -> None:
     """Linear model M_L y'' + D_L y' + K_L y = h_L of ROBOT, y being the deviation from the basic motion.
 
     About a point (--q, --qd, --qdd; torques of the rigid arm unless --tau), about an --equilibrium, or along the file's
@@ -99,49 +81,46 @@ def linearize(
       kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
     """
     out.check()
-    at = {"q": q, "qd": qd, "qdd": qdd}
+    at = {word: asked[word] for word in POINTS}
     formulas.check(at)
     formulas.check_picture(out.plot)
-    along = motion is not None
-    if along and (equilibrium or formulas.style is not None or any(at.values()) or tau or force):
-        raise UsageError("--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic")
-    if formulas.style is not None and (equilibrium or tau or force):
+    if formulas.style is not None and asked["motion"] is not None:
+        raise UsageError(OF_FILE)
+    if formulas.style is not None and any(asked[word] for word in ("equilibrium", "tau", "force")):
         raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
-    if not along and (duration or step or period):
-        raise UsageError("--duration, --step and --period go with --motion")
-    robot = subject.load(out)
+    robot, question, put = along_or_at(subject.load(out), asked)
 
-    from kronbot.cli.input.points import all_rows, demand_point_to_draw, of_joints
-    from kronbot.description.yaml.source import Source
-
-    if along:
-        moving = robot.with_motion(motion) if motion else robot
-        if motion:
-            options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
-        out.answer(
-            f"linear models of {robot.name}",
-            lambda progress: moving.linearize_along(
-                lock=lock, duration=duration, step=step, period=period, progress=progress
-            ),
-        )
-        return
-    demand_point_to_draw(out.plot, at)
+    from kronbot.cli.input.given import arguments
+    from kronbot.cli.input.points import demand_point_to_draw
 
     def ask(progress: Callable[[float], None]) -> Result:
         def numeric() -> Result:
-            return robot.linearize(
-                **all_rows(robot.model, at),
-                tau=of_joints(robot.model, tau, "--tau"),
-                force=(0.0, 0.0, 0.0) if force is None else force.split(","),
-                equilibrium=equilibrium,
-                lock=lock or (),
-                inputs=inputs,
-                outputs=outputs,
-                progress=progress,
-            )
+            found: Result = getattr(robot, question)(**arguments(robot.model, put, rows=True), progress=progress)
+            return found
 
-        return next(
-            questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock or ()), out.array)
-        )
+        lock = asked["lock"] or ()
+        return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock), out.array))
 
+    demand_point_to_draw(out.plot, at)
     out.answer(f"linear models of {robot.name}", ask)
+
+
+def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dict[str, Any]]:
+    """The robot that is asked, the question of the library that is meant, and the options that it has.
+
+    Raises UsageError for options that do not go together.
+    """
+    motion = asked["motion"]
+    others = {word: value for word, value in asked.items() if word != "motion"}
+    if motion is None:
+        if any(asked[word] for word in OF_MOTION):
+            raise UsageError("--duration, --step and --period go with --motion")
+        return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION}
+    if any(asked[word] for word in (*POINTS, "tau", "force", "equilibrium")):
+        raise UsageError(OF_FILE)
+    if motion:
+        from kronbot.description.yaml.source import Source
+
+        robot = robot.with_motion(motion)
+        options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
+    return robot, "linearize_along", {word: others[word] for word in ("lock", *OF_MOTION)}

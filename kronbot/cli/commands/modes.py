@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kronbot.cli.input import options
@@ -16,13 +18,7 @@ from kronbot.cli.input.options import Output, Subject
     "--convergence", type=click.IntRange(1, 64), metavar="N", help="Frequencies over 1 ... N modes a direction."
 )
 @options.output_options(plot=True)
-def modes(
-    subject: Subject,
-    q: str | None,
-    qd: str | None,
-    convergence: int | None,
-    out: Output,
-) -> None:
+def modes(subject: Subject, out: Output, **asked: Any) -> None:
     """Modes of ROBOT about its straight posture at the joints of --q, spinning with the rates of --qd.
 
     With joints locked and with joints free; joints that spin stay locked in both. Gravity and spin enter the stiffness.
@@ -37,11 +33,9 @@ def modes(
     out.check()
     robot = subject.load(out)
 
-    from kronbot.cli.input.points import all_rows, demand_point_to_draw
+    from kronbot.cli.input.given import arguments
+    from kronbot.cli.input.points import demand_point_to_draw
 
-    at = {"q": q, "qd": qd}
-    demand_point_to_draw(out.plot, at)
-    out.answer(
-        f"modes of {robot.name}",
-        lambda progress: robot.modes(**all_rows(robot.model, at), convergence=convergence, progress=progress),
-    )
+    demand_point_to_draw(out.plot, asked)
+    given = arguments(robot.model, asked, rows=True)
+    out.answer(f"modes of {robot.name}", lambda progress: robot.modes(**given, progress=progress))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from kronbot.cli.input import options
 from kronbot.cli.input.completion import shipped
 from kronbot.errors import UsageError
 from kronbot.version import __version__
@@ -21,13 +22,8 @@ _MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)")
 
 @click.command(short_help="The shipped robots, or the file of one of them to start from.")
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=shipped)
-@click.option(
-    "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="What to print on stdout.",
-)  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@options.style_option()
+@options.message_options
 def robots(name: str | None, style: str, quiet: bool) -> None:
     """List the robots that come with kronbot: joints, modal coordinates, what they are.
 

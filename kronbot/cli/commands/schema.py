@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from kronbot.cli.output.files import check_target, save, shown
+from kronbot.cli.input import options
+from kronbot.cli.output.files import check_target, put
+from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
 
 
 @click.command(short_help="JSON Schema of the robot file, for editors that check and complete while one types.")
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE (.json) instead of stdout.")
-@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors.")
-# main.py looks for --debug itself, since errors are its business.
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@options.output_option("Write to FILE (.json) instead of stdout.")
+@options.overwrite_option("Let -o replace a file that is there.")
+@options.message_options
 def schema(output: str | None, overwrite: bool, quiet: bool) -> None:
     """Write the JSON Schema of the robot file: keys, what each may hold, units and defaults.
 
@@ -34,13 +34,9 @@ def schema(output: str | None, overwrite: bool, quiet: bool) -> None:
       kronbot schema | jq '."$defs".Flexible.properties | keys'
     """
     check_target(output, overwrite)
-    if output is not None and output != "-" and Path(output).suffix != ".json":
+    if output is not None and Path(output).suffix != ".json":
         raise UsageError(f"-o {shown(output)}: a schema is a .json file")
 
     from kronbot.description.json_schema import robot_file_schema
 
-    text = json.dumps(robot_file_schema(), indent=2, ensure_ascii=False) + "\n"
-    if output is None or output == "-":
-        click.echo(text, nl=False)
-        return
-    save(output, text.encode())
+    put(output, json.dumps(robot_file_schema(), indent=2, ensure_ascii=False) + "\n")

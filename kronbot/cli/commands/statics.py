@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
 from kronbot.description import choices
-from kronbot.errors import UsageError
-
-if TYPE_CHECKING:
-    from kronbot.questions.result import Result
 
 
 @click.command(short_help="Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.")
@@ -46,24 +41,14 @@ if TYPE_CHECKING:
     metavar="LINK=FX,FY,FZ",
     help="Dead load along a beam, N/m, in every case.",
 )
-@click.option(
-    "--tau",
-    metavar="VALUES",
-    shell_complete=completion.joint_values,
-    help="Torques of some joints by name: their angles are solved for, starting at --q.",
+@options.values_option(
+    "--tau", "Torques of some joints by name: their angles are solved for, starting at --q.", completion.joint_values
 )
-@click.option(
-    "--calibration",
-    metavar="VALUES",
-    shell_complete=completion.joint_values,
-    help="Joints where gauges read zero, without loads: adds curvature_relative.",
+@options.values_option(
+    "--calibration", "Joints where gauges read zero, without loads: adds curvature_relative.", completion.joint_values
 )
-@click.option(
-    "--solver",
-    type=click.Choice(choices.STATIC_SOLVERS),
-    default="newton",
-    show_default=True,
-    help="Full equilibrium, or Piedboeuf's: first order in deflections.",
+@options.choice_option(
+    "--solver", choices.STATIC_SOLVERS, "newton", "Full equilibrium, or Piedboeuf's: first order in deflections."
 )
 @click.option(
     "--buckling",
@@ -71,20 +56,7 @@ if TYPE_CHECKING:
     help="Also the smallest multiple of the loads that makes the stiffness singular (one case).",
 )
 @options.output_options(plot=True)
-def statics(
-    subject: Subject,
-    q: str | None,
-    angles: tuple[str, ...],
-    forces: str | None,
-    moments: str | None,
-    loads: tuple[str, ...],
-    distributed: tuple[str, ...],
-    tau: str | None,
-    calibration: str | None,
-    solver: str,
-    buckling: bool,
-    out: Output,
-) -> None:
+def statics(subject: Subject, out: Output, **asked: Any) -> None:
     """Equilibria of ROBOT at given joint angles: the sweep of its file, or of --angles, --forces and --moments.
 
     Loads are dead: they keep their direction in the base frame. A row holds joint torques, tip deflections and
@@ -101,32 +73,12 @@ def statics(
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
     out.check(arrays=("compliance", "stiffness"))
-    every = subject.order == "all"
-    robot = (replace(subject, order="2") if every else subject).load(out)
+    robot = (replace(subject, order="2") if subject.order == "all" else subject).load(out)
 
-    from kronbot.cli.input import sweeps
-    from kronbot.cli.input.points import all_rows, of_joints
-    from kronbot.library.answering import complete
-    from kronbot.library.statics import ask
+    from kronbot.cli.input.given import arguments
 
-    if every and buckling:
-        raise UsageError("--buckling goes with one order")
-    asked = ask(
-        robot.model,
-        all_rows(robot.model, {"q": q})["q"],
-        sweeps.angles_by_joint(robot.model, angles),
-        sweeps.vectors(forces, "--forces"),
-        sweeps.vectors(moments, "--moments"),
-        sweeps.loads(loads, "--load", "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz", (3, 6)),
-        sweeps.loads(distributed, "--distributed", "LINK=fx,fy,fz", (3,)),
-        of_joints(robot.model, tau, "--tau"),
-        of_joints(robot.model, calibration, "--calibration"),
-        solver,
+    given = arguments(robot.model, asked, rows=True)
+    out.answer(
+        f"statics of {robot.name}",
+        lambda progress: robot.statics(**given, order=subject.order, progress=progress),
     )
-
-    def answer(progress: Callable[[float], None]) -> Result:
-        if every:
-            return complete(asked.side_by_side(progress))
-        return complete(asked.with_buckling(progress) if buckling else asked.answer(progress))
-
-    out.answer(f"statics of {robot.name}", answer)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from kronbot.cli.input import completion, options
+from kronbot.cli.input import options
 from kronbot.cli.input.options import Output, Subject
 from kronbot.description import choices
 
 
 @click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
 @options.subject_options
-@click.option(
-    "--of",
-    "of",
-    type=click.Choice(choices.EXPANDED),
-    default="M",
-    show_default=True,
-    help="What to expand.",
-)
+@options.choice_option("--of", choices.EXPANDED, "M", "What to expand.")
 @click.option(
     "--terms",
     type=click.IntRange(0, choices.TERMS),
@@ -27,24 +22,10 @@ from kronbot.description import choices
     help="Highest power of the expansion.",
 )
 @options.q_of_one_point_option
-@click.option(
-    "--delta",
-    metavar="VALUES",
-    shell_complete=completion.coordinates,
-    help="Change of q: the expansion there, the exact value and the error.",
-)
+@options.values_option("--delta", "Change of q: the expansion there, the exact value and the error.")
 @options.frame_options
 @options.output_options()
-def taylor(
-    subject: Subject,
-    of: str,
-    terms: int,
-    q: str | None,
-    delta: str | None,
-    frame: str,
-    axes: str,
-    out: Output,
-) -> None:
+def taylor(subject: Subject, out: Output, **asked: Any) -> None:
     """Taylor coefficients d^k/dq^k of a matrix of ROBOT at --q, Khang derivatives of s n^k columns.
 
     With --delta the expansion there, by directional derivatives whose cost does not grow as n^k, beside the exact
@@ -59,7 +40,6 @@ def taylor(
     out.check()
     robot = subject.load(out)
 
-    from kronbot.cli.input.points import values
+    from kronbot.cli.input.given import arguments
 
-    at, change = values(robot.model, q, "--q"), values(robot.model, delta, "--delta")
-    out.render(robot.taylor(of, terms, at, change, frame=frame, axes=axes))
+    out.render(robot.taylor(**arguments(robot.model, asked)))

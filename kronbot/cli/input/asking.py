@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from kronbot.cli.input.options import Quantity, gathered
+from kronbot.cli.input.options import Quantity, gathered, together
 from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kronbot.library.symbolic import Symbolic
     from kronbot.questions.result import Result
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
+# Points, of which there may be rows.
+POINTS = ("q", "qd", "qdd")
 # Time to simplify formulas before the best form so far is taken, s.
 PATIENCE = 20.0
 
@@ -56,24 +56,18 @@ def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, secon
     return Formulas(style, short, cse, PATIENCE if seconds is None else seconds)
 
 
-def symbolic_options(command: Command) -> Command:
-    """--symbolic, --latex, --short, --cse and --seconds, as ``formulas``."""
-    command = gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"])(command)
-    for option in (
-        click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
-        click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
-        click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
-        click.option("--latex", is_flag=True, help="Short for --symbolic latex."),
-        click.option(
-            "--symbolic",
-            is_flag=False,
-            flag_value="text",
-            type=click.Choice(choices.STYLES),
-            help="Formulas in place of numbers: text, latex or python.",
-        ),
-    ):
-        command = option(command)
-    return command
+# --symbolic, --latex, --short, --cse and --seconds, as ``formulas``.
+symbolic_options = together(
+    click.option(
+        "--symbolic", is_flag=False, flag_value="text", type=click.Choice(choices.STYLES),
+        help="Formulas in place of numbers: text, latex or python.",
+    ),
+    click.option("--latex", is_flag=True, help="Short for --symbolic latex."),
+    click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
+    click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
+    click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
+    gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"]),
+)  # fmt: skip
 
 
 def answer(

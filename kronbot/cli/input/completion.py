@@ -22,6 +22,8 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from kronbot.description import names
+
 if TYPE_CHECKING:
     from kronbot.description.schema import RobotFile
 
@@ -119,32 +121,28 @@ def shipped(ctx: click.Context, param: click.Parameter, incomplete: str) -> Item
 @_safely
 def coordinates(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """``NAME=VALUE,NAME=VALUE`` over the coordinates at the order that is asked for."""
-    from kronbot.description import names
-
     return _assignments(names.coordinates(_robot(ctx), ctx.params.get("order") or "2"), incomplete)
 
 
 @_safely
 def joint_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """``JOINT=VALUE,JOINT=VALUE``."""
-    from kronbot.description import names
-
     return _assignments(names.joints(_robot(ctx)), incomplete)
 
 
-@_safely
-def joint(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """``JOINT=...``, one joint."""
-    from kronbot.description import names
+def _of(known: Callable[[RobotFile], Iterable[str]]) -> Completer:
+    """``NAME=...``, one of the names that the robot has."""
+    return _safely(lambda ctx, param, incomplete: _assignment(known(_robot(ctx)), incomplete))
 
-    return _assignment(names.joints(_robot(ctx)), incomplete)
+
+joint = _of(names.joints)
+frame_load = _of(lambda robot: names.moving_frames(link.name for link in robot.links))
+beam_load = _of(names.beams)
 
 
 @_safely
 def joints(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """``JOINT,JOINT`` or ``all``."""
-    from kronbot.description import names
-
     head, comma, piece = incomplete.rpartition(",")
     free = [name for name in names.joints(_robot(ctx)) if name not in _given(head)]
     return _items([head + comma + name for name in (free if comma else ["all", *free])], incomplete)
@@ -153,8 +151,6 @@ def joints(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items
 @_safely
 def frame(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """A frame, or ``base-to:A,B``."""
-    from kronbot.description import names
-
     known = names.frames(_robot(ctx))
     if not incomplete.startswith("base-to:"):
         return _items(known, incomplete) + _items(["base-to:"], incomplete, more=True)
@@ -162,22 +158,6 @@ def frame(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     if comma:
         return _items([f"{head},{name}" for name in known], incomplete)
     return _items([f"base-to:{name}," for name in known], incomplete, more=True)
-
-
-@_safely
-def frame_load(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """``FRAME=...``: a frame that a load can act on."""
-    from kronbot.description import names
-
-    return _assignment(names.moving_frames(link.name for link in _robot(ctx).links), incomplete)
-
-
-@_safely
-def beam_load(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """``LINK=...``: a flexible link."""
-    from kronbot.description import names
-
-    return _assignment(names.beams(_robot(ctx)), incomplete)
 
 
 @_safely
@@ -189,6 +169,16 @@ def parameter(ctx: click.Context, param: click.Parameter, incomplete: str) -> It
         for name, value in held.items()
         if f"{name}=".startswith(incomplete)
     ]
+
+
+@_safely
+def varied(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """``NAME=...``: what a sweep may vary, parameters first, then coordinates, rates and options."""
+    from kronbot.description import names
+
+    robot = _robot(ctx)
+    coordinates = names.coordinates(robot, ctx.params.get("order") or "2")
+    return _assignment([*robot.parameters, *coordinates, *(f"{name}_dot" for name in coordinates), "order"], incomplete)
 
 
 def _robot(ctx: click.Context) -> RobotFile:

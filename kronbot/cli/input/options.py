@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from kronbot.cli.input import completion
-from kronbot.cli.output.files import check_place, check_target, keep_apart, save
-from kronbot.cli.output.messages import show_doubts, show_warnings
+from kronbot.cli.output.files import check_place, check_target, keep_apart, save, tell
+from kronbot.cli.output.messages import escaped, show_doubts, show_warnings
 from kronbot.compute.native import policy
 from kronbot.description import choices
 from kronbot.errors import Interrupted, KronbotError, UsageError
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from kronbot.library.robot import Robot
     from kronbot.questions.result import Result
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+# Characters of a reason that a note repeats; --debug shows all of it.
+REASON = 300
 
 
 class Quantity(click.ParamType[float]):
@@ -121,17 +124,18 @@ class Output:
     def render_blocks(self, answers: Iterator[Result]) -> None:
         """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
         from kronbot.cli.output.render import render_blocks
+        from kronbot.questions.limits import Blocks
 
-        doubts: dict[str, None] = {}
+        doubts = Blocks()
 
         def noted() -> Iterator[Result]:
             for result in answers:
-                doubts.update(dict.fromkeys(result.warnings))
+                doubts.add(result.warnings, int(result.summary.get("cases", 1)))
                 yield result
 
         render_blocks(noted(), self.style, self.output, self.array)
         if not self.quiet:
-            show_doubts(doubts)
+            show_doubts(doubts.told())
 
     def answer(self, title: str, ask: Callable[[Callable[[float], None]], Result]) -> None:
         """Ask with a progress bar, render the answer and draw it; of one that stops early what there is."""
@@ -157,7 +161,7 @@ class Output:
             raise stopped
 
 
-def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Callable[[Command], Command]:
+def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Decorator:
     """Hand the values of several options to a command as one object under a word."""
 
     def decorate(command: Command) -> Command:
@@ -166,111 +170,109 @@ def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Ca
             values[word] = make(**{name: values.pop(name) for name in names})
             return command(**values)
 
-        return cast("Command", gathering)
+        return gathering
 
     return decorate
 
 
-order_option = click.option(
-    "--order",
-    type=click.Choice(choices.ORDERS),
-    default="2",
-    show_default=True,
-    help="Kinematics of flexible links: 0 rigid, 1 first order, 2 with geometric stiffening, exact for any deflection.",
+def together(*options: Decorator) -> Decorator:
+    """Options as one decorator; help lists them in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def choice_option(name: str, known: Sequence[str], default: str, text: str) -> Decorator:
+    """One word of several."""
+    return click.option(name, type=click.Choice(known), default=default, show_default=True, help=text)
+
+
+def values_option(name: str, text: str, offered: completion.Completer = completion.coordinates) -> Decorator:
+    """Values of coordinates, or of what ``offered`` completes."""
+    return click.option(name, metavar="VALUES", shell_complete=offered, help=text)
+
+
+def style_option(text: str = "What to print on stdout.", known: Sequence[str] = ("table", "json", "csv")) -> Decorator:
+    """--format."""
+    return click.option("--format", "style", type=click.Choice(known), default="table", show_default=True, help=text)
+
+
+def or_stdout(context: click.Context, parameter: click.Parameter, name: str | None) -> str | None:
+    """The name of a file, None for stdout."""
+    return None if name == "-" else name
+
+
+def output_option(text: str) -> Decorator:
+    """-o: a file, or None for stdout."""
+    return click.option("-o", "--output", metavar="FILE", callback=or_stdout, help=text)
+
+
+def overwrite_option(text: str) -> Decorator:
+    """--overwrite, and what it lets be replaced."""
+    return click.option("--overwrite", is_flag=True, help=text)
+
+
+message_options = together(
+    click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
+    # main.py looks for --debug itself, since errors are its business.
+    click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
 )
 
-order_or_all_option = click.option(
-    "--order",
-    type=click.Choice([*choices.ORDERS, "all"]),
-    default="2",
-    show_default=True,
-    help="Kinematic order of flexible links, or all of them side by side with their differences.",
-)
-
-set_option = click.option(
-    "--set",
-    "settings",
-    metavar="NAME=VALUE",
-    multiple=True,
-    shell_complete=completion.parameter,
-    help="Give a parameter of the file another value; may be repeated.",
-)
-
-q_option = click.option(
-    "--q",
-    "q",
-    metavar="VALUES",
-    shell_complete=completion.coordinates,
-    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02, or @file.csv (kronbot explain rows).",
-)
-q_of_one_point_option = click.option(
-    "--q",
-    "q",
-    metavar="VALUES",
-    shell_complete=completion.coordinates,
-    help="Coordinates: 0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02 (others 0).",
-)
-qd_option = click.option(
-    "--qd",
-    "qd",
-    metavar="VALUES",
-    shell_complete=completion.coordinates,
-    help="Rates of the coordinates, written like --q.",
-)
-qdd_option = click.option(
-    "--qdd",
-    "qdd",
-    metavar="VALUES",
-    shell_complete=completion.coordinates,
-    help="Second derivatives, written like --q.",
-)
-
-
-def frame_options(command: Command) -> Command:
-    """--frame and --in: which frame, seen from where, in whose axes."""
-    for option in (
-        click.option(
-            "--in", "axes", type=click.Choice(choices.AXES), default="base", show_default=True,
-            help="Axes: of the base (the frame it is seen from), or of the moving frame.",
-        ),
-        click.option(
-            "--frame", default="endpoint", show_default=True, metavar="FRAME", shell_complete=completion.frame,
-            help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-def subject_options(command: Command) -> Command:
-    """ROBOT, --order and --set, as ``subject``."""
-    return set_option(order_option(subject_at(command)))
-
-
-def subject_at_every_order(command: Command) -> Command:
-    """The same where --order may also be ``all``."""
-    return set_option(order_or_all_option(subject_at(command)))
+_NAMED = "0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02"
+q_option = values_option("--q", f"Coordinates: {_NAMED}, or @file.csv (kronbot explain rows).")
+q_of_one_point_option = values_option("--q", f"Coordinates: {_NAMED} (others 0).")
+q_of_start_option = values_option("--q", f"First coordinates: {_NAMED}; default: of the motion.")
+qd_option = values_option("--qd", "Rates of the coordinates, written like --q.")
+qdd_option = values_option("--qdd", "Second derivatives, written like --q.")
+frame_options = together(
+    click.option(
+        "--frame", default="endpoint", show_default=True, metavar="FRAME", shell_complete=completion.frame,
+        help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
+    ),
+    click.option(
+        "--in", "axes", type=click.Choice(choices.AXES), default="base", show_default=True,
+        help="Axes: of the base (the frame it is seen from), or of the moving frame.",
+    ),
+)  # fmt: skip
 
 
 def _use_native(context: click.Context, parameter: click.Parameter, choice: str) -> None:
-    context.with_resource(policy.native(choice))
+    context.with_resource(policy.native(choice, _tell_interpreted))
 
 
-native_option = click.option(
-    "--native",
-    type=click.Choice(policy.CHOICES),
-    default="auto",
-    show_default=True,
-    expose_value=False,
-    callback=_use_native,
-    help="Compiled code: where it pays, always, or never. The answer is the same to the last bit.",
+def _tell_interpreted(why: str) -> None:
+    tell(f"warning: no native code, interpreted instead, with the same answer: {escaped(why)[:REASON]}")
+
+
+def _subject(orders: Sequence[str], order_help: str) -> Decorator:
+    return together(
+        click.option(
+            "--set", "settings", metavar="NAME=VALUE", multiple=True, shell_complete=completion.parameter,
+            help="Give a parameter of the file another value; may be repeated.",
+        ),
+        choice_option("--order", orders, "2", order_help),
+        click.argument("robot", metavar="ROBOT", shell_complete=completion.robots),
+        click.option(
+            "--native", type=click.Choice(policy.CHOICES), default="auto", show_default=True,
+            expose_value=False, callback=_use_native,
+            help="Compiled code: where it pays, always, or never. The answer is the same to the last bit.",
+        ),
+        gathered("subject", Subject, ["robot", "order", "settings"]),
+    )  # fmt: skip
+
+
+# ROBOT, --order and --set, as ``subject``; --native, which holds while the command runs.
+subject_options = _subject(
+    choices.ORDERS,
+    "Kinematics of flexible links: 0 rigid, 1 first order, 2 with geometric stiffening, exact for any deflection.",
 )
-
-
-def subject_at(command: Command) -> Command:
-    """ROBOT, gathered with --order and --set as ``subject``; --native, which holds while the command runs."""
-    gathering = native_option(gathered("subject", Subject, ["robot", "order", "settings"])(command))
-    return click.argument("robot", metavar="ROBOT", shell_complete=completion.robots)(gathering)
+subject_at_every_order = _subject(
+    [*choices.ORDERS, "all"], "Kinematic order of flexible links, or all of them side by side with their differences."
+)
 
 
 def _pair(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
@@ -282,43 +284,29 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
     return output, source
 
 
-PLOT = click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf.")
-PAIR = click.option(
-    "--pair",
-    metavar="OUTPUT,INPUT",
-    callback=_pair,
-    help="With --plot: of the frequency response; default: the first pair.",
-)
-
-
-def output_options(formulas: bool = False, plot: bool = False, pair: bool = False) -> Callable[[Command], Command]:
+def output_options(formulas: bool = False, plot: bool = False, pair: bool = False) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
     The answer may be ``formulas``, --plot draws it, the picture may be about a --pair.
     """
-    pictures = [option for option, wanted in ((PAIR, pair), (PLOT, plot)) if wanted]
-    words = ["style", "output", "array", "overwrite", "quiet", *["plot"] * plot, *["pair"] * pair]
+    pictures = {
+        "plot": click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
+        "pair": click.option(
+            "--pair", metavar="OUTPUT,INPUT", callback=_pair,
+            help="With --plot: of the frequency response; default: the first pair.",
+        ),
+    }  # fmt: skip
+    drawn = ["plot"] * plot + ["pair"] * pair
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
-
-    def decorate(command: Command) -> Command:
-        command = gathered("out", Output, words)(command)
-        for option in (
-            # main.py looks for --debug itself, since errors are its business.
-            click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
-            click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
-            click.option("--overwrite", is_flag=True, help="Let -o and --plot replace a file that is there."),
-            click.option("--array", "array", metavar="NAME", help="Answer with this array only; csv holds one."),
-            click.option("-o", "--output", metavar="FILE", help=f"Write to FILE, format by suffix: {suffixes}."),
-            click.option(
-                "--format", "style", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-                help="What to print on stdout.",
-            ),
-            *pictures,
-        ):  # fmt: skip
-            command = option(command)
-        return command
-
-    return decorate
+    return together(
+        *(pictures[word] for word in drawn),
+        style_option(),
+        output_option(f"Write to FILE, format by suffix: {suffixes}."),
+        click.option("--array", metavar="NAME", help="Answer with this array only; csv holds one."),
+        overwrite_option("Let -o and --plot replace a file that is there."),
+        message_options,
+        gathered("out", Output, ["style", "output", "array", "overwrite", "quiet", *drawn]),
+    )
 
 
 def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot.cli.input.rows import angles, blocks_of, doubt_of
-from kronbot.cli.output.files import shown
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.limits import CASES
+from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
-from kronbot.library.values import by_place, joints_only
+from kronbot.library.values import by_index, joints_only
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -40,21 +40,21 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
         return {name: float(column[0]) for name, column in block.items()}
     parts = [part.strip() for part in text.split(",")]
     given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
-    places = by_place(robot, given, option)
-    _warn_of_degrees(robot, text, places, option)
-    return {robot.coordinates[place]: value for place, value in places.items()}
+    found = by_index(robot, given, option)
+    _warn_of_degrees(robot, text, found, option)
+    return list(found.values()) if given is parts else {robot.coordinates[i]: value for i, value in found.items()}
 
 
-def _warn_of_degrees(robot: Robot, text: str, places: Mapping[int, float], option: str) -> None:
-    for place in angles(robot, option):
-        if doubt := doubt_of(robot.coordinates[place], places.get(place, 0.0), text):
+def _warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:
+    for i in angles(robot, option):
+        if doubt := doubt_of(robot.coordinates[i], found.get(i, 0.0), text):
             show_doubts([f"{option}: {doubt}"])
 
 
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:
     """The same where only joints can have a value."""
     given = values(robot, text, option)
-    joints_only(robot, by_place(robot, given, option), option)
+    joints_only(robot, by_index(robot, given, option), option)
     return given
 
 
@@ -91,15 +91,15 @@ def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values 
     return {**single, **columns}
 
 
-def demand_point_to_draw(plot: str | None, texts: Mapping[str, str | None]) -> None:
+def demand_point_to_draw(plot: str | None, texts: Mapping[str, object]) -> None:
     """Raise UsageError where a picture of one point and rows of them are asked for."""
     if plot is not None and _files(texts):
         raise UsageError("--plot draws one point: leave out the file of rows, or --plot")
 
 
-def _files(texts: Mapping[str, str | None]) -> dict[str, str]:
+def _files(texts: Mapping[str, object]) -> dict[str, str]:
     """The files that options name, by the word of the option."""
-    return {word: text[1:] for word, text in texts.items() if text is not None and text.startswith("@")}
+    return {word: text[1:] for word, text in texts.items() if isinstance(text, str) and text.startswith("@")}
 
 
 def _blocks(robot: Robot, files: Mapping[str, str]) -> Iterator[dict[str, dict[str, np.ndarray]]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -21,10 +21,12 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.cli.input.completion import STANDARD_INPUT
-from kronbot.cli.output.files import keep_apart, shown
+from kronbot.cli.output.files import keep_apart
 from kronbot.cli.output.messages import show_warnings
+from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.wording import shown_path as shown
 from kronbot.description.yaml.source import STANDARD_INPUT_NAME
 from kronbot.errors import Mistake, Mistaken, UsageError
 
@@ -170,7 +172,8 @@ class _Sheet:
             raise self.mistake(self.read, 1, f"more than {BLANK_LIMIT} blank lines", "")
         table = self._plain_numbers(rows) if rows and max(map(len, lines)) <= LINE_LIMIT else None
         if table is None:
-            told = [self._row(i, line) for i, line in enumerate(lines, before + 1) if self._checked(i, line).strip()]
+            numbered = (Line(self.name, i, text) for i, text in enumerate(lines, before + 1))
+            told = [self._row(line) for line in numbered if self._checked(line).text.strip()]
             table = np.array(told).reshape(-1, len(self.header))
         if not self.warned and self._turning:
             self._warn_of_degrees(table, lines, before)
@@ -184,29 +187,29 @@ class _Sheet:
             return None
         return table if table.shape[1] == len(self.header) and np.isfinite(table).all() else None
 
-    def _checked(self, number: int, line: str) -> str:
+    def _checked(self, line: Line) -> Line:
         """The line again. Raises RowError where it is too long, or no text."""
-        if len(line) > LINE_LIMIT:
-            raise self.mistake(number, 1, f"a line of more than {LINE_LIMIT} characters", "")
-        if wrong := _UNDECODED.search(line):
-            raise self.mistake(number, wrong.start() + 1, "not UTF-8 text: save the file with the encoding UTF-8", line)
+        if len(line.text) > LINE_LIMIT:
+            raise self.mistake(line.number, 1, f"a line of more than {LINE_LIMIT} characters", "")
+        if wrong := _UNDECODED.search(line.text):
+            message = "not UTF-8 text: save the file with the encoding UTF-8"
+            raise self.mistake(line.number, wrong.start() + 1, message, line.text)
         return line
 
-    def _row(self, number: int, line: str) -> list[float]:
+    def _row(self, line: Line) -> list[float]:
         """A row, cell by cell: numbers as expressions like those of the options."""
-        cells, starts = _cells(line)
-        count = len(self.header)
-        if len(cells) != count:
-            column = starts[count] if len(cells) > count else len(line.rstrip()) + 1
-            message = f"values in this row: {len(cells)}, names in the header: {count}"
-            raise self.mistake(number, column, message, line)
+        found, count = len(line.cells), len(self.header)
+        if found != count:
+            column = line.starts[count] if found > count else len(line.text.rstrip()) + 1
+            message = f"values in this row: {found}, names in the header: {count}"
+            raise self.mistake(line.number, column, message, line.text)
         row = []
-        for text, start in zip(cells, starts, strict=True):
+        for text, start in zip(line.cells, line.starts, strict=True):
             try:
                 row.append(self._number(text))
             except ExpressionError as error:
                 wrong = error.of(text, "a finite number") if text else "a value is missing"
-                raise self.mistake(number, start + error.offset, wrong, line) from None
+                raise self.mistake(line.number, start + error.offset, wrong, line.text) from None
         return row
 
     def _number(self, text: str) -> float:
@@ -240,35 +243,26 @@ class _Sheet:
             return
         rows = [i for i, line in enumerate(lines) if line.strip()]
         for row, turning in beyond:
-            line, column = lines[rows[row]], self._turning[turning]
-            cells, starts = _cells(line)
-            if doubt := doubt_of(self.header[column], table[row, column], cells[column]):
-                show_warnings([Mistake(before + rows[row] + 1, starts[column], doubt, self.name, line)])
+            line, column = Line(self.name, before + rows[row] + 1, lines[rows[row]]), self._turning[turning]
+            if doubt := doubt_of(self.header[column], table[row, column], line.cells[column]):
+                show_warnings([line.mistake(doubt, column)])
                 self.warned = True
                 return
 
     def _names(self) -> list[str]:
         """The names of the columns. Raises RowError where one is no coordinate, or stands twice."""
-        if not self._checked(1, self.head).strip():
+        line = self._checked(Line(self.name, 1, self.head))
+        if not line.text.strip():
             raise self.mistake(1, 1, "a header of coordinate names is wanted here, and rows of numbers below it", "")
         known = self.robot.coordinates
         names: list[str] = []
-        for cell, start in zip(*_cells(self.head), strict=True):
-            name = cell.strip('"')
+        for i, name in enumerate(line.cells):
             if name not in known:
                 hint = did_you_mean(name, known)
                 hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}"
                 message = f"the header must name coordinates, {quote(name)} is none{hint}"
-                raise self.mistake(1, start, message, self.head)
+                raise RowError([line.mistake(message, i)])
             if name in names:
-                raise self.mistake(1, start, f"{name} stands twice in the header", self.head)
+                raise RowError([line.mistake(f"{name} stands twice in the header", i)])
             names.append(name)
         return names
-
-
-def _cells(line: str) -> tuple[list[str], list[int]]:
-    """What stands between the commas of a line, and in which columns (from 1) it begins."""
-    cells = line.split(",")
-    places = accumulate((len(cell) + 1 for cell in cells[:-1]), initial=1)
-    bare = [cell.strip() for cell in cells]
-    return bare, [place + cell.index(text) for cell, text, place in zip(cells, bare, places, strict=True)]

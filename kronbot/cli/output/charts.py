@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
 
 # Curves of a chart, lines of text that each takes, signs that it is wide at most and at least, rows worth drawing.
 CURVES, LINES = 4, 2
@@ -35,11 +36,14 @@ class Selection:
 
 
 def chart(result: Result, width: int, ascii_only: bool) -> list[str]:
-    """The joints and deflections that move most, over time or the swept angle: lines of text, none without a series.
+    """The joints and deflections that move most, over time or the swept angle: lines of text, none without a series
+    and for a table of a sweep.
 
     At most 9 lines of ``width`` signs; Braille dots, or ASCII where the reader has nothing else. A curve is the band
     between the smallest and the largest value in the width of a dot, so that no oscillation is lost.
     """
+    if isinstance(result.asked, Swept):  # rows of many robots are no curve
+        return []
     chosen = _over_time(result) if "t" in result.series else _over_sweep(result)
     if chosen is None or not chosen.columns:
         return []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,11 @@ from typing import cast
 import click
 
 from kronbot.cli.input.completion import STANDARD_INPUT
-from kronbot.description.wording import quote
+from kronbot.description.wording import shown_path as shown
 from kronbot.errors import KronbotError, UsageError, said
 from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
-from kronbot.system.saving import Draft, Target
+from kronbot.system.saving import NUMBERS, Draft, Target, publish
 
 SUFFIXES = (".json", ".csv", ".npz", ".mat", ".tex")
 ROBOT_SUFFIXES = (".yaml", ".yml")
@@ -29,10 +30,11 @@ _NOTES = "kronbot.files"
 
 @dataclass
 class _Notes:
-    """Files that one command writes, by their names, and files that it reads, by device and inode."""
+    """Files that a command writes, by their names, files that it reads, by device and inode, and answers displaced."""
 
     written: dict[str, tuple[str, Target]] = field(default_factory=dict)
     read: dict[tuple[int, int], str] = field(default_factory=dict)
+    displaced: list[str] = field(default_factory=list)
 
     def demand_apart(self) -> None:
         for place, target in self.written.values():
@@ -51,7 +53,7 @@ def check_target(output: str | None, overwrite: bool) -> None:
 
     Raises KronbotError where the answer goes to stdout, and that is closed.
     """
-    if output is None or output == "-":
+    if output is None:
         with suppress(OSError, ValueError):  # of what is no file, writing tells
             if host.read_only(sys.stdout.fileno()):
                 raise KronbotError(LOST)
@@ -80,7 +82,7 @@ def check_place(option: str, name: str, overwrite: bool) -> None:
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"{place}: there is no folder {_folder(name)}") from None
     except (OSError, ValueError) as error:  # no name that a file can have
-        raise UsageError(f"{place}: {_why(error)}") from None
+        raise UsageError(f"{place}: {said(error, place=False)}") from None
     if context := click.get_current_context(silent=True):
         context.call_on_close(target.folder.close)
     if found is not None and not stat.S_ISREG(found.st_mode):
@@ -121,40 +123,97 @@ def save(name: str, content: bytes | Iterable[bytes]) -> None:
 
     Raises KronbotError where the file system refuses, for example because it is full.
     """
-    try:
-        _, target = _notes().written.get(name) or ("", Target.at(name, False))
+    if isinstance(content, bytes):
+        save_together([name], lambda names: [content])
+        return
+    with _refused(name):
+        target = _target(name)
         with interruptions() as met, target.draft() as draft:
-            stopped = None
-            if isinstance(content, bytes):
-                draft.write(content)
-            else:
-                UNFINISHED[draft.name] = partial(_rescue, name, target, draft, _quiet())
-                stopped = draft.fill(content, met)
+            UNFINISHED[draft.name] = partial(_rescue, name, target, draft, _quiet())
+            stopped = draft.fill(content, met)
             with met.saving():
                 draft.claim()
-                written = _published(name, target, draft)
-                tell(f"wrote {shown(written)}{', incomplete' if stopped else ''}")
-    except OSError as error:
-        raise KronbotError(f"cannot write {shown(name)}: {_why(error)}") from None
+                _tell_written([name], [_path(name, target, publish([(target, draft)]))], stopped is not None)
     if isinstance(stopped, OSError):
-        raise KronbotError(f"cannot write all of {shown(name)}: {_why(stopped)}")
+        raise KronbotError(f"cannot write all of {shown(name)}: {said(stopped, place=False)}")
     if stopped is not None:
         raise stopped
-    if written != name:
-        raise KronbotError(f"{shown(name)} has appeared meanwhile and stays; the answer is in {shown(written)}")
 
 
-def _published(name: str, target: Target, draft: Draft) -> str:
-    """The name that a file has got: the one that was asked for, or another one in its folder."""
-    published = target.publish(draft)
-    return name if published == target.name else os.path.join(os.path.dirname(name), published)
+def put(name: str | None, text: str) -> None:
+    """Write a text to a file, or print it where there is no name."""
+    if name is None:
+        click.echo(text, nl=False)
+    else:
+        save(name, text.encode())
+
+
+def save_together(names: Sequence[str], contents: Callable[[Sequence[str]], Sequence[bytes]]) -> None:
+    """The same for the files of one answer, which may name each other: all are written, or none.
+
+    ``contents`` makes them, for the names in their folders that they get: where one has appeared meanwhile, others, all
+    with the same number.
+    """
+    with _refused(*names), interruptions() as met:
+        targets = [_target(name) for name in names]
+        for number in NUMBERS:
+            written = [_path(name, target, number) for name, target in zip(names, targets, strict=True)]
+            made = contents([os.path.basename(path) for path in written])
+            with suppress(FileExistsError), ExitStack() as held:
+                files = [(target, held.enter_context(target.draft())) for target in targets]
+                for (_, draft), content in zip(files, made, strict=True):
+                    draft.write(content)
+                with met.saving():
+                    for _, draft in files:
+                        draft.claim()
+                    publish(files, [number])
+                    _tell_written(names, written, False)
+                    return
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+
+def demand_own_names() -> None:
+    """Raise KronbotError, when all is done, where answers have got other names than they were to have."""
+    if displaced := _notes().displaced:
+        raise KronbotError("; ".join(displaced))
+
+
+def _target(name: str) -> Target:
+    written = _notes().written.get(name)
+    return Target.at(name, False) if written is None else written[1]
+
+
+def _path(name: str, target: Target, number: int) -> str:
+    """The name that a file has got: the one that was asked for, or another one in its folder, where a link leads."""
+    return name if number == 1 else os.path.join(target.place, target.numbered(number))
+
+
+def _tell_written(names: Sequence[str], written: Sequence[str], stopped: bool) -> None:
+    for path in written:
+        tell(f"wrote {shown(path)}{', incomplete' if stopped else ''}")
+    if written != names:
+        there = [shown(name) for name in names if os.path.lexists(name)] or [shown(name) for name in names]
+        verb = "has appeared meanwhile and stays" if len(there) == 1 else "have appeared meanwhile and stay"
+        _notes().displaced.append(f"{_listed(there)} {verb}; the answer is in {_listed(map(shown, written))}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(names)
+
+
+@contextmanager
+def _refused(*names: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise KronbotError(f"cannot write {_listed(map(shown, names))}: {said(error, place=False)}") from None
 
 
 def _rescue(name: str, target: Target, draft: Draft, quiet: bool) -> str:
     """Save the whole lines that there are, where the process is ended; a line that says so."""
     if not draft.end:
         return target.drop(draft)
-    written = _published(name, target, draft)
+    written = _path(name, target, publish([(target, draft)]))
     with suppress(OSError):
         target.drop(draft)  # there where the file has got its name by a link
     return "" if quiet else f"wrote {shown(written)}, incomplete\n"
@@ -172,17 +231,5 @@ def _quiet() -> bool:
     return context is None or bool(context.params.get("quiet"))
 
 
-def _why(error: Exception) -> str:
-    """What an error says, without the name that is told already, or a temporary one."""
-    if isinstance(error, OSError):
-        error.filename = None
-    return said(error)
-
-
 def _folder(name: str) -> str:
     return shown(os.path.dirname(os.path.realpath(name)))
-
-
-def shown(name: str) -> str:
-    """A file name for messages: bare, or in quotes with escapes and cut where it would not print well."""
-    return name if name.isprintable() and 0 < len(name) <= 200 else quote(name)

@@ -17,7 +17,7 @@ import numpy as np
 from kronbot.cli.output.files import save, tell
 from kronbot.cli.output.reservations import reservations
 from kronbot.cli.output.tables import summary, table
-from kronbot.compute.arrays import Array, plain
+from kronbot.compute.arrays import NamedArray, plain
 from kronbot.errors import UsageError
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.result import Outcome, Result, demand_array, joined
@@ -38,7 +38,7 @@ def render(result: Result, style: str, output: str | None, array: str | None) ->
 
 def _render(result: Result, style: str, output: str | None) -> None:
     with interruptions() as met, met.telling():
-        if output is None or output == "-":
+        if output is None:
             with met.saving():
                 text = _text(result, style)
             met.hurry()  # nobody may be there who reads
@@ -78,14 +78,14 @@ def render_blocks(answers: Iterator[Result], style: str, output: str | None, arr
         render(first, style, output, array)
         return
     blocks = (only(block, array) for block in chain([first], answers))
-    if style != "csv" if output in (None, "-") else Path(output or "").suffix != ".csv":
+    if style != "csv" if output is None else Path(output).suffix != ".csv":
         outcome = kept(lambda met: _together(met, blocks))
         _render(outcome.result, style, output)
         if outcome.error is not None:
             raise outcome.error
         return
     pieces = _csv_blocks(blocks)
-    if output is None or output == "-":
+    if output is None:
         for piece in pieces:
             click.echo(piece.decode(), nl=False)
         return
@@ -160,7 +160,7 @@ def as_csv(result: Result) -> bytes:
     return text.getvalue().encode()
 
 
-def _csv_rows(name: str, array: Array) -> Iterator[list[object]]:
+def _csv_rows(name: str, array: NamedArray) -> Iterator[list[object]]:
     """A matrix with the names of its rows in front; a stack as one row a case, columns NAME[row,column]."""
     values = plain(array.values)
     assert isinstance(values, list)
@@ -256,7 +256,7 @@ WRITERS: dict[str, Callable[[Result], bytes]] = {
 }
 
 
-def _cells(array: Array) -> dict[str, object]:
+def _cells(array: NamedArray) -> dict[str, object]:
     """Names of rows and columns as MATLAB cells."""
     axes = {"rows": array.rows, "columns": array.columns or []}
     return {word: np.array([*names, None], dtype=object)[:-1] for word, names in axes.items()}

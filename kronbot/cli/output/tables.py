@@ -16,7 +16,7 @@ import numpy as np
 
 from kronbot.cli.output.charts import chart
 from kronbot.cli.output.messages import colourful, escaped
-from kronbot.compute.arrays import Array, Scalar, plain
+from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 
@@ -70,18 +70,18 @@ def _heading(text: str) -> None:
     click.secho(text, bold=colourful(sys.stdout))
 
 
-def _array(name: str, array: Array) -> None:
+def _array(name: str, array: NamedArray) -> None:
     if not name.startswith(FREQUENCIES):
         _plain_array(name, array)
     elif array.columns is None:
         both = np.column_stack([array.values, HERTZ * array.values])
-        _plain_array(name, Array(both, array.rows, "", ["rad/s", "Hz"]))
+        _plain_array(name, NamedArray(both, array.rows, "", ["rad/s", "Hz"]))
     else:
         _plain_array(name, array)
         _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
 
 
-def _plain_array(name: str, array: Array) -> None:
+def _plain_array(name: str, array: NamedArray) -> None:
     _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
     values = _without_noise(values)
@@ -112,7 +112,7 @@ def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> N
         click.echo(GAP.join([first, *others]).rstrip())
 
 
-def _listing(name: str, array: Array) -> str:
+def _listing(name: str, array: NamedArray) -> str:
     """A formula as nested lists, a stack by its size."""
     if array.axis is not None:
         size = " x ".join(str(n) for n in array.values.shape[1:])
@@ -130,8 +130,11 @@ def _series(result: Result, width: int) -> None:
     Columns that are 0 throughout, or nothing but rounding, tell a reader nothing.
     """
     count = len(next(iter(result.series.values())))
-    clean = without_rounding(result.series)
+    # A table of many cases has columns of every size.
+    clean = result.series if result.command == "sweep" else without_rounding(result.series)
     telling = {name: values for name, values in clean.items() if values.dtype.kind == "U" or values.any()}
+    if result.command == "sweep":  # somebody has asked for the columns, and those without an entry are empty
+        telling = {name: values for name, values in clean.items() if any(each is not None for each in values)}
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
@@ -150,7 +153,8 @@ def _series(result: Result, width: int) -> None:
         if taken - len(GAP) > width and shown:
             break
         shown.append(name)
-    more = f", {len(texts) - len(shown)} more columns that are not 0" if len(texts) > len(shown) else ""
+    which = "" if result.command == "sweep" else " that are not 0"
+    more = f", {len(texts) - len(shown)} more columns{which}" if len(texts) > len(shown) else ""
     click.echo(f"{len(rows)} of {count} rows{more} (all with --format csv)")
     _columns([texts[name] for name in shown], shown)
 
@@ -158,6 +162,8 @@ def _series(result: Result, width: int) -> None:
 def _number(value: object) -> str:
     """Numbers to a few digits; text and yes/no as they are."""
     value = plain(value)
+    if value is None:  # a case without an answer
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, complex):

@@ -18,14 +18,14 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import casadi
 
-from kronbot.compute.native import elf
+from kronbot.compute.native import elf, policy
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
 from kronbot.compute.native.cost import NATIVE, instructions
 from kronbot.errors import said
@@ -119,7 +119,7 @@ def cached(*functions: casadi.Function) -> Code | None:
     except FileNotFoundError:  # nothing was compiled yet
         return None
     except Exception as error:  # as in Compilation
-        LOG.debug("no native code for %s in the cache: %s", name, said(error))
+        LOG.debug("no native code: %s", said(error))
         return None
 
 
@@ -249,16 +249,12 @@ class Compilation:
             raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
         key = _key(functions, compiler)
         cache = self._held.enter_context(Cache(folder(), create=True))
-        self._found = _load(cache, key, self._name, self._effort)
-        if self._found is not None:
-            self._held.close()
-            return
-        self._held.enter_context(cache.turn(key(self._effort), patience))
-        # A fresh look: whoever held the lock may have stored it.
-        self._found = _load(cache, key, self._name, self._effort)
-        if self._found is not None:
-            self._held.close()
-            return
+        for turn in (nullcontext(), cache.turn(key(self._effort), patience)):
+            self._held.enter_context(turn)  # whoever held the lock may have stored it meanwhile
+            self._found = _load(cache, key, self._name, self._effort)
+            if self._found is not None:
+                self._held.close()
+                return
         place = self._held.enter_context(cache.build_folder(key(self._effort)))
         generator = casadi.CodeGenerator("traced.c")
         for each in functions:
@@ -280,5 +276,5 @@ class Compilation:
         return code
 
     def _give_up(self, error: Exception) -> None:
-        LOG.debug("no native code for %s: %s", self._name, said(error))
+        policy.interpreted(said(error))
         self.cancel()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -10,6 +10,8 @@ from kronbot.errors import UsageError
 
 CHOICES = ("auto", "on", "off")
 _choice = ContextVar("native", default="auto")
+# Who is told why what was asked for is not to be had; each is told once.
+_listeners: ContextVar[list[Callable[[str], None]] | None] = ContextVar("listeners", default=None)
 
 
 def choice() -> str:
@@ -18,17 +20,28 @@ def choice() -> str:
 
 
 @contextmanager
-def native(choice: str) -> Iterator[None]:
+def native(choice: str, tell: Callable[[str], None] | None = None) -> Iterator[None]:
     """Use native code as chosen: ``auto`` from the cache, and compiled where that is expected to save more than its
     time (twice its time where it is waited for); ``on`` compiled in any case; ``off`` never. Answers are
-    the same to the last bit.
+    the same to the last bit. Where ``on`` finds no way to compile, ``tell`` is told why, once.
 
     Raises UsageError for another word.
     """
     if choice not in CHOICES:
         raise UsageError(f"native {choice!r}: there are {', '.join(CHOICES)}")
-    token = _choice.set(choice)
+    token, listening = _choice.set(choice), _listeners.set([] if tell is None else [tell])
     try:
         yield
     finally:
         _choice.reset(token)
+        _listeners.reset(listening)
+
+
+def interpreted(why: str) -> None:
+    """There is no native code for a function: a debug line, and news for who has asked for it in any case."""
+    import logging
+
+    logging.getLogger("kronbot").debug("no native code: %s", why)
+    listeners = _listeners.get()
+    if choice() == "on" and listeners:
+        listeners.pop()(why)

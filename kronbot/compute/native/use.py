@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 import casadi
 
 from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import (
-    EFFORTS,
-    FULL,
-    Code,
-    Compilation,
-    Effort,
-    cached,
-    compiled,
-    too_large,
-)
+from kronbot.compute.native.compiling import EFFORTS, FULL, Code, Compilation, Effort, cached, compiled, too_large
 from kronbot.compute.native.cost import INTERPRETED, instructions
 from kronbot.compute.native.kernel import Kernel
-
-LOG = logging.getLogger("kronbot")
+from kronbot.errors import said
 
 STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
@@ -68,7 +57,7 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
     try:
         return None if code is None else Kernel(function.name(), code.library)
     except (OSError, AttributeError) as error:  # evicted a moment ago
-        LOG.debug("no native code for %s: %s", function.name(), error)
+        policy.interpreted(said(error))
         return None
 
 

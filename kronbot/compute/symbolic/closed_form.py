@@ -145,13 +145,9 @@ class ClosedForm:
         """The entries as text. Raises ComputationError where they are too long, as the other writings do."""
         return self._written(printers.Text())
 
-    def latex_entries(self) -> list[list[str]]:
+    def latex(self) -> list[list[str]]:
         """The entries as LaTeX."""
         return self._written(self._latex())
-
-    def latex(self) -> str:
-        """The matrix as LaTeX (mathematics, without delimiters)."""
-        return writing.latex_matrix(self.latex_entries())
 
     def legend(self, latex: bool = False) -> list[tuple[str, str]]:
         """What symbols mean: those of ``definitions``, modal data that the formulas hold, names spelt otherwise."""

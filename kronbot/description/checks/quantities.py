@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from kronbot.description.checks.report import View
+from kronbot.description.checks.report import View, called
 from kronbot.description.expressions.expression import Number
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.yaml.nodes import Scalar
@@ -55,7 +55,11 @@ def _not_negative(*views: View) -> None:
 
 def _positive(view: View) -> None:
     value = view.number()
-    if value is not None and value <= 0:
+    if value is None or value > 0:
+        return
+    if view.node is None:
+        view.refuse(f"missing key '{view.path[-1]}' in {called(view.path[:-1])}, which must be greater than 0")
+    else:
         view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
 
 
@@ -177,7 +181,8 @@ def _flexible(link: View, convention: str | None) -> None:
     needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
     for key, needed, name in needs:
         if modes[key].count and needed.number() == 0:
-            needed.refuse(f"{name} must be greater than 0, because '{key}' has modes")
+            what = name if needed.node is not None else f"missing key '{name}' in 'flexible', which"
+            needed.refuse(f"{what} must be greater than 0, because '{key}' has modes")
     ratios = damping["ratio"].items
     total = sum(modes[key].count for key in ("v", "w", "torsion"))
     if damping["ratio"].is_list and len(ratios) != total:

@@ -53,7 +53,7 @@ class Report(Mistakes):
         self._paths: set[Path] = set()
 
     def value(self, path: Path, message: str) -> None:
-        """The value at ``path`` is wrong; where it is missing, its mapping is the place."""
+        """The value at ``path`` is wrong; where it is missing, the key of its mapping is the place."""
         self._add(path, place_of_value(self.root, path), message)
 
     def key(self, path: Path, message: str) -> None:
@@ -100,7 +100,7 @@ class View:
 
     @property
     def place(self) -> Place:
-        """Line and column; of the mapping where the value is missing."""
+        """Line and column; of the key of its mapping where the value is missing."""
         return place_of_value(self.report.root, self.path)
 
     @property

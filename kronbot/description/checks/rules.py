@@ -42,8 +42,9 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     _unique(gauges, "name", "gauge", {})
     for link in links.items:
         _one_of_two(link)
-    if "convention" not in root and any("dh" in link for link in links.items):
-        root["convention"].refuse("missing key 'convention': rows of 'dh' are standard or modified ones")
+    rows = [link["dh"] for link in links.items if "dh" in link]
+    if "convention" not in root and rows:
+        rows[0].refuse_key("missing key 'convention' of the file: rows of 'dh' are standard or modified ones")
     _tree(links.items, link_names)
     _references(root, link_names, joint_names)
     _cycloidal(root)

@@ -30,7 +30,6 @@ __all__ = [
     "exact_values",
     "parse",
     "quarter_turns",
-    "resolve",
     "resolve_each",
 ]
 
@@ -72,10 +71,7 @@ class PiLinear:
             return float(self) * other
         if self.pi and other.pi:
             return float(self) * float(other)
-        return _bounded(
-            self.rational * other.rational,
-            self.rational * other.pi + self.pi * other.rational,
-        )
+        return _bounded(self.rational * other.rational, self.rational * other.pi + self.pi * other.rational)
 
     def __rmul__(self, other: float) -> float:
         return other * float(self)
@@ -215,21 +211,13 @@ class CycleError(ExpressionError):
         self.cycle = cycle
 
 
-def resolve(parameters: Mapping[str, Expression | None]) -> dict[str, float | None]:
-    """Value of every parameter; None for the free ones and for those that depend on them.
-
-    Raises ExpressionError for an unknown name, CycleError for a circle.
-    """
-    values, mistakes = resolve_each(parameters)
-    for mistake in mistakes.values():
-        raise mistake
-    return values
-
-
 def resolve_each(
     parameters: Mapping[str, Expression | None],
 ) -> tuple[dict[str, float | None], dict[str, ExpressionError]]:
-    """As ``resolve``, with every mistake by the parameter it belongs to; a mistaken parameter counts as free."""
+    """Value of every parameter; None for the free ones, for those that depend on them, and for mistaken ones.
+
+    With them what is wrong, by parameter: CycleError for a circle, ExpressionError for an unknown name or no value.
+    """
     values, mistakes = exact_values(parameters)
     return {name: None if value is None else float(value) for name, value in values.items()}, mistakes
 

@@ -99,10 +99,7 @@ class Expression:
         return not self.names
 
     def fold(
-        self,
-        number: Callable[[Fraction], T],
-        names: Mapping[str, T],
-        functions: Mapping[str, Callable[[T], T]],
+        self, number: Callable[[Fraction], T], names: Mapping[str, T], functions: Mapping[str, Callable[[T], T]]
     ) -> T:
         """Evaluate with the caller's arithmetic (Python operators on ``T``).
 
@@ -116,10 +113,7 @@ class Expression:
         return _fold(self.root, leaf, names, functions)
 
     def fold_constants(
-        self,
-        constant: Callable[[Expression], T],
-        names: Mapping[str, T],
-        functions: Mapping[str, Callable[[T], T]],
+        self, constant: Callable[[Expression], T], names: Mapping[str, T], functions: Mapping[str, Callable[[T], T]]
     ) -> T:
         """As ``fold``, but each largest part without parameters goes to ``constant`` as an expression of its own.
 

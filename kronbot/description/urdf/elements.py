@@ -17,6 +17,7 @@ from kronbot.description.yaml.source import (
     STANDARD_INPUT_NAME,
     Source,
     decode,
+    demand_no_text,
     exists,
     near_file,
     read_bytes,
@@ -56,6 +57,7 @@ def read_xml(argument: str, limit: int) -> Source:
     if argument == "-":
         name, content = STANDARD_INPUT_NAME, read_standard_input(limit, "a URDF file")
     elif not exists(argument):
+        demand_no_text(argument, ("<robot",), "write it to a file, or pipe it into kronbot convert -")
         raise UsageError(f"no file {quote(argument)}{near_file(argument, Path(), ('.urdf', '.xml'))}")
     else:
         name, content = argument, read_bytes(Path(argument), argument, limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -100,7 +101,8 @@ def parse_urdf(source: Source) -> Urdf:
 class _Reader(Inspector):
     def __init__(self, file: str) -> None:
         super().__init__(file)
-        self._left_out: dict[str, list[str]] = {MIMIC: []}  # the first to be told: it changes how the robot moves
+        # The first to be told changes how the robot moves.
+        self._left_out: defaultdict[str, list[str]] = defaultdict(list, {MIMIC: []})
         self._speller = Speller(self)
 
     def robot(self, root: Element) -> Urdf:
@@ -142,7 +144,7 @@ class _Reader(Inspector):
             tensor = [self.number(holder, key) for key in _TENSOR]
             for i, key in enumerate(_TENSOR[:3]):
                 if -_NO_MOMENT < tensor[i] < 0:
-                    self._left_out.setdefault(f"moments of inertia between -{_NO_MOMENT!r} and 0", []).append(owner)
+                    self._left_out[f"moments of inertia between -{_NO_MOMENT!r} and 0"].append(owner)
                     tensor[i] = 0.0
                 self.not_negative(holder, key, tensor[i])
         return Inertial(self._origin(element, owner), mass, tuple(tensor), element.place)
@@ -154,7 +156,7 @@ class _Reader(Inspector):
         origin = self._origin(element, name)
         axis, ends, damping = _AXIS, None, 0.0
         if kind == "fixed":
-            self._left_out.setdefault("names of fixed joints", []).append(name)
+            self._left_out["names of fixed joints"].append(name)
         elif kind in _KINDS:
             self._note_rest(element, name)
             axis = self._axis(element, name)
@@ -200,13 +202,13 @@ class _Reader(Inspector):
         self._note_rest(element, owner)
         for key in ("effort", "velocity"):
             if key in element.attributes:
-                self._left_out.setdefault(f"{key} limits", []).append(owner)
+                self._left_out[f"{key} limits"].append(owner)
         (low,), (high,) = self.numbers(element, "lower", (0.0,)), self.numbers(element, "upper", (0.0,))
         if kind != "continuous" and low < high:
             return low, high
         if "lower" in element.attributes or "upper" in element.attributes:
             which = "of continuous joints" if kind == "continuous" else "that do not ascend"
-            self._left_out.setdefault(f"limits {which}", []).append(owner)
+            self._left_out[f"limits {which}"].append(owner)
         return None
 
     def _damping(self, joint: Element, owner: str) -> float:
@@ -215,7 +217,7 @@ class _Reader(Inspector):
             return 0.0
         self._note_rest(element, owner)
         if any(self.numbers(element, "friction", (0.0,))):
-            self._left_out.setdefault("Coulomb friction", []).append(owner)
+            self._left_out["Coulomb friction"].append(owner)
         return self.not_negative(element, "damping", self.numbers(element, "damping", (0.0,))[0])
 
     def _reference(self, joint: Element, key: str, links: Iterable[str]) -> str | None:
@@ -260,8 +262,8 @@ class _Reader(Inspector):
                 other = f"elements {quote(child.name)} of {quote(element.name)}{hint}"
                 kind = NOT_READ.get((element.name, child.name), other)
                 name = child.attributes.get("name", "") if element.name == "robot" else owner
-                self._left_out.setdefault(kind, []).append(name)
+                self._left_out[kind].append(name)
         for key in element.attributes:
             if key not in ATTRIBUTES.get(element.name, (key,)):
                 kind = f"attribute {quote(key)} of {quote(element.name)}"
-                self._left_out.setdefault(kind, []).append(owner)
+                self._left_out[kind].append(owner)

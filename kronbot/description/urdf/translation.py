@@ -33,8 +33,8 @@ from kronbot.description.urdf.rotations import (
     turn_to,
 )
 from kronbot.description.urdf.words import MIMIC
-from kronbot.description.wording import did_you_mean, is_shown, listing, quote
-from kronbot.errors import Argument, UsageError
+from kronbot.description.wording import is_shown, quote, unknown
+from kronbot.errors import Argument
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
@@ -131,8 +131,7 @@ class _Writer:
         links = self._urdf.links
         if tip is not None:
             if tip not in links:
-                hint = did_you_mean(tip, links) or f"; links are {listing(links)}"
-                raise UsageError(Argument("tip"), f": no link {quote(tip)}{hint}")
+                raise unknown(tip, links, Argument("tip"), ": no link ", there="; links are")
             return tip, "as asked for"
         leaves = [name for name in links if not self._children[name]]
         if len(leaves) == 1:

@@ -94,14 +94,18 @@ def renamed(root: Node, path: Path, key: str) -> Node:
 
 
 def place_of_value(root: Node, path: Path) -> Place:
-    """Line and column of the value at ``path``; where the path ends early, of the last node on it."""
-    node = root
+    """Line and column of the value at ``path``; where it is missing, of the key that should hold it, or of the item."""
+    node, holder = root, root
     for step in path:
         inner = child(node, step)
         if inner is None:
             break
+        # A block mapping stands where its first key stands, which has nothing to do with a key it lacks.
+        holder = node.entries[str(step)][0] if isinstance(node, Mapping) else inner
         node = inner
-    return node.line, node.column
+    else:
+        return node.line, node.column
+    return holder.line, holder.column
 
 
 def place_of_key(root: Node, path: Path) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -19,6 +20,7 @@ from kronbot.errors import DescriptionError, Mistake, UsageError
 STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")
 _LINE_END = re.compile("\r\n|\r|\n")
+_TEXT_CURE = "kronbot.loads takes text, the command line reads it from stdin (-)"
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -48,6 +50,7 @@ def read(argument: str) -> Source:
     robots = shipped_robots()
     shipped = robots.get(argument.removesuffix(".yaml"))
     if shipped is None:
+        demand_no_text(argument, ("kronbot:",), _TEXT_CURE)
         hint = near_file(argument, Path(), (".yaml", ".yml"), robots)
         known = f" (shipped robots: {listing(robots)})" if robots else ""
         raise UsageError(f"no file and no shipped robot {quote(argument)}{hint}{known}")
@@ -59,8 +62,16 @@ def exists(argument: str) -> bool:
     """Whether there is something at a path, or one may not know: opening it says why."""
     try:
         return bool(argument) and Path(argument).exists()
-    except (OSError, ValueError):  # a folder one may not enter, or a name that the file system cannot hold
-        return len(argument) < 4096 and "\0" not in argument
+    except OSError as error:  # a folder one may not enter, or a name that the file system cannot hold
+        return error.errno not in (errno.ENAMETOOLONG, errno.EINVAL)
+    except ValueError:
+        return False
+
+
+def demand_no_text(argument: str, signs: Iterable[str], cure: str) -> None:
+    """Raise UsageError where the name of a file is the text of one, by its lines or by what is in every such text."""
+    if "\n" in argument or any(sign in argument for sign in signs):
+        raise UsageError(f"a file is wanted, not the text of one: {quote(argument)}; {cure}")
 
 
 def near_file(name: str, folder: Path, suffixes: Iterable[str], others: Iterable[str] = ()) -> str:

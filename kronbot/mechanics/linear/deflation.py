@@ -7,6 +7,7 @@ of s, too (Routh's reduction), and so on until nothing is singular at s = 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
-from kronbot.mechanics.linear.eigenvalues import Eigenvalue
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial, inverse
 
 Complex = npt.NDArray[np.complex128]
@@ -26,6 +26,7 @@ class SecondOrder:
     """M y'' + D y' + K y = 0 with bounds of the errors of the entries, n x n each.
 
     ``free`` (n, r) are directions that K maps to zero, exactly; a column has its own entry 1 where the others have 0.
+    ``others`` are the matrices with other numbers: what is zero there, too, is so by structure, and no accident.
     """
 
     M: Array
@@ -35,6 +36,7 @@ class SecondOrder:
     dD: Array
     dK: Array
     free: Array
+    others: Sequence[SecondOrder] = ()
 
     @staticmethod
     def exact(M: Array, D: Array, K: Array) -> SecondOrder:
@@ -58,27 +60,10 @@ class SecondOrder:
         return bool((np.abs(self.D + self.D.T) <= 2 * (self.dD + self.dD.T)).all())
 
 
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """An eigenvalue of a polynomial, whose vectors are those of coordinates once multiplied by the lifts (n x n)."""
-
-    eigenvalue: Eigenvalue
-    polynomial: Polynomial
-    lift_right: Complex
-    lift_left: Complex
-
-    def right_error(self, rows: Array) -> Array:
-        """Bounds (k,) of what the errors of the entries change in ``rows`` (k x n) times x."""
-        e = self.eigenvalue
-        return np.asarray(np.abs(rows @ self.lift_right @ e.rest) @ (self._error() @ np.abs(e.right)))
-
-    def left_error(self, columns: Array) -> Array:
-        """Bounds (k,) of what they change in y^H times ``columns`` (n x k)."""
-        e = self.eigenvalue
-        return np.asarray(np.abs(e.left) @ self._error() @ np.abs(e.rest @ self.lift_left.conj().T @ columns))
-
-    def _error(self) -> Array:
-        return np.asarray(self.polynomial.error(np.array([self.eigenvalue.value]))[0])
+def symmetric_part(K: Array, dK: Array) -> tuple[Array, Array]:
+    """Stiffness (..., n, n) of forces that have a potential, with errors that hold what it leaves out."""
+    other = K.swapaxes(-1, -2)
+    return (K + other) / 2, np.maximum(dK, dK.swapaxes(-1, -2)) + np.abs(K - other) / 2
 
 
 def null_space(K: Array, dK: Array) -> Array:
@@ -90,8 +75,9 @@ def null_space(K: Array, dK: Array) -> Array:
     found = [np.eye(n)[:, free]]
     if rest:
         A, E = K[:, rest], dK[:, rest]
-        rows, columns = equilibrium(A)
-        _, sizes, Vh = np.linalg.svd(rows[:, None] * A * columns)
+        sure = np.where(np.abs(A) > E, A, 0.0)  # rounding beside zeros must not be brought to size one
+        rows, columns = equilibrium(sure)
+        _, sizes, Vh = np.linalg.svd(rows[:, None] * sure * columns)
         limit = np.abs(rows[:, None] * E * columns).sum(axis=1).max() * 4 + 64 * ROUNDING * len(rest)
         count = int((sizes <= limit).sum())
         V = echelon(columns[:, None] * Vh[len(rest) - count :].T)[0]
@@ -123,6 +109,14 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     return [null_space(*each[1:]) if each[0] is None else each[0] for each in zip(found, K, dK, strict=True)]
 
 
+def lasting(directions: Array, others: Sequence[tuple[Array, Array]]) -> Array:
+    """Those of the directions (n, r) that other matrices map to zero, too, within the errors of their entries."""
+    for A, E in others:
+        if (A @ directions).any():
+            directions = directions @ null_space(A @ directions, E @ np.abs(directions))
+    return directions
+
+
 def equilibrium(A: Array) -> tuple[Array, Array]:
     """Powers of two that bring rows and columns of A to the size one."""
     rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
@@ -136,6 +130,9 @@ def equilibrium(A: Array) -> tuple[Array, Array]:
 
 def echelon(V: Array) -> tuple[Array, Places]:
     """The same space (n, r) with a unit matrix in rows of its own, and these rows (r,): no two columns share one."""
+    own = np.abs(V).argmax(axis=0) if V.size else np.zeros(V.shape[1], dtype=np.intp)
+    if np.count_nonzero(V) == len(set(own.tolist())) == len(own):  # coordinates
+        return V / V[own, np.arange(len(own))], own
     V, rows = V.copy(), np.zeros(V.shape[1], dtype=np.intp)
     for k in range(V.shape[1]):
         left = np.abs(V[:, k:]) / np.maximum(np.abs(V[:, k:]).max(axis=0), np.finfo(float).tiny)
@@ -157,74 +154,93 @@ class Step:
 
 @dataclass(frozen=True)
 class Deflated:
-    """A polynomial P without the poles at zero, of coordinates z: P(s) = steps T^T L(s) T diag(s^-columns), y = T z.
+    """Coordinates z, y = T z, in which free directions are coordinates of their own, those at ``free``.
 
-    ``columns`` are 1 for free directions, and ``counts`` (n,) says how many poles at zero each stands for.
+    Each stands for so many poles at zero as ``counts`` say; D leaves those at ``idle`` alone. T is None where it is 1.
+    Where K is symmetric, rows and columns of T^T L(s) T at ``free`` are multiples of s, and stay so. Elsewhere they are
+    divided out: ``polynomial`` is steps T^T L(s) T diag(1/s at free columns).
     """
 
-    polynomial: Polynomial
-    T: Array
-    steps: tuple[Step, ...]
-    counts: npt.NDArray[np.int64]
+    T: Array | None = None
+    free: Sequence[int] = ()
+    idle: Sequence[int] = ()
+    counts: Sequence[int] = ()
+    steps: Sequence[Step] = ()
+    polynomial: Polynomial | None = None
 
     @property
-    def columns(self) -> npt.NDArray[np.int64]:
-        """By which power of s columns are divided (n,)."""
-        return (self.counts > 0).astype(int)
+    def structure(self) -> tuple[object, ...]:
+        """What systems have alike that are solved together."""
+        return tuple(self.free), tuple(self.idle), tuple(self.counts)
 
-    def refined(self, e: Eigenvalue) -> Refined:
-        """The eigenvalue with the way back to the coordinates y."""
-        right = e.value ** (self.columns.max(initial=0) - self.columns).astype(float)
-        left = np.eye(len(self.T), dtype=complex)
-        for step in reversed(self.steps):
-            left = step.R.T @ (np.where(step.divided, 1.0, np.conj(e.value))[:, None] * left)
-        return Refined(e, self.polynomial, (self.T * right).astype(complex), self.T.astype(complex) @ left)
+    @property
+    def plain(self) -> bool:
+        """Whether vectors are those of the coordinates y."""
+        return self.T is None and self.polynomial is None
+
+    def lifts(self, s: Complex, n: int) -> tuple[Complex, Complex]:
+        """What takes right and left vectors at s (m,) back to the coordinates y, (m, n, n) each."""
+        right, left = (np.tile((np.eye(n) if self.T is None else self.T).astype(complex), (len(s), 1, 1)) for _ in "xy")
+        if self.polynomial is not None:
+            right[:, :, np.setdiff1d(np.arange(n), self.free)] *= s[:, None, None]
+            for step in self.steps:
+                left = left @ (step.R.T * np.where(step.divided, 1.0, s.conj()[:, None])[:, None])
+        return right, left
 
 
 def deflated(system: SecondOrder, degree: int) -> Deflated:
-    """The polynomial in s (degree 2) or s^2 (degree 1) with its roots at zero divided out of columns, then of rows.
+    """How poles in s (degree 2) or s^2 (1) are at zero, by the staircase of Van Dooren for the structure there.
 
-    The staircase of Van Dooren for the structure at zero: what is left at s = 0 is singular as long as there are more.
+    Columns of free coordinates are divided by s, then combinations of rows, as long as what is left is singular at 0.
     """
-    n = len(system.M)
-    scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
-    T = np.diag(scale)
-    directions, pivots = echelon(system.free / scale[:, None])
-    T[:, pivots] = scale[:, None] * directions
-    parts = [(system.K, system.dK), (system.D, system.dD), (system.M, system.dM)]
-    if degree == 1:
-        del parts[1]
-    parts = [_congruent(A, E, T) for A, E in parts]
-    held = pivots
-    if system.symmetric:
-        # Coordinates of the free ones in which those that meet nothing more stand alone, rows like columns.
-        block = np.ix_(pivots, pivots)
-        idle = null_space(parts[1][0][block].T, parts[1][1][block].T)
+    if not system.free.size:
+        return Deflated()
+    n, T, free = len(system.K), None, np.asarray(system.free.argmax(axis=0))
+    if not system.symmetric or np.count_nonzero(system.free) > free.size:
+        scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
+        directions, free = echelon(system.free / scale[:, None])
+        T = np.diag(scale)
+        T[:, free] = scale[:, None] * directions
+    # Potential, too, is structure here: an accident must not divide a row by s.
+    every, block = [system, *system.others], np.ix_(free, free)
+    symmetric = all(each.symmetric for each in every)
+    parts = [[congruent(A, E, T) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))] for m in every]
+    counts, held, alone = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool)
+    counts[free] = 1
+    if symmetric and degree == 1:
+        return Deflated(T, free.tolist(), (), counts[free].tolist())
+    if symmetric:
+        # Coordinates of the free ones in which those that meet no damping stand alone, rows like columns.
+        idle = _idle([(D[block].T, dD[block].T) for _, (D, dD), _ in parts])
         whole = np.eye(n)
         whole[block] = _completed(idle)
-        T, parts = T @ whole, [_congruent(A, E, whole) for A, E in parts]
-        parts[0][0][pivots], parts[0][1][pivots] = 0, 0
-    elif pivots.size:
-        held = echelon(null_space(system.K.T, system.dK.T))[1][: len(pivots)]
-    for A in parts[0]:
-        A[:, pivots] = 0
-    if system.reciprocal:
-        parts = [((A + A.T) / 2, np.maximum(E, E.T)) for A, E in parts]
-    counts = np.zeros(n, dtype=int)
-    counts[pivots] = 1
-    polynomial, steps = _divided(parts, counts > 0), []
-    while len(held) == len(pivots) > 0:
-        step, more = _staircase(polynomial, held, pivots)
-        if not step.divided.any():
+        if np.count_nonzero(whole) > n:
+            T = whole if T is None else T @ whole
+            parts = [[congruent(A, E, whole) for A, E in each] for each in parts]
+        coupled = parts[0][1][0] != 0
+        alone[free] = ~(coupled.any(axis=0) | coupled.any(axis=1))[free]
+        counts[alone] = 2
+        if idle.shape[1] == alone.sum():
+            return Deflated(T, free.tolist(), np.flatnonzero(alone).tolist(), counts[free].tolist())
+        counts[alone] = 1
+    for each in parts:
+        each[0] = each[0][0].copy(), each[0][1].copy()
+        for A in each[0]:
+            A[:, free] = 0.0
+            if symmetric:
+                A[free] = 0.0
+    if not symmetric:
+        held = echelon(null_space(system.K.T, system.dK.T))[1][: len(free)]
+    polynomials, steps = [_divided(each if degree == 2 else each[::2], counts > 0) for each in parts], []
+    while len(held) == len(free) > 0:
+        step, more = _staircase(polynomials, held, free)
+        if not step[0].divided.any():
             break
-        polynomial = _stepped(polynomial, step)
-        steps.append(step)
+        polynomials = [_stepped(*each) for each in zip(polynomials, step, strict=True)]
+        steps.append(step[0])
         counts[more] += 1
-    mixed = any((np.eye(n) != step.R).any() for step in steps)
-    if system.reciprocal and not mixed:
-        rows = np.array([step.divided for step in steps]).reshape(-1, n).sum(axis=0)
-        polynomial = Polynomial(polynomial.matrices, polynomial.errors, rows - (counts > 0))
-    return Deflated(polynomial, T, tuple(steps), counts)
+    where = free.tolist(), np.flatnonzero(alone & (counts > 1)).tolist(), counts[free].tolist()
+    return Deflated(T, *where) if symmetric else Deflated(T, *where, steps, polynomials[0])
 
 
 def _completed(directions: Array) -> Array:
@@ -235,14 +251,45 @@ def _completed(directions: Array) -> Array:
     return turn
 
 
-def _staircase(p: Polynomial, held: Places, free: Places) -> tuple[Step, Places]:
+def _idle(matrices: Sequence[tuple[Array, Array]]) -> Array:
+    """Directions that the first of matrices (r x r), with errors, maps to zero by structure.
+
+    With other numbers as many are zero, though they may be others; where fewer are, only those that are the same.
+    """
+    directions, others = null_space(*matrices[0]), matrices[1:]
+    same = lasting(directions, others)
+    count = directions.shape[1]
+    changed = same.shape[1] < count and all(null_space(*each).shape[1] >= count for each in others)
+    return directions if changed else same
+
+
+def _staircase(every: Sequence[Polynomial], held: Places, free: Places) -> tuple[list[Step], Places]:
     """Combinations of rows that are zero at s = 0, to be divided by s; and which free columns meet nothing there.
+
+    Each polynomial but the first has other numbers, and a step of its own.
+    """
+    corners = [_corner(p, held, free) for p in every]
+    columns = [(S.T, dS.T) for S, dS, _ in corners]
+    chosen = [_idle(columns), *(null_space(*each) for each in columns[1:])]
+    n, others, steps = len(every[0].matrices[0]), _rest(len(every[0].matrices[0]), held), []
+    for idle, (_, _, X) in zip(chosen, corners, strict=True):
+        turned, pivots = echelon(idle)
+        places, divided, R = held[pivots], np.zeros(n, dtype=bool), np.eye(n)
+        divided[places] = True
+        R[np.ix_(places, held)] = turned.T
+        R[np.ix_(places, others)] = -turned.T @ X
+        steps.append(Step(R, divided))
+    return steps, free[echelon(null_space(*corners[0][:2]))[1][: chosen[0].shape[1]]]
+
+
+def _corner(p: Polynomial, held: Places, free: Places) -> tuple[Array, Array, Array]:
+    """What is singular at s = 0, with its errors, and the combinations X of other rows that were taken from it.
 
     Rows ``held`` are those of forces that no stiffness makes, columns ``free`` those of free directions; the others
     make a regular block A, and what is singular is its Schur complement S.
     """
     G, E, n = p.matrices[0], p.errors[0], len(p.matrices[0])
-    others = np.setdiff1d(np.arange(n), held), np.setdiff1d(np.arange(n), free)
+    others = _rest(n, held), _rest(n, free)
     inner, lower, upper = np.ix_(*others), np.ix_(held, others[1]), np.ix_(others[0], free)
     corner = np.ix_(held, free)
     X = np.zeros((len(held), len(others[0])))
@@ -258,12 +305,11 @@ def _staircase(p: Polynomial, held: Places, free: Places) -> tuple[Step, Places]
             dS += np.abs(X) @ (E[upper] + 4 * ROUNDING * np.abs(G[upper])) + moved
         else:  # as at a buckling load: nothing is known of the rows that it moves
             S[coupled], dS[coupled] = np.eye(*S.shape)[coupled], 0.0
-    idle, pivots = echelon(null_space(S.T, dS.T))
-    places, divided, R = held[pivots], np.zeros(n, dtype=bool), np.eye(n)
-    divided[places] = True
-    R[np.ix_(places, held)] = idle.T
-    R[np.ix_(places, others[0])] = -idle.T @ X
-    return Step(R, divided), free[echelon(null_space(S, dS))[1]]
+    return S, dS, X
+
+
+def _rest(n: int, places: Places) -> Places:
+    return np.setdiff1d(np.arange(n), places)
 
 
 def _stepped(p: Polynomial, step: Step) -> Polynomial:
@@ -288,8 +334,10 @@ def _stepped_columns(parts: list[Array], columns: npt.NDArray[np.bool_]) -> list
     return [np.where(columns, later, A) for A, later in zip(parts, after, strict=True)]
 
 
-def _congruent(A: Array, E: Array, T: Array) -> tuple[Array, Array]:
+def congruent(A: Array, E: Array, T: Array | None) -> tuple[Array, Array]:
     """T^T A T with its errors; exact where T only scales by powers of two."""
+    if T is None:
+        return A, E
     size = np.abs(T)
     plain = (np.count_nonzero(T, axis=0) == 1).all() and (np.log2(size[size > 0]) % 1 == 0).all()
     rounding = 0.0 if plain else 4 * ROUNDING

@@ -7,21 +7,21 @@ the one that is lacking is found by Aberth's method, which divides the others ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.refinement import SETTLED, Steps, refined, unit
 
 Complex = npt.NDArray[np.complex128]
 
 # Eigenvalues nearer to each other than these shares of their size are refined together, at first and later on.
 NEAR, NEARER = 1e-8, 1e-12
-# Refined far enough: the last step as a share of the eigenvalue.
-SETTLED = 1e-14
 # Steps, after how many of them those still on their way are sought one by one, and steps of that search.
 SWEEPS, PATIENCE, SEARCHES = 36, 12, 60
 # A quotient that leads further than this share of the eigenvalue does not lead to the nearest one.
@@ -53,9 +53,11 @@ class Eigenvalue:
     group: int = 0
 
 
-def eigenvalues(polynomial: Polynomial, starts: Complex) -> list[Eigenvalue]:
-    """All eigenvalues from as many rough ones, conjugates included; of complex pairs the upper ones are returned."""
-    found = [_start(polynomial, s) for s in starts if s.imag >= 0]
+def eigenvalues(polynomial: Polynomial, starts: Complex, found: list[Eigenvalue]) -> list[Eigenvalue]:
+    """All eigenvalues from as many rough ones, conjugates included; of complex pairs the upper ones are returned.
+
+    ``found`` are these as far as they are known.
+    """
     for sweep in range(SWEEPS):
         if sweep and sweep % PATIENCE == 0:
             lost = [e for e in found if _moving(e)]
@@ -89,12 +91,13 @@ def _complete(p: Polynomial, found: list[Eigenvalue], starts: Complex) -> list[E
             settled, left = [], list(starts)
         pairs = {z for z in left if z.imag > 0 and z.conjugate() in left}
         alone = [complex(z.real) for z in left if z not in pairs and z.conjugate() not in pairs]
-        rough = [_start(p, z) for z in [*(z for z in left if z in pairs), *alone]]
+        rough = [start(p, z) for z in [*(z for z in left if z in pairs), *alone]]
     widest = float(np.abs(starts).max(initial=0.0))
     return settled + [replace(e, error=max(abs(e.value), _radius(p, e.value, [e], widest)), moved=0.0) for e in rough]
 
 
-def _start(p: Polynomial, s: complex) -> Eigenvalue:
+def start(p: Polynomial, s: complex) -> Eigenvalue:
+    """One of which nothing but a rough value is known."""
     n = len(p.matrices[0])
     return Eigenvalue(complex(s), np.ones(n, complex), np.ones(n, complex), np.zeros((n, n), complex))
 
@@ -136,34 +139,15 @@ def _all(found: Sequence[Eigenvalue]) -> Complex:
     return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
-@dataclass(frozen=True)
-class Steps:
-    """Eigenvalues (N,) after a step of refinement, with vectors (N, n), ``rest`` (N, n, n) and errors (N,), and what
-    P(s) x is at them (N, n)."""
-
-    values: Complex
-    right: Complex
-    left: Complex
-    rest: Complex
-    errors: Array
-    residual: Complex
-
-
-def refined(p: Polynomial, s: Complex, right: Complex | None = None, left: Complex | None = None) -> Steps:
-    """A step for eigenvalues (N,) that are apart from all others, with vectors (N, n) where some are known."""
-    borders = None if right is None or left is None else p.own_borders(s, right[:, :, None], left[:, :, None])
-    near_by = p.bordered(s, 1, borders)
-    X = _unit(near_by.X[:, :, 0].T)
-    Y = _unit(p.left(s, X, near_by.Y[:, :, 0].T))
-    change, residual = (p.at(s, 1) @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
-    slope = (change * Y.T.conj()).sum(axis=1)
-    step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(complex)
-    step = np.where(s.imag == 0, step.real, step)
-    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0] * np.abs(Y).T).sum(axis=1) / np.abs(slope)
-    residual = residual + step[:, None] * change
-    if len(p.matrices) == 3:
-        residual += step[:, None] ** 2 * (p.matrices[2] @ X.T[:, :, None])[:, :, 0]
-    return Steps(s + step, X.T, Y.T, near_by.rest, errors, residual.astype(complex))
+def advanced(p: Polynomial, after: Steps, shared: int, settled: Iterable[bool] = ()) -> list[Eigenvalue]:
+    """Eigenvalues after a step, settled or not; those that it led far away begin again where they were."""
+    done = chain(settled, repeat(False))
+    return [
+        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), 0.0 if end else float(abs(z - s)), shared)
+        if abs(z - s) <= FAR * abs(s)
+        else start(p, s)
+        for (s, z, x, y, rest, error, _), end in zip(zip(*after, strict=True), done, strict=False)
+    ]
 
 
 def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalue]) -> list[Eigenvalue]:
@@ -173,30 +157,20 @@ def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalu
     known = [e for e in group if np.isfinite(e.error)]
     if 0 < len(known) < len(group):
         return _alone(p, known, found) + _alone(p, [e for e in group if e not in known], found)
-    s = np.array([e.value for e in group])
     vectors = [np.array([getattr(e, side) for e in group]) if known else None for side in ("right", "left")]
-    after = refined(p, s, *vectors)
-    values, errors = after.values, after.errors
-    far = ~(np.abs(values - s) <= FAR * np.abs(s))
-    if far.any():  # the start was poor
-        step = _aberth(p, s[far], _all(found))
-        values[far] = s[far] + np.where(s[far].imag == 0, step.real, step)
-        errors[far] = np.inf
-    return [
-        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), float(abs(z - old)), len(known[:1]))
-        for z, old, x, y, rest, error in zip(values, s, after.right, after.left, after.rest, errors, strict=True)
-    ]
-
-
-def _unit(X: npt.NDArray[np.inexact]) -> Complex:
-    """Columns with their largest entry one."""
-    return np.asarray(X / X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])], dtype=complex)
+    made = advanced(p, refined(p, np.array([e.value for e in group]), *vectors), len(known[:1]))
+    s = np.array([e.value for e in made if np.isinf(e.error)])
+    if len(s):  # the starts were poor
+        step = _aberth(p, s, _all(found))
+        s = s + np.where(s.imag == 0, step.real, step)
+    poor = [start(p, complex(z.real, abs(z.imag))) for z in s]
+    return [e for e in made if np.isfinite(e.error)] + poor
 
 
 def _aberth(p: Polynomial, s: Complex, others: Complex) -> Complex:
     """Newton's steps for the determinant with the ``others`` divided out; those that are s itself do not count."""
     rate = np.einsum("nij,nji->n", p.resolvent(s), p.at(s, 1))
-    apart = s[:, None] - others[None, :]
+    apart = s[:, None] - np.append(others, np.zeros(p.zeros))
     with np.errstate(all="ignore"):
         pull = np.where(apart == 0, 0.0, 1 / apart).sum(axis=1)
         step = -1 / (rate - pull)
@@ -211,14 +185,14 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) 
     s = np.array([centre])
     near_by = p.bordered(s, count)
     if np.abs(near_by.T).max() <= COMMON:
-        near_by = p.bordered(s, count, p.own_borders(s, near_by.X, near_by.Y))
+        near_by = p.bordered(s, count, (near_by.X, near_by.Y))
         X = _basis(near_by.X[0], p.scale(s)[0])
-        Y = p.left(s, X, _basis(near_by.Y[0], p.scale(s)[0]))
+        Y = p.left(X, _basis(near_by.Y[0], p.scale(s)[0]))
         T = (Y.conj().T @ p.residual(s, X)).astype(complex)
         T1 = Y.conj().T @ p.at(s, 1)[0] @ X
         if real:
             T, T1 = T.real, T1.real
-        steps, W = _reduced(T, T1, p.mirror is not None)
+        steps, W = _reduced(T, T1, p.symmetric)
         if np.linalg.cond(W) < DEFECTIVE and np.abs(steps).max() <= FAR * abs(centre):
             # Of the vectors that the space lacks, from the nearest eigenvalue outside.
             away = np.abs(_all(others) - centre).min(initial=np.inf)
@@ -230,7 +204,7 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) 
             first, whole = np.diagonal(spread), spread.sum(axis=1)
             apart = np.array([np.delete(np.abs(steps - d), i).min() for i, d in enumerate(steps)])
             errors = np.where(apart > 4 * whole.max(), first + whole * whole.max() / np.maximum(apart, 1e-300), whole)
-            right, left, errors = _unit(X @ W), _unit(rows.conj().T), errors + lacking
+            right, left, errors = unit(X @ W), unit(rows.conj().T), errors + lacking
             return [
                 Eigenvalue(
                     complex(centre + d), right[:, i], left[:, i], near_by.rest[0], float(errors[i]), moved[i], count
@@ -243,8 +217,8 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) 
         return _search(p, group, others, lost)
     radius = _radius(p, centre, group, abs(centre))
     best = np.linalg.svd(near_by.T[0])
-    x = _unit(near_by.X[0] @ best[2][-1:].conj().T)
-    y = _unit(p.left(s, x, near_by.Y[0] @ best[0][:, -1:]))
+    x = unit(near_by.X[0] @ best[2][-1:].conj().T)
+    y = unit(p.left(x, near_by.Y[0] @ best[0][:, -1:]))
     common = Eigenvalue(centre, x[:, 0], y[:, 0], near_by.rest[0], radius, 0.0, count)
     return [replace(common, value=e.value) for e in group]
 
@@ -299,7 +273,7 @@ def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:
         if (np.abs(steps) <= NEAR * np.abs(s)).all():
             break
     s = np.where(np.abs(s.imag) <= NEAR * np.abs(s), s.real, s)
-    return [_start(p, z) for z in s if z.imag >= 0]
+    return [start(p, z) for z in s if z.imag >= 0]
 
 
 def _radius(p: Polynomial, centre: complex, group: list[Eigenvalue], widest: float) -> float:

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.arrays import Array as Named
+from kronbot.compute.arrays import NamedArray
 from kronbot.floats import Array
+from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.regularity import weakest
-from kronbot.mechanics.linear.spectrum import Pole
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -152,16 +152,16 @@ class Modes:
         return np.array(rows, dtype=float).reshape(len(rows), len(ACCURACY))
 
 
-def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Named]:
+def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, NamedArray]:
     """The modes of coordinates as arrays of an answer, each name with a suffix."""
     numbers = [str(i + 1) for i in range(len(modes.found))]
     units = {"rows": ["1"] * len(numbers), "columns": list(ACCURACY.values())}
     made = {
-        "poles": Named(modes.poles, numbers, "rad/s"),
-        "frequencies": Named(modes.frequencies, numbers, "rad/s"),
-        "damping": Named(modes.damping, numbers, "1"),
-        "shapes": Named(modes.shapes, names, "1", numbers),
-        "accuracy": Named(modes.accuracy, numbers, units, list(ACCURACY)),
+        "poles": NamedArray(modes.poles, numbers, "rad/s"),
+        "frequencies": NamedArray(modes.frequencies, numbers, "rad/s"),
+        "damping": NamedArray(modes.damping, numbers, "1"),
+        "shapes": NamedArray(modes.shapes, names, "1", numbers),
+        "accuracy": NamedArray(modes.accuracy, numbers, units, list(ACCURACY)),
     }
     return {f"{name}{suffix}": array for name, array in made.items()}
 
@@ -169,4 +169,7 @@ def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Na
 def state_matrix(M: Array, D: Array, K: Array) -> Array:
     """A (2n x 2n) of the state [y; y']: [0, 1; -M^-1 K, -M^-1 D]."""
     n = len(M)
-    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, np.hstack([K, D]))]])
+    A = np.zeros((2 * n, 2 * n))
+    A[:n, n:] = np.eye(n)
+    A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+    return A

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from kronbot.mechanics.linear.deflation import echelon, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
 
-# M, D, K, each (times, n, n), at times (s).
+# M, D, K, each (times, n, n), at times (s); or bounds of the errors of their entries.
 Coefficients = Callable[[Array], tuple[Array, Array, Array]]
 
 PIECES = 32
@@ -35,45 +35,39 @@ NO_STIFFNESS = 1e-15
 # A momentum that a piece changes by no more than this share is conserved; only damping changes it, and by far more.
 CONSERVED = 1e-9
 EPS = float(np.finfo(float).eps)
-# By how much rounding in a piece may exceed EPS times the size of its exponent, for m deviations SAFETY m times.
-SAFETY = 4.0
 
 
 @dataclass(frozen=True)
 class Monodromy:
     """x(T) = pieces[-1] ... pieces[0] x(0), x (m,) the deviations that no symmetry explains.
 
-    ``errors`` bound the norm of what each piece is off by. ``at_one`` multipliers at +1 are taken out: one for every
+    ``errors`` bound the entries of what each piece is off by. ``at_one`` multipliers at +1 are taken out: one for every
     cyclic coordinate (it stays where it is put), one for every momentum that is conserved with it. ``form`` (m x m) is
     the skew form that the motion conserves where nothing damps it: y1 . p2 - y2 . p1, p the conjugate momenta.
     """
 
     pieces: Sequence[Array]
-    errors: Sequence[float]
+    errors: Sequence[Array]
     at_one: int
     form: Array
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Deviations of about equal energy: y = ``places`` z_1 for coordinates that are not cyclic, y' = ``rates`` z_2.
+    """Deviations of about equal energy: y = ``places`` z_1 for the coordinates ``seen``, y' = ``rates`` z_2.
 
-    ``seen`` are the coordinates that are not cyclic. A rounding of the entries of M changes the unit mass of a mode by
-    up to ``loss`` roundings.
+    Seen are those that are not cyclic.
     """
 
     seen: Array
     places: Array
     rates: Array
-    loss: float
 
     @staticmethod
     def of(M: Array, K: Array, period: float, seen: Array) -> Scales:
         """By mean inertia and stiffness (n x n): modes of unit mass, their deflection times their frequency."""
         frequencies, places = _modes(M[np.ix_(seen, seen)], K[np.ix_(seen, seen)])
-        rates = _modes(M, K)[1]
-        loss = float(np.linalg.norm(np.abs(rates.T) @ np.abs(M) @ np.abs(rates), 2))
-        return Scales(seen, places / np.maximum(frequencies, 1 / period), rates, loss)
+        return Scales(seen, places / np.maximum(frequencies, 1 / period), _modes(M, K)[1])
 
     def rates_of(self, M: Array, D: Array, K: Array) -> Array:
         """A (times, m, m) with z' = A z."""
@@ -83,6 +77,18 @@ class Scales:
         forces = np.concatenate([K[:, :, self.seen] @ self.places, D @ self.rates], axis=2)
         A[:, count:] = -np.linalg.solve(self.rates.T @ M @ self.rates, self.rates.T @ forces)
         return A
+
+    def rounding(self, M: Array, D: Array, K: Array, errors: tuple[Array, Array, Array]) -> Array:
+        """Bounds (times, m, m) of the errors of A, from those of the entries of M, D, K and its own rounding."""
+        count, A = len(self.seen), np.abs(self.rates_of(M, D, K))
+        places, rates, own = np.abs(self.places), np.abs(self.rates), len(self.rates) * EPS
+        dM, dD, dK = (E + own * np.abs(B) for E, B in zip(errors, (M, D, K), strict=True))
+        forces = np.concatenate([dK[:, :, self.seen] @ places, dD @ rates], axis=2) + dM @ rates @ A[:, count:]
+        dA = np.zeros_like(A)
+        if count:
+            dA[:, :count] = own * np.abs(np.linalg.inv(self.places)) @ places @ A[:, :count]
+        dA[:, count:] = np.abs(np.linalg.inv(self.rates.T @ M @ self.rates)) @ (rates.T @ forces)
+        return dA
 
     def form(self, M: Array, D: Array) -> Array:
         """The skew form y1 . p2 - y2 . p1 of two deviations, with the gyroscopic part of D in the momenta."""
@@ -98,11 +104,15 @@ class Scales:
 
 
 def monodromy(
-    coefficients: Coefficients, period: float, corners: Iterable[float], progress: Callable[[float], None]
+    coefficients: Coefficients,
+    roundings: Coefficients,
+    period: float,
+    corners: Iterable[float],
+    progress: Callable[[float], None],
 ) -> Monodromy:
     """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
 
-    ``progress`` is told the share of the period that is done.
+    ``roundings`` are the errors of their entries. ``progress`` is told the share of the period that is done.
     """
     progress(0.0)
     times = _ends(period, corners)
@@ -114,10 +124,16 @@ def monodromy(
 
     M, D, K = turned(times)
     scales = Scales.of(M.mean(axis=0), K.mean(axis=0), period, np.setdiff1d(np.arange(len(T)), cyclic))
+    size = np.abs(T.T)
+    dM, dD, dK = (
+        size @ (E + len(T) * EPS * np.abs(A)) @ size.T
+        for E, A in zip(roundings(times), coefficients(times), strict=True)
+    )
+    local = scales.rounding(M, D, K, (dM, dD, dK))
     pieces, errors = [], []
     count = len(times) - 1
     for k in range(count):
-        piece, error = _piece(turned, scales, times[k], times[k + 1])
+        piece, error = _piece(turned, scales, times[k], times[k + 1], np.maximum(local[k], local[k + 1]))
         pieces.append(piece)
         errors.append(error)
         progress(times[k + 1] / period)
@@ -131,7 +147,12 @@ def monodromy(
     if kept:
         # Deviations that change no conserved momentum stay such deviations.
         bases = [_orthogonal_to(np.array(rows)) for rows in zip(*kept, strict=True)]
-        pieces = [after.T @ piece @ before for before, piece, after in zip(bases, pieces, bases[1:], strict=False)]
+        sides = [*zip(bases[:-1], bases[1:], strict=True)]
+        errors = [
+            np.abs(after).T @ (E + 2 * len(E) * EPS * np.abs(piece)) @ np.abs(before)
+            for piece, E, (before, after) in zip(pieces, errors, sides, strict=True)
+        ]
+        pieces = [after.T @ piece @ before for piece, (before, after) in zip(pieces, sides, strict=True)]
         form = bases[0].T @ form @ bases[0]
     return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
 
@@ -170,24 +191,33 @@ def _orthogonal_to(rows: Array) -> Array:
     return np.linalg.svd(rows)[2][len(rows) :].T
 
 
-def _piece(coefficients: Coefficients, scales: Scales, start: float, end: float) -> tuple[Array, float]:
-    """The piece from start to end, with steps halved until nothing changes, and a bound of its error."""
+def _piece(
+    coefficients: Coefficients, scales: Scales, start: float, end: float, rounding: Array
+) -> tuple[Array, Array]:
+    """The piece from start to end, with steps halved until nothing changes, and bounds of the errors of its entries.
+
+    ``rounding`` bounds what A is off by.
+    """
     steps, coarse, before = 1, None, math.inf
     while steps <= MOST_STEPS:
-        fine, exponent = _steps(coefficients, scales, start, end, steps)
+        exponents = _exponents(coefficients, scales, start, end, steps)
+        with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+            parts = _exponentials(exponents)
+            reached = list(accumulate(parts[-1], lambda product, part: part @ product))
+        fine = reached[-1]
         size = float(np.linalg.norm(fine)) if np.abs(fine).max() < LARGEST else math.inf  # infinite for NaN, too
         change = math.inf if coarse is None else float(np.linalg.norm(fine - coarse))
         slow = change <= NEARLY and (change > before / 2 or steps == MOST_STEPS)
-        if size < math.inf and (change <= CLOSE * max(1.0, size) or slow):
-            return fine, change + SAFETY * len(fine) * EPS * scales.loss * (exponent + 4) * size
+        if coarse is not None and size < math.inf and (change <= CLOSE * max(1.0, size) or slow):
+            # Steps half as long are off by a 64th, and by more where rounding or fast vibrations are in the way.
+            left_over = min(1.0, 2 * max(1 / 64, change / before)) * np.abs(fine - coarse)
+            return fine, left_over + _spread(exponents, parts, reached, (end - start) / steps * rounding)
         coarse, steps, before = None if size == math.inf else fine, 2 * steps, change
     raise ComputationError("the period is too long for vibrations so fast: take fewer modes, or lock stiff coordinates")
 
 
-def _steps(coefficients: Coefficients, scales: Scales, start: float, end: float, count: int) -> tuple[Array, float]:
-    """Equal Magnus steps of order six, on Gauss nodes (Blanes, Casas, Oteo and Ros 2009), and the size of int A dt."""
-    from scipy.linalg import expm
-
+def _exponents(coefficients: Coefficients, scales: Scales, start: float, end: float, count: int) -> Array:
+    """Those (count, m, m) of equal Magnus steps of order six, on Gauss nodes (Blanes, Casas, Oteo and Ros 2009)."""
     h = (end - start) / count
     times = (start + h * (np.arange(count)[:, None] + gauss(3)[0])).ravel()
     A = scales.rates_of(*coefficients(times))
@@ -195,17 +225,37 @@ def _steps(coefficients: Coefficients, scales: Scales, start: float, end: float,
     a, b, c = h * middle, h * math.sqrt(15) / 3 * (last - first), h * 10 / 3 * (last - 2 * middle + first)
     ab = _commutator(a, b)
     inner = b - _commutator(a, 2 * c + ab) / 60
-    exponents = a + c / 12 + _commutator(-20 * a - c + ab, inner) / 240
-    product = np.eye(A.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
-        # Squared from exponents below 1: expm itself begins at 5, where its rational function loses two digits.
-        halvings = max(0, int(np.frexp(np.linalg.norm(exponents, axis=(1, 2)).max())[1]))
-        parts = expm(np.ldexp(exponents, -halvings))
-        for _ in range(halvings):
-            parts = parts @ parts
-        for step in parts:
-            product = step @ product
-    return product, float(np.linalg.norm(a, axis=(1, 2)).sum())
+    return np.asarray(a + c / 12 + _commutator(-20 * a - c + ab, inner) / 240)
+
+
+def _exponentials(exponents: Array) -> tuple[Array, Array]:
+    """Halves of steps and whole ones, squared from exponents below 1/2: expm begins at 5, and loses two digits."""
+    from scipy.linalg import expm
+
+    halvings = _halvings(exponents)
+    half = expm(np.ldexp(exponents, -halvings))
+    for _ in range(halvings - 1):
+        half = half @ half
+    return half, half @ half
+
+
+def _halvings(exponents: Array) -> int:
+    return max(1, int(np.frexp(np.linalg.norm(exponents, axis=(1, 2)).max())[1]))
+
+
+def _spread(exponents: Array, parts: tuple[Array, Array], reached: Sequence[Array], rounding: Array) -> Array:
+    """Bounds of the errors of a product of exponentials, from those of exponents and from rounding, to first order.
+
+    An error dX of an exponent X makes int exp((1 - s) X) dX exp(s X) ds, here its largest value at s = 0, 1/2, 1; all
+    of it is taken on by what follows.
+    """
+    half, whole = (np.abs(part) for part in parts)
+    m = len(rounding)
+    own = m * EPS * (np.abs(exponents) + 2.0 ** _halvings(exponents) * np.eye(m)) + rounding
+    errors = np.maximum(np.maximum(whole @ own, own @ whole), half @ own @ half)
+    before = np.abs([np.eye(m), *reached[:-1]])
+    after = np.abs(list(accumulate(parts[1][:0:-1], lambda product, part: product @ part, initial=np.eye(m)))[::-1])
+    return np.asarray((after @ errors @ before).sum(axis=0))
 
 
 def _commutator(A: Array, B: Array) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +17,11 @@ from kronbot.mechanics.linear.monodromy import EPS, Monodromy
 Complex = npt.NDArray[np.complex128]
 
 # Pieces are multiplied as long as the product grows no further than this.
-GROWTH = 1e4
+GROWTH = 100.0
 # The motion conserves its skew form to this share where it is undamped; and eigenvectors count as a basis, and the
 # form as definite on it, beyond this.
 CONSERVED, DEFINITE = 1e-7, 1e-5
-LARGEST = 1e300
+LARGEST, TINY = 1e300, 1e-300
 
 
 @dataclass(frozen=True)
@@ -37,58 +39,71 @@ class Multipliers:
 
 
 def multipliers(product: Monodromy) -> Multipliers:
-    """Eigenvalues of the monodromy matrix, to first order in the errors of its pieces.
+    """Eigenvalues of the monodromy matrix, with errors to first order in those of its pieces.
 
     They are powers of the eigenvalues of the cyclic matrix of a few factors, which keeps the digits of small ones
-    beside large ones. Raises ComputationError where one is beyond 1e300.
+    beside large ones. Each has an error of its own, by its left and right vectors. Raises ComputationError where one is
+    beyond 1e300.
     """
     from scipy.linalg import eig
 
-    factors, bounds = _factors(product)
-    count, size = len(factors), len(product.pieces[0])
+    size, known = len(product.pieces[0]), product.at_one
+    if not size:  # every deviation stays as it is, or grows like t
+        return Multipliers(np.ones(known, dtype=complex), np.zeros(known), known, "stable", None)
+    ends = _ends(product.pieces)
+    count = len(ends) - 1
     cyclic = np.zeros((count * size, count * size))
-    for k, factor in enumerate(factors):
+    for k, (start, end) in enumerate(pairwise(ends)):
         after = (k + 1) % count
-        cyclic[after * size : (after + 1) * size, k * size : (k + 1) * size] = factor
+        within = reduce(lambda before, piece: piece @ before, product.pieces[start:end])
+        cyclic[after * size : (after + 1) * size, k * size : (k + 1) * size] = within
     roots, left, right = eig(cyclic, left=True, right=True)
     roots, left, right = (part[..., _one_of_each(roots, count, size)] for part in (roots, left, right))
     if count * np.log(max(float(np.abs(roots).max(initial=0.0)), 1.0)) > np.log(LARGEST):
         raise ComputationError("deviations grow by more than 1e300 a period: unstable beyond all numbers")
-    values = roots**count
-    real = np.abs(values.imag) <= 100 * count * EPS * np.abs(values)
-    values = np.where(real & (count > 1), values.real, values) + 0.0  # powers of a root that stands for a real one
-    parts = [part.reshape(count, size, -1) for part in (left, right)]
-    lengths, widths = (np.linalg.norm(part, axis=1) for part in parts)
-    # What the perturbed blocks do to a root, |l_(k+1) E_k r_k| over |l . r|.
-    moved = (np.roll(lengths, -1, axis=0) * np.array(bounds)[:, None] * widths).sum(axis=0)
-    overlap = np.maximum(np.abs((left.conj() * right).sum(axis=0)), EPS)
-    errors = count * np.abs(roots) ** (count - 1) * moved / overlap
-    word = _word(values, errors, right[:size], product) if size else "stable"
-    largest = float(np.abs(values).max()) if size else None
-    values = np.concatenate([values, np.ones(product.at_one, dtype=complex)])
-    errors = np.concatenate([errors, np.zeros(product.at_one)])
+    left, right = (part.reshape(count, size, -1) for part in (left, right))
+    roots, moved = _quotients(product, ends, left, right)
+    values, lengths = roots**count, np.maximum(np.abs(roots), TINY)
+    errors = lengths**count * np.expm1(count * np.log1p(moved / lengths))
+    # Powers of a root that stands for a real one: no other is nearer to its conjugate.
+    real = np.abs(values[:, None] - values.conj()).argmin(axis=1) == np.arange(size)
+    values = values.real + 1j * np.where(real & (np.abs(values.imag) <= errors), 0.0, values.imag) + 0.0
+    word = _word(values, errors, right[0], product)
+    largest = float(np.abs(values).max())
+    values = np.concatenate([values, np.ones(known, dtype=complex)])
+    errors = np.concatenate([errors, np.zeros(known)])
     order = np.lexsort((values.imag, values.real, -np.round(np.abs(values), 9)))
-    return Multipliers(values[order], errors[order], product.at_one, word, largest)
+    return Multipliers(values[order], errors[order], known, word, largest)
 
 
-def _factors(product: Monodromy) -> tuple[list[Array], list[float]]:
-    """The pieces multiplied into as few factors as grow no further than GROWTH, with bounds of their errors."""
-    factors, bounds = [], []
-    factor, bound = product.pieces[0], product.errors[0]
-    for piece, error in zip(product.pieces[1:], product.errors[1:], strict=True):
-        size, own = float(np.linalg.norm(factor, 2)), float(np.linalg.norm(piece, 2))
-        longer = piece @ factor
-        if np.linalg.norm(longer, 2) > GROWTH:
-            factors.append(factor)
-            bounds.append(bound)
-            factor, bound = piece, error
-        else:
-            factor, bound = longer, own * bound + (error + len(piece) * EPS * own) * size
-    factors.append(factor)
-    bounds.append(bound)
-    # The eigenvalues come with a backward error of their own.
-    whole = len(factors) * len(factor) * EPS * max(float(np.linalg.norm(factor, 2)) for factor in factors)
-    return factors, [bound + whole for bound in bounds]
+def _ends(pieces: Sequence[Array]) -> list[int]:
+    """Ends of factors, as few as have products that grow no further than GROWTH."""
+    ends, product = [0], np.eye(len(pieces[0]))
+    for k, piece in enumerate(pieces):
+        product = piece @ product
+        if k > ends[-1] and np.linalg.norm(product, 2) > GROWTH:
+            ends.append(k)
+            product = piece
+    return [*ends, len(pieces)]
+
+
+def _quotients(product: Monodromy, ends: Sequence[int], left: Complex, right: Complex) -> tuple[Complex, Array]:
+    """Rayleigh quotients (m,), roots of the multipliers, and what the errors of the pieces move them by.
+
+    Vectors (factors, m, m) of the cyclic matrix are carried through the pieces of each factor, right ones on, left ones
+    back: what decays within a factor keeps its digits.
+    """
+    size, met, moved = len(right[0]), np.zeros(right.shape[2], dtype=complex), np.zeros(right.shape[2])
+    for k, (start, end) in enumerate(pairwise(ends)):
+        pieces, errors = product.pieces[start:end], product.errors[start:end]
+        befores = [*accumulate(pieces, lambda x, P: P @ x, initial=right[k])]
+        afters = [*accumulate(pieces[:0:-1], lambda y, P: P.T @ y, initial=left[(k + 1) % len(right)])][::-1]
+        met += (afters[-1].conj() * befores[-1]).sum(axis=0)
+        for P, E, x, y in zip(pieces, errors, befores, afters, strict=False):
+            moved += (np.abs(y) * ((E + size * EPS * np.abs(P)) @ np.abs(x))).sum(axis=0)
+    own = (left.conj() * right).sum(axis=(0, 1))
+    own[np.abs(own) < EPS] = EPS
+    return np.asarray(met / own), moved / np.abs(own)
 
 
 def _one_of_each(roots: Complex, count: int, size: int) -> npt.NDArray[np.intp]:

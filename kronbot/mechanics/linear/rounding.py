@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import SecondOrder, null_spaces
+from kronbot.mechanics.linear.deflation import SecondOrder, lasting, null_spaces
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 
 # How often every number is moved by a rounding, and what the largest change found is multiplied by.
 SAMPLES, SAFETY = 6, 4.0
-# How often, and by which share, parameters are changed to see whether a zero stands for a symmetry.
+# How often, and by which share, all numbers are changed to see whether a zero stands for a symmetry.
 OTHERS, SHARE = 2, 1e-2
 
 
@@ -39,7 +39,8 @@ class Entries:
         exact = _squares(trace.rows(*points) if values is None else values)
         changes = [np.zeros_like(A) for A in exact]
         for _ in range(SAMPLES):
-            moved = _squares(trace.moved(points, (ROUNDING, ROUNDING), state))
+            other, beside = trace.moved(points, ROUNDING, state)
+            moved = _squares(other.rows(*beside))
             changes = [np.fmax(c, np.abs(B - A)) for c, A, B in zip(changes, exact, moved, strict=True)]
         errors = [SAFETY * c + ROUNDING * np.abs(A) for c, A in zip(changes, exact, strict=True)]
         return Entries(trace, points, exact, errors)
@@ -47,27 +48,39 @@ class Entries:
     def systems(self, kept: Sequence[int]) -> list[SecondOrder]:
         """The systems of the coordinates ``kept``.
 
-        A direction without stiffness is one that stays so with other parameters: symmetry, and no accident as at a
-        buckling load.
+        A direction without stiffness is one that stays so with other numbers, of robot and question: symmetry, and no
+        accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical. Zeros and exact
+        quarter turns of the file stay what they are.
         """
-        M, D, K, dM, dD, dK = (A[:, kept][:, :, kept] for A in (*self.matrices, *self.errors))
-        free = null_spaces(K, dK)
-        if any(each.size for each in free):
-            for other in self._others:
-                others = other[:, kept][:, :, kept]
-                left = null_spaces(others, 2 * dK + ROUNDING * np.abs(others))
-                free = [each[:, : rest.shape[1]] for each, rest in zip(free, left, strict=True)]
-        return [SecondOrder(*each) for each in zip(M, D, K, dM, dD, dK, free, strict=True)]
+        plain = self._systems(kept)
+        if not any(system.free.size for system in plain):
+            return plain
+        every = zip(*(entries._systems(kept) for entries in self._others), strict=True)
+        return [
+            replace(system, free=lasting(system.free, [(each.K, each.dK) for each in others]), others=others)
+            if system.free.size
+            else system
+            for system, others in zip(plain, every, strict=True)
+        ]
+
+    def _systems(self, kept: Sequence[int]) -> list[SecondOrder]:
+        # In one layout of memory however many points there are: products depend on it by a rounding.
+        every = (*self.matrices, *self.errors)
+        M, D, K, dM, dD, dK = (np.ascontiguousarray(A[:, kept][:, :, kept]) for A in every)
+        return [SecondOrder(*each) for each in zip(M, D, K, dM, dD, dK, null_spaces(K, dK), strict=True)]
 
     @cached_property
-    def _others(self) -> list[Array]:
-        """K with other parameters; the posture stays, as a symmetry belongs to it."""
+    def _others(self) -> list[Entries]:
+        """The same with other numbers."""
         state = np.random.default_rng(1)
-        return [_squares(self.trace.moved(self.points, (0.0, SHARE), state))[2] for _ in range(OTHERS)]
+        return [Entries.at(*self.trace.moved(self.points, SHARE, state)) for _ in range(OTHERS)]
 
 
 def _squares(values: Mapping[str, Array]) -> list[Array]:
-    """M, D, K from the rows of a trace: a matrix of one entry is none there."""
-    count = len(values["M"])
-    n = math.isqrt(values["M"].size // count)
-    return [values[name].reshape(count, n, n) for name in "MDK"]
+    return [_square(values[name]) for name in "MDK"]
+
+
+def _square(rows: Array) -> Array:
+    """Matrices of the rows of a trace: a matrix of one entry is none there."""
+    n = math.isqrt(rows.size // len(rows))
+    return rows.reshape(len(rows), n, n)

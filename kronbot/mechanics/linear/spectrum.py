@@ -1,13 +1,13 @@
 """Poles of M y'' + D y' + K y = 0: all 2n of them, each with error bounds of its own.
 
 Poles at zero are taken out of the quadratic eigenvalue problem L(s) = M s^2 + D s + K exactly (deflation), the others
-start as eigenvalues of companion matrices, the fast ones of the problem itself, the slow ones of the reversed problem,
-and are refined one by one (matrix_polynomial). Without damping and gyroscopic terms the problem is linear in s^2.
+start as eigenvalues of state matrices and are refined. A step of all of them at once settles those that are simple and
+apart from the others; steps one by one are for what is left. Without damping and gyroscopic terms the problem is linear
+in s^2.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,70 +17,22 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.apart import Apart, apart, measured
-from kronbot.mechanics.linear.deflation import Deflated, Refined, SecondOrder, deflated, equilibrium
-from kronbot.mechanics.linear.eigenvalues import Eigenvalue, eigenvalues
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent, deflated, symmetric_part
+from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues, start
+from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
+from kronbot.mechanics.linear.pole import Pole, Refined, of_squares, on_axis, with_growth
+from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
+from kronbot.mechanics.linear.starts import Starts, rough
 
 Complex = npt.NDArray[np.complex128]
 
 
-@dataclass(frozen=True, eq=False)
-class Pole:
-    """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
-
-    ``error`` bounds |ds|, ``growth_error`` the error of its real part, to first order in the errors of the entries;
-    ``backward_error`` and ``condition`` are for componentwise changes. ``count`` is how many of the 2n poles it stands
-    for (a pair: 2; a free coordinate: 1 or 2), ``group`` numbers those that cannot be told apart.
-    """
-
-    value: complex
-    right: Complex
-    left: Complex
-    count: int
-    group: int
-    error: float = 0.0
-    growth_error: float = 0.0
-    backward_error: float = 0.0
-    condition: float = 0.0
-    refined: Refined | None = None
-
-    @property
-    def free(self) -> bool:
-        """Whether it is the pole at zero of a direction without stiffness."""
-        return self.refined is None
-
-    def right_error(self, rows: Array) -> Array:
-        """Bounds (k,) of what the errors of the entries change in ``rows`` (k x n) times x."""
-        return np.zeros(len(rows)) if self.refined is None else self.refined.right_error(rows)
-
-    def left_error(self, columns: Array) -> Array:
-        """Bounds (k,) of what they change in y^H times ``columns`` (n x k)."""
-        return np.zeros(columns.shape[1]) if self.refined is None else self.refined.left_error(columns)
-
-
-# Added to the number of a group for the other root of a square.
-APART = 1_000_000
-
-
-def poles(system: SecondOrder) -> list[Pole]:
-    """All poles, those at zero first, then by their size. Raises ComputationError where they are not 2n."""
-    found = plain_poles([system])[0]
-    return _poles(system) if found is None else found
-
-
-def plain_poles(systems: Sequence[SecondOrder]) -> list[list[Pole] | None]:
-    """The same for many systems, None for those whose poles are not simple and clearly apart from each other."""
-    found: list[list[Pole] | None] = [None if len(system.M) else [] for system in systems]
-    for degree in (1, 2):
-        places = [i for i, each in enumerate(systems) if len(each.M) and each.symmetric and _degree(each) == degree]
-        plain = [_with_symmetric_stiffness(systems[i]) for i in places]
-        for i, system, answer in zip(places, plain, apart(plain, degree), strict=True):
-            if answer is not None:
-                found[i] = _of_apart(answer, system, degree)
-    return found
+# Eigenvalues, and the numbers of their groups.
+Found = tuple[Steps, Sequence[int]]
+# Systems at a time: enough to forget the calls, few enough for the processor's cache.
+MANY = 16
 
 
 @dataclass(frozen=True)
@@ -90,14 +42,14 @@ class Solution:
     system: SecondOrder
     names: Sequence[str]
     regular: bool
-    plain: list[Pole] | None
+    found: list[Pole] | None
 
     @cached_property
     def poles(self) -> list[Pole]:
-        """All of them. Raises ComputationError where M is singular."""
+        """All of them. Raises ComputationError where M is singular, or where they are not 2n."""
         if not self.regular:
             demand_regular(self.system.M, self.names)
-        return _poles(self.system) if self.plain is None else self.plain
+        return poles(self.system) if self.found is None else self.found
 
 
 def solutions(entries: Entries, coordinates: Sequence[str], locked: frozenset[int]) -> list[Solution]:
@@ -105,7 +57,36 @@ def solutions(entries: Entries, coordinates: Sequence[str], locked: frozenset[in
     kept = [place for place in range(len(coordinates)) if place not in locked]
     names, systems = [coordinates[place] for place in kept], entries.systems(kept)
     sound = regular(entries.matrices[0][:, kept][:, :, kept]).tolist()
-    return [Solution(*each) for each in zip(systems, [names] * len(systems), sound, plain_poles(systems), strict=True)]
+    found = iter(spectra([system for system, is_sound in zip(systems, sound, strict=True) if is_sound]))
+    return [Solution(each, names, ok, next(found) if ok else None) for each, ok in zip(systems, sound, strict=True)]
+
+
+def poles(system: SecondOrder) -> list[Pole]:
+    """All poles, those at zero first, then by their size. Raises ComputationError where they are not 2n."""
+    return _spectra([system], deflated(system, _degree(system)))[0]
+
+
+def spectra(systems: Sequence[SecondOrder]) -> list[list[Pole] | None]:
+    """The poles of many systems, alike ones together; None where those of one alone have an error to tell."""
+    found: list[list[Pole] | None] = [None] * len(systems)
+    every = [deflated(system, _degree(system)) for system in systems]
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for place, (system, reduced) in enumerate(zip(systems, every, strict=True)):
+        kind = len(system.M), _degree(system), system.symmetric, system.reciprocal, *reduced.structure
+        alike.setdefault(kind if reduced.plain else (place,), []).append(place)
+    for everywhere in alike.values():
+        for places in (everywhere[i : i + MANY] for i in range(0, len(everywhere), MANY)):
+            answers = _attempted([systems[i] for i in places], every[places[0]])
+            for place, answer in zip(places, answers, strict=True):
+                found[place] = answer
+    return found
+
+
+def _attempted(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pole] | None]:
+    try:
+        return [*_spectra(systems, reduced)]
+    except (ComputationError, np.linalg.LinAlgError):
+        return [None] if len(systems) == 1 else [_attempted([system], reduced)[0] for system in systems]
 
 
 def _degree(system: SecondOrder) -> int:
@@ -113,54 +94,118 @@ def _degree(system: SecondOrder) -> int:
     return 1 if not system.D.any() and not system.dD.any() else 2
 
 
-def _with_symmetric_stiffness(system: SecondOrder) -> SecondOrder:
-    K, dK = (system.K + system.K.T) / 2, np.maximum(system.dK, system.dK.T) + np.abs(system.K - system.K.T) / 2
-    return SecondOrder(system.M, system.D, K, system.dM, system.dD, dK, system.free)
-
-
-def _of_apart(found: Apart, system: SecondOrder, degree: int) -> list[Pole]:
-    n = len(system.M)
-    same, unit = np.eye(n, dtype=complex), np.eye(n, dtype=complex)
-    made = []
-    for i, s in enumerate(found.values.tolist()):
-        e = Eigenvalue(s, found.right[i], found.left[i], found.rest[i], float(found.errors[i]), group=i)
-        measures = float(found.backward[i]), float(found.condition[i])
-        count = 2 if s.imag > 0 else 1
-        refined = Refined(e, found.polynomial, same, same)
-        made.append(Pole(s, e.right, e.left, count, i, e.error, e.error, *measures, refined))
+def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pole]]:
+    """The poles of systems that are alike: of one size, with one structure at zero."""
+    degree, n = _degree(systems[0]), len(systems[0].M)
+    if not n:
+        return [[] for _ in systems]
+    (K, D, M), errors = _matrices(systems, reduced)
+    matrices, zeros = [K, D, M], sum(reduced.counts)
     if degree == 1:
-        made = [each for pole in made for each in _of_square(pole, True, True)]
-    zeros = [Pole(0j, unit[j], unit[j], count, -1) for j, count in zip(found.free, found.counts, strict=True)]
-    return _whole(zeros, made, system, degree)
+        del matrices[1], errors[1]
+    own = [
+        Polynomial([A[i] for A in matrices], [E[i] for E in errors], systems[0].reciprocal, zeros)
+        for i in range(len(systems))
+    ]
+    starts = rough(M, D, K, degree, systems[0].reciprocal, reduced.free, reduced.idle, n * degree - zeros)
+    real = degree == 1 and systems[0].symmetric
+    if reduced.polynomial is None:
+        found = _found(own, starts, real)
+    else:
+        own = [reduced.polynomial]
+        begun = [start(own[0], s) for s in starts.values[0] if s.imag >= 0]
+        found = [_thorough(own[0], starts.values[0], begun, real)]
+    made = _poles(own, reduced, found)
+    if degree == 1:
+        made = [of_squares(each, system.symmetric) for each, system in zip(made, systems, strict=True)]
+    return [
+        _whole(_zeros(system, reduced, 2 // degree) + each, system) for each, system in zip(made, systems, strict=True)
+    ]
 
 
-def _whole(zeros: list[Pole], made: list[Pole], system: SecondOrder, degree: int) -> list[Pole]:
+def _matrices(systems: Sequence[SecondOrder], reduced: Deflated) -> tuple[list[Array], list[Array]]:
+    """K, D, M of systems (N, n, n) in coordinates in which free directions are such, and their errors."""
+    parts = [np.array([getattr(system, word) for system in systems]) for word in ("K", "D", "M", "dK", "dD", "dM")]
+    matrices, errors = parts[:3], parts[3:]
+    if systems[0].symmetric:
+        matrices[0], errors[0] = symmetric_part(matrices[0], errors[0])
+    if reduced.T is not None:
+        pairs = [congruent(A, E, reduced.T) for A, E in zip(matrices, errors, strict=True)]
+        matrices, errors = [A for A, _ in pairs], [E for _, E in pairs]
+    for A in (matrices[0], errors[0]):
+        A[:, :, reduced.free] = 0.0
+        if systems[0].symmetric:
+            A[:, reduced.free] = 0.0
+    if systems[0].reciprocal:
+        matrices = [(A + A.swapaxes(1, 2)) / 2 for A in matrices]
+        errors = [np.maximum(E, E.swapaxes(1, 2)) for E in errors]
+    return matrices, errors
+
+
+def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]:
+    """Eigenvalues of polynomials in the upper half plane, with the numbers of their groups.
+
+    A step from all starts at once is enough for those that are plainly simple; the others are refined one by one.
+    """
+    upper = starts.values.imag >= 0
+    sizes = upper.sum(axis=1)
+    found: dict[int, Found] = {}
+    for m in set(sizes.tolist()):
+        places = np.flatnonzero(sizes == m).tolist()
+        chosen = upper[places]
+        after = refined(together([own[i] for i in places], m), *(part[places][chosen] for part in starts))
+        plain = plainly(after, (len(places), m))
+        for k, i in enumerate(places):
+            rows = after.part(slice(k * m, (k + 1) * m))
+            if plain[k].all():
+                found[i] = rows, range(m)
+            else:
+                begun = advanced(own[i], rows, 1, plain[k])
+                found[i] = _thorough(own[i], starts.values[i], begun, real)
+    return [found[i] for i in range(len(own))]
+
+
+def _thorough(p: Polynomial, starts: Complex, begun: list[Eigenvalue], real: bool) -> Found:
+    """Eigenvalues that are not all plainly simple, made ``real`` where they must be."""
+    every = eigenvalues(p, starts, begun)
+    every = [each for e in every for each in _real(e)] if real else every
+    s, right = np.array([e.value for e in every]), np.array([e.right for e in every])
+    left, rest, errors = (np.array([getattr(e, word) for e in every]) for word in ("left", "rest", "error"))
+    residual = p.residual(s, right.T).T.astype(complex)
+    return Steps(s, s, right, left, rest, errors, residual), [e.group for e in every]
+
+
+def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found]) -> list[list[Pole]]:
+    """Eigenvalues as poles, one for a pair."""
+    sizes = [len(groups) for _, groups in found]
+    every = together(own, sizes)
+    whole = joined([steps for steps, _ in found])
+    backward, condition = measured(every, whole)
+    x, y, lifts = whole.right, whole.left, None
+    if not reduced.plain:
+        lifts = reduced.lifts(whole.values, x.shape[1])
+        x, y = ((lift @ side[:, :, None])[:, :, 0] for lift, side in zip(lifts, (x, y), strict=True))
+    refined = Refined(every, whole, lifts)
+    groups = [group for _, each in found for group in each]
+    parts = (part.tolist() for part in (whole.values, whole.errors, backward, condition))
+    made = [
+        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, left, condition, refined, k)
+        for k, (s, error, left, condition) in enumerate(zip(*parts, strict=True))
+    ]
+    ends = np.cumsum(sizes).tolist()
+    return [made[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
     """All poles, in order."""
-    if degree == 2 and system.symmetric:
-        made = [_with_growth(pole, system) for pole in made]
+    if system.symmetric and _degree(system) == 2:
+        made = [with_growth(pole, system) for pole in made]
         if system.gyroscopic:
-            made = _on_axis(made)
-    every = zeros + sorted(made, key=lambda pole: (abs(pole.value), pole.value.real))
+            made = on_axis(made)
+    every = sorted(made, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
     if sum(pole.count for pole in every) != 2 * len(system.M):
         raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
     return every
-
-
-def _poles(system: SecondOrder) -> list[Pole]:
-    """The poles of whatever system."""
-    n, degree = len(system.M), _degree(system)
-    if system.symmetric:
-        system = _with_symmetric_stiffness(system)
-    reduced = deflated(system, degree)
-    rest = n * degree - int(reduced.counts.sum())
-    found = eigenvalues(reduced.polynomial, _starts(system, reduced.polynomial, degree, rest)) if rest else []
-    if degree == 1 and system.symmetric:
-        found = [real for e in found for real in _real(e)]
-    many = Counter(e.group for e in found)
-    made = [_of(e, reduced) for e in found]
-    if degree == 1:
-        made = [each for pole in made for each in _of_square(pole, system.symmetric, many[pole.group] == 1)]
-    return _whole(_zeros(system, reduced, 2 // degree), made, system, degree)
 
 
 def _real(e: Eigenvalue) -> list[Eigenvalue]:
@@ -177,134 +222,7 @@ def _real(e: Eigenvalue) -> list[Eigenvalue]:
 
 def _zeros(system: SecondOrder, reduced: Deflated, power: int) -> list[Pole]:
     """The poles at zero, one for every free direction."""
-    places = np.flatnonzero(reduced.columns)
-    right = reduced.T[:, places].astype(complex)
-    left = right if system.symmetric else np.linalg.svd(system.K)[0][:, len(system.K) - len(places) :]
-    counts = power * reduced.counts[places]
-    return [Pole(0j, right[:, k], left[:, k], int(counts[k]), -1) for k in range(len(places))]
-
-
-def _starts(system: SecondOrder, polynomial: Polynomial, degree: int, count: int) -> Complex:
-    """Rough eigenvalues: fast ones of the companion matrix, slow ones of the reversed, cut in the geometric middle."""
-    scale = 1 / np.sqrt(np.diag(system.M))
-    M, D, K = (scale[:, None] * A * scale for A in (system.M, system.D, system.K))
-    lower = [K, D] if degree == 2 else [K]
-    fast = _roots(M, lower)
-    fast = fast[np.argsort(-np.abs(fast), kind="stable")][:count]
-    try:
-        slow = _roots(polynomial.matrices[0], list(polynomial.matrices[:0:-1]))
-    except np.linalg.LinAlgError:
-        return _paired(fast)
-    slow = slow[np.argsort(-np.abs(slow), kind="stable")][:count]
-    slow = 1 / slow[np.isfinite(slow) & (np.abs(slow) > np.finfo(float).tiny)]
-    if not len(slow):
-        return _paired(fast)
-    middle = np.sqrt(np.abs(slow).min() * np.abs(fast).max())
-    taken = int((np.abs(slow) < middle).sum())
-    if (
-        0 < taken < len(slow)
-        and slow[taken - 1].imag
-        and np.isclose(slow[taken - 1].conjugate(), slow[taken], rtol=1e-12)
-    ):
-        taken += 1  # a pair is taken whole
-    return _paired(np.concatenate([slow[:taken], fast[: count - taken]]))
-
-
-def _roots(leading: Array, lower: list[Array]) -> Complex:
-    """Eigenvalues of s^d leading + ... + lower[0], by its companion matrix."""
-    n, d = len(leading), len(lower)
-    companion = np.zeros((n * d, n * d))
-    companion[: n * (d - 1), n:] = np.eye(n * (d - 1))
-    rows, columns = equilibrium(leading)
-    half = np.linalg.solve(rows[:, None] * leading * columns, rows[:, None] * np.hstack(lower))
-    companion[n * (d - 1) :] = -columns[:, None] * half
-    return np.asarray(np.linalg.eigvals(companion)).astype(complex)
-
-
-def _paired(values: Complex) -> Complex:
-    """The same number of values with as many below the real axis as above."""
-    upper, lower = int((values.imag > 0).sum()), int((values.imag < 0).sum())
-    if upper == lower:
-        return values
-    # Half a pair was cut off: what is left of it becomes real.
-    side = values.imag > 0 if upper > lower else values.imag < 0
-    places = np.flatnonzero(side)
-    others = values[values.imag < 0] if upper > lower else values[values.imag > 0]
-    gaps = [np.abs(others - values[i].conjugate()).min(initial=np.inf) for i in places]
-    values = values.copy()
-    for i in places[np.argsort(gaps)[::-1][: abs(upper - lower)]]:
-        values[i] = values[i].real or -abs(values[i])
-    return values
-
-
-def _of(e: Eigenvalue, reduced: Deflated) -> Pole:
-    """An eigenvalue as a pole."""
-    refined = reduced.refined(e)
-    p, s = reduced.polynomial, np.array([e.value])
-    residual = p.residual(s, e.right[:, None]).T.astype(complex)
-    backward, condition = measured(p, s, e.right[None], e.left[None], residual)
-    right, left = refined.lift_right @ e.right, refined.lift_left @ e.left
-    count = 2 if e.value.imag > 0 else 1
-    return Pole(e.value, right, left, count, e.group, e.error, e.error, backward[0], condition[0], refined)
-
-
-def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
-    """The poles of a pole's value s^2: a pair on an axis where forces have a potential, else four."""
-    square = pole.value
-    root = complex(np.sqrt(square))  # in the right half plane
-    error = float(min(pole.error / abs(root), np.sqrt(pole.error))) if root else float(np.sqrt(pole.error))
-    certain = square.real < -pole.error and (symmetric or alone)
-    real, condition = square.imag == 0 or symmetric, pole.condition / 2
-    if real and square.real <= 0:
-        growth = 0.0 if certain else error
-        swings = 1j * abs(root)
-        return [replace(pole, value=swings, count=2, error=error, growth_error=growth, condition=condition)]
-    pole = replace(pole, error=error, growth_error=error, condition=condition)
-    # Of one group only where no error tells them apart.
-    other = pole.group if abs(root) <= error else pole.group + APART
-    if real:
-        size = complex(abs(root))
-        return [replace(pole, value=-size, count=1), replace(pole, value=size, count=1, group=other)]
-    mirrored = replace(pole, value=-root.conjugate(), right=pole.right.conj(), left=pole.left.conj(), group=other)
-    return [replace(each, count=2) for each in (replace(pole, value=root), mirrored)]
-
-
-def _with_growth(pole: Pole, system: SecondOrder) -> Pole:
-    """A pole that swings, with the growth rate that its damping gives, where that is known better.
-
-    x^H L(s) x = m s^2 + (d + i g) s + k has real m, d, g, k where K is symmetric, so that
-    Re s = -d Im s / (2 m Im s + g), and d is a small number with small errors where D leaves out most of x. What
-    rounding leaves of K that is not symmetric meets the real part of x with the imaginary one only.
-    """
-    assert pole.refined is not None
-    if not pole.value.imag or abs(pole.value.real) > 1e-3 * abs(pole.value):
-        return pole
-    x, omega = pole.right, pole.value.imag
-    damping, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
-    m, d = (float((x.conj() @ A @ x).real) for A in (system.M, damping))
-    g = float((x.conj() @ system.D @ x).imag)
-    below = 2 * m * omega + g
-    if not below > 1e-3 * m * omega:
-        return pole
-    root = np.sqrt(np.diag(system.M))
-    moved = pole.right_error(np.eye(len(x))) + 4 * ROUNDING * (np.abs(x) * root).max() / root
-    through = 2 * np.abs(damping @ x) @ moved + moved @ np.abs(damping) @ moved
-    turned = x * np.exp(-0.5j * np.angle(x @ (np.diag(system.M) * x)))
-    skew = 2 * np.abs(turned.real) @ system.dK @ np.abs(turned.imag)
-    error = float(((np.abs(x) @ dD @ np.abs(x) + through) * omega + skew) / below)
-    if error >= pole.growth_error:
-        return pole
-    return replace(pole, value=complex(-d * omega / below, omega), growth_error=error)
-
-
-def _on_axis(made: list[Pole]) -> list[Pole]:
-    """Poles of a conservative gyroscopic system lie symmetric to the imaginary axis: one whose error holds the axis,
-    and no other one, is on it."""
-    values, errors = np.array([pole.value for pole in made]), np.array([pole.error for pole in made])
-    alone = (np.abs(values[:, None] - values) <= errors[:, None] + errors).sum(axis=1) == 1
-    return [
-        replace(pole, value=1j * pole.value.imag, growth_error=0.0)
-        if single and pole.value.imag > pole.error and abs(pole.value.real) <= pole.error
-        else pole
-        for pole, single in zip(made, alone, strict=True)
-    ]
+    n, count = len(system.K), len(reduced.free)
+    right = (np.eye(n) if reduced.T is None else reduced.T)[:, reduced.free].T.astype(complex)
+    left = right if system.symmetric else np.linalg.svd(system.K)[0][:, n - count :].T
+    return [Pole(0j, x, y, power * many, -1) for x, y, many in zip(right, left, reduced.counts, strict=True)]

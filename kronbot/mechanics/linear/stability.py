@@ -14,7 +14,7 @@ import numpy as np
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder, echelon
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
-from kronbot.mechanics.linear.spectrum import Pole
+from kronbot.mechanics.linear.pole import Pole
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,9 @@ def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement | None:
     undamped = system.gyroscopic and (bounded or len(still) == len(moving))
     if undamped:
         return Judgement("stable, undamped")
-    # A growth that is known to be below a rounding of the pole itself is none to speak of, and said where energy
-    # leaves it open.
-    seen = [each for each in open_ if _most(each[1]) > ROUNDING * abs(each[1].value)]
     if not open_ or bounded:
-        return Judgement("stable", _words(seen[0]) if seen else "")
-    return Judgement("undecided" if seen else "stable", _words(max(open_, key=lambda each: _most(each[1]))))
+        return Judgement("stable")
+    return Judgement("undecided", _words(max(open_, key=lambda each: _most(each[1]))))
 
 
 def _most(pole: Pole) -> float:

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.schema import Gauge
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
-from kronbot.mechanics.linear.spectrum import Pole
+from kronbot.mechanics.linear.pole import Pole, Refined
 from kronbot.model.robot import Robot, gauge_place
 
 # Modes with smaller margins are out of reach, or out of sight.
@@ -79,7 +78,7 @@ def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:
 class Margins:
     """How far each mode is from being out of reach, ``array`` (modes x 4), and how many states are not, ``counts``."""
 
-    array: Named
+    array: NamedArray
     counts: dict[str, Scalar]
 
 
@@ -92,9 +91,10 @@ def margins(M: Array, E: Array, P: Array, found: Sequence[Pole]) -> Margins:
     below LOST, or within its error.
     """
     factor = np.asarray(np.linalg.cholesky(M), dtype=float)
-    forces, outputs = (_unit(np.asarray(np.linalg.solve(factor, side), dtype=float)) for side in (E, P.T))
-    reach = _margins(factor, found, [pole.left for pole in found], forces, Pole.left_error)
-    sight = _margins(factor, found, [pole.right for pole in found], outputs, lambda p, e: p.right_error(e.T))
+    sides = _unit(np.asarray(np.linalg.solve(factor, np.hstack([E, P.T])), dtype=float))
+    forces, outputs = sides[:, : E.shape[1]], sides[:, E.shape[1] :]
+    reach = _margins(factor, found, [pole.left for pole in found], forces, Refined.left_errors)
+    sight = _margins(factor, found, [pole.right for pole in found], outputs, _of_rows)
     table = np.hstack([reach, sight])
     counts: dict[str, Scalar] = {}
     for k, word in enumerate(("controllable", "observable")):
@@ -107,7 +107,11 @@ def margins(M: Array, E: Array, P: Array, found: Sequence[Pole]) -> Margins:
             words = f"the margin of mode {first + 1}, {values[first]:.2g} +- {errors[first]:.2g}, holds {LOST:g}"
             counts[f"{word}_doubt"] = words
     names = ["controllable", "controllable_error", "observable", "observable_error"]
-    return Margins(Named(table, [str(i + 1) for i in range(len(found))], "1", names), counts)
+    return Margins(NamedArray(table, [str(i + 1) for i in range(len(found))], "1", names), counts)
+
+
+def _of_rows(refined: Refined, places: Sequence[int], sides: Array) -> Array:
+    return refined.right_errors(places, sides.T)
 
 
 def _unit(columns: Array) -> Array:
@@ -120,20 +124,21 @@ def _margins(
     found: Sequence[Pole],
     vectors: Sequence[npt.NDArray[np.complex128]],
     sides: Array,
-    error: Callable[[Pole, Array], Array],
+    errors: Callable[[Refined, Sequence[int], Array], Array],
 ) -> Array:
     """Margins and their errors (m, 2) of vectors against unit columns (n x k), in the metric of a factor of M."""
     by_group: dict[int, list[int]] = {}
     for i, pole in enumerate(found):
         by_group.setdefault(pole.group, []).append(i)
-    plain = factor @ sides
     V = factor.T @ np.array(vectors, dtype=complex).reshape(len(found), len(factor)).T
     lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
     V = V / lengths
     table = np.zeros((len(found), 2))
     table[:, 0] = np.sqrt((np.abs(V.conj().T @ sides) ** 2).sum(axis=1))
-    if sides.size:
-        table[:, 1] = [np.sqrt((error(pole, plain) ** 2).sum()) for pole in found] / lengths
+    moving = [(i, pole.refined, pole.place) for i, pole in enumerate(found) if pole.refined is not None]
+    if moving:
+        rows, refined, own = zip(*moving, strict=True)
+        table[[*rows], 1] = np.sqrt((errors(refined[0], [*own], factor @ sides) ** 2).sum(axis=1)) / lengths[[*rows]]
     for places in by_group.values():
         if len(places) == 1:
             continue
@@ -150,10 +155,9 @@ def _margins(
 
 
 def _gauges(robot: Robot) -> Sequence[Gauge]:
-    statics = robot.file.statics
-    if statics is None or not statics.gauges:
+    if not robot.file.statics.gauges:
         raise UsageError(Argument("outputs", "gauges"), ": the file has no statics: {gauges: [...]}")
-    return statics.gauges
+    return robot.file.statics.gauges
 
 
 def _curvature(robot: Robot, gauge: Gauge) -> SX:

@@ -50,8 +50,7 @@ class Drives:
     @property
     def along_motion(self) -> bool:
         """True where the torques of the rigid arm drive all joints."""
-        settings = self.robot.file.simulate
-        drive = None if settings is None else settings.drive
+        drive = self.robot.file.simulate.drive
         return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
 
     def follows(self, joint: str) -> bool:
@@ -139,8 +138,7 @@ def drives(robot: Robot) -> Drives:
 
 
 def _drives(robot: Robot) -> Drives:
-    settings = robot.file.simulate
-    by_joint = settings.drive if settings is not None and isinstance(settings.drive, dict) else {}
+    by_joint = robot.file.simulate.by_joint
     told, prescribed, tables = robot.description.tables, {}, {}
     for joint in robot.joints:
         drive = by_joint.get(joint.name)

@@ -51,7 +51,7 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     driven = drives(robot)
     for place, motion in driven.prescribed.items():
         q[place], qd[place], given[place] = motion.derivatives(t)
-    free = [place for place in range(robot.n) if place not in given]
+    free = robot.others(given)
     state = propagate(robot, q, qd)
     tau = driven.torques(t, q, qd)
     qdd = ALGORITHMS[algorithm](state, tau, given)

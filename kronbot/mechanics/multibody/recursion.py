@@ -251,7 +251,7 @@ def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> S
     qdd = SX(state.robot.n, 1)
     for place, acceleration in given.items():
         qdd[place] = acceleration
-    free = [place for place in range(state.robot.n) if place not in given]
+    free = state.robot.others(given)
     if free:
         phi = tau - inverse_dynamics(state, qdd)
         qdd[free] = solve_positive(generalized_inertia_matrix(state)[free, free], phi[free])

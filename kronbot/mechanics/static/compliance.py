@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kronbot.compute.arrays import Array as Named
-from kronbot.compute.arrays import Scalar
+from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.floats import Array
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -13,7 +12,7 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 YIELDING = 1e-10
 
 
-def compliance(K: Array, J: Array) -> tuple[dict[str, Named], dict[str, Scalar]]:
+def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
     """Endpoint compliance J K^-1 J^T (6 x 6) and stiffness from the tangent stiffness K of the free coordinates.
 
     Where the endpoint cannot yield in some directions, the stiffness is the pseudo-inverse of the compliance, which
@@ -29,7 +28,7 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, Named], dict[str, Scalar]]
     yields = sizes > YIELDING * sizes[0]
     S = weight[:, None] * (Vh[yields].T / sizes[yields] @ U[:, yields].T) * weight
     arrays = {
-        "compliance": Named(C, DIRECTIONS, {"rows": units_m, "columns": units_n}, DIRECTIONS),
-        "stiffness": Named(S, DIRECTIONS, {"rows": force, "columns": per}, DIRECTIONS),
+        "compliance": NamedArray(C, DIRECTIONS, {"rows": units_m, "columns": units_n}, DIRECTIONS),
+        "stiffness": NamedArray(S, DIRECTIONS, {"rows": force, "columns": per}, DIRECTIONS),
     }
     return arrays, {"yielding_directions": int(yields.sum())}

@@ -13,7 +13,7 @@ from kronbot.description import schema
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibrium import Ends, Paths, Rows, metric, solved
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
-from kronbot.mechanics.static.tangent import Tangent
+from kronbot.mechanics.static.tangent import Tangent, to_unit
 from kronbot.model.robot import Robot
 
 # Shares of gravity and of all other loads by the share of a path.
@@ -84,7 +84,7 @@ class Equilibria:
     def placed(self, cases: Sequence[Case]) -> Array:
         """Where the search begins (N, n)."""
         q = np.array([case.start for case in cases])
-        q[:, [joint.index for joint in self.robot.joints]] = [case.angles for case in cases]
+        q[:, list(self.robot.rigid)] = [case.angles for case in cases]
         return q
 
     def straight(self, cases: Sequence[Case]) -> Array:
@@ -104,7 +104,7 @@ class Equilibria:
         """The stiffness (N, m, m) of the coordinates that are free, under the whole load."""
         free = self.free(cases)
         K = self.stiffness(q, self.loads(cases), whole(np.ones(len(q))), free)[1]
-        return Tangent(K, metric(self.robot, free, PURPOSE))
+        return Tangent(K, to_unit(metric(self.robot, free, PURPOSE)))
 
     def paths(self, loads: Array, free: list[int], shares: Shares = whole) -> Paths:
         """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares."""

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
-from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
+from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
 
 Rows = npt.NDArray[np.intp]
@@ -97,6 +98,10 @@ class Paths:
     free: list[int]
     metric: Array
 
+    @cached_property
+    def _unit(self) -> Array:
+        return to_unit(self.metric)
+
     def size(self, changes: Array) -> Array:
         """Sizes (k,) of changes (k, m) of the free coordinates, rad."""
         with np.errstate(all="ignore"):
@@ -137,7 +142,7 @@ class Paths:
         """What changes on a path where the stiffness is singular."""
         if not len(rows):
             return np.zeros((0, 2), dtype=int)
-        return Tangent(self.balance(rows, q, shares)[1], self.metric).index
+        return Tangent(self.balance(rows, q, shares)[1], self._unit).index
 
     def correct(self, rows: Rows, q: Array, shares: Array, index: Index) -> tuple[Array, Flags]:
         """The equilibria near the rows q (k, n), and to which of them Newton's method contracts at once.
@@ -150,7 +155,7 @@ class Paths:
             if not len(going):
                 break
             F, K = self.balance(rows[going], at[going], shares[going])
-            tangent = Tangent(K, self.metric).index
+            tangent = Tangent(K, self._unit).index
             corrections = solved(K, -F)
             sizes = self.size(corrections)
             fine = (tangent[:, 1] >= 0) & ~crossed(index[going], tangent) & (sizes <= REACH)

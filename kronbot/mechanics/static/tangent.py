@@ -29,10 +29,10 @@ SOFT = "undecided: a direction has no stiffness"
 
 @dataclass(frozen=True)
 class Tangent:
-    """Stiffnesses K (..., m, m) of the free coordinates, measured by their metric G (m x m, positive definite)."""
+    """Stiffnesses K (..., m, m) of the free coordinates, and what brings these to unit size (m x m)."""
 
     K: Array
-    G: Array
+    unit: Array
 
     @property
     def index(self) -> Index:
@@ -51,9 +51,7 @@ class Tangent:
         soft = np.abs(values[..., 0]) <= ZERO * np.abs(values).max(axis=-1)
         skew = ~self._symmetric
         return np.select(
-            [skew & ~self._upright, skew, soft, values[..., 0] > 0],
-            ["unstable", FLUTTER, SOFT, "stable"],
-            "unstable",
+            [skew & ~self._upright, skew, soft, values[..., 0] > 0], ["unstable", FLUTTER, SOFT, "stable"], "unstable"
         )
 
     @cached_property
@@ -63,8 +61,7 @@ class Tangent:
     @cached_property
     def _scaled(self) -> Array:
         """K for coordinates of unit size; 0 where it is not finite, which would stop all others."""
-        inverse = np.linalg.inv(np.linalg.cholesky(self.G))
-        return inverse @ np.where(self._finite[..., None, None], self.K, 0.0) @ inverse.T
+        return self.unit @ np.where(self._finite[..., None, None], self.K, 0.0) @ self.unit.T
 
     @cached_property
     def _symmetric(self) -> Flags:
@@ -81,6 +78,11 @@ class Tangent:
     def _upright(self) -> Flags:
         """Whether the determinant is positive."""
         return np.asarray(np.linalg.slogdet(self._scaled)[0] > 0)
+
+
+def to_unit(G: Array) -> Array:
+    """U (m x m) with U G U^T = 1, for coordinates measured by a metric G (m x m, positive definite)."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(G)), dtype=np.float64)
 
 
 def crossed(before: Index, after: Index) -> Flags:

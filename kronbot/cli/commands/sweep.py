@@ -1,0 +1,338 @@
+"""``kronbot sweep QUESTION``: a question's own command, with options for what varies."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from kronbot.cli.input import asking, completion, options
+from kronbot.cli.input.options import Decorator, Output, Subject
+from kronbot.cli.output.files import check_place, keep_apart, save, tell
+from kronbot.cli.output.messages import show_doubts
+from kronbot.description import choices
+from kronbot.description.shipped import shipped_robots
+from kronbot.description.wording import shown_path as shown
+from kronbot.description.wording import unknown
+from kronbot.errors import ComputationError, UsageError, said
+from kronbot.plots.style import demand_matplotlib, demand_suffix
+
+if TYPE_CHECKING:
+    from kronbot.description.sweeping import Sweep as OfFile
+    from kronbot.library.robot import Robot
+    from kronbot.library.sweep import Sweep
+    from kronbot.questions.result import Result
+
+QUESTIONS = choices.SWEPT
+_ABOUT = """{short}
+
+The question that `kronbot {name}` asks, in every case, with its options. What varies has a name: a parameter, a
+coordinate or rate (q1, q1_dot), a load (force.x, load.FRAME.fx), an option of the question (order). Several --over
+multiply, the first one is slowest.
+
+\b
+Examples:
+{examples}
+"""
+_EXAMPLES = {
+    "check": ["canadarm --over EI=5e4:2e5:25 --keep total_mass,first_frequency_locked"],
+    "jacobian": ["canadarm --over q2=-pi/2:pi/2:31 --over q3=-pi/2:pi/2:31 --keep manipulability --plot map.png"],
+    "hessian": ["canadarm --over q2=0:pi/2:10 --keep 'max(abs(H_T))'"],
+    "dynamics": ["puma560 --over q2=-pi:pi:73 --keep 'M[q1,q1],g[q2]' --format csv"],
+    "taylor": ["canadarm --delta q2=0.3 --over terms=1,2,3,4 --keep largest_error.1"],
+    "linearize": ["khang --equilibrium --over qa=0:pi/2:31 --over EI=20,30,40 -o models.csv"],
+    "modes": [
+        "canadarm --over q2=-pi/2:pi/2:181 --plot frequencies.png",
+        "canadarm --over 'EI~normal(1e5,1e4)' --sample 1024 -o draws.csv",
+        "canadarm --cases robots.csv --scheduler tcp://node1:8786 -o robots-modes.csv --resume",
+    ],
+    "statics": ["piedboeuf --over order=0,1,2,exact --over force.y=-10:0:21 --keep endpoint.y --format csv"],
+    "simulate": ["canadarm --solver rodas --over 'EI=8e4,1e5' --keep 'max(abs(tip.forearm.y)),energy_drift'"],
+}
+
+
+class Sweeps(click.Group):
+    """The questions, each as a command made of its own one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The questions, in the order of the help."""
+        return list(QUESTIONS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command, None where there is no such question."""
+        return command_of(name) if name in QUESTIONS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The question that stands first, or, where a robot stands there, that of its file."""
+        name = args[0]
+        if name in QUESTIONS or not (name.endswith(completion.SUFFIXES) or name in shipped_robots()):
+            return super().resolve_command(ctx, args)
+        from kronbot import description
+
+        told = description.load(description.read(name)).robot.sweep
+        if told is None:
+            raise UsageError(f"{shown(name)} has no sweep: put a question before it, one of {', '.join(QUESTIONS)}")
+        return told.question, command_of(told.question), args
+
+
+@click.group(
+    cls=Sweeps,
+    short_help="One question in many cases: parameters, postures, loads, draws; on all cores or a cluster.",
+    subcommand_metavar="QUESTION ROBOT [OPTIONS]",
+    options_metavar="",
+)
+def sweep() -> None:
+    """Ask one QUESTION about ROBOT in many cases, and answer with a table: a row a case.
+
+    What varies is a grid (--over EI=5e4:2e5:25 --over q1=0,pi/4), a file of cases, or draws of distributions (--over
+    'EI~normal(1e5,1e4)' --sample 1024). Cases are computed on all cores, or by a Dask cluster; with -o a journal
+    beside the file remembers them, and --resume goes on. kronbot sweep QUESTION --help lists the options. Without a
+    QUESTION it is that of the robot file's "sweep".
+
+    \b
+    Examples:
+      kronbot sweep modes canadarm --over q2=-pi/2:pi/2:181 --plot frequencies.png
+      kronbot sweep statics piedboeuf --over order=1,2,exact --over force.y=-10:0:21 -o sag.csv
+      kronbot sweep simulate canadarm --solver rodas --over EI=8e4,1e5 --format csv
+    """
+
+
+# What varies, who computes it, where it goes.
+OPTIONS = options.together(
+    click.option(
+        "--over",
+        multiple=True,
+        metavar="NAME=VALUES",
+        shell_complete=completion.varied,
+        help="Vary NAME: FROM:TO:N (N values, both ends), a list a,b,c, or NAME~normal(MEAN,SIGMA), uniform(FROM,TO), "
+        "lognormal(MU,SIGMA), triangular(FROM,MODE,TO); may be repeated.",
+    ),
+    click.option("--cases", metavar="FILE", help="A CSV file of cases: names in its header, a case in each row."),
+    click.option("--sample", type=click.IntRange(min=1), metavar="N", help="How many draws of distributions."),
+    click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the draws."),
+    click.option("--indices", is_flag=True, help="Sobol indices of the draws: N (d + 2) cases of d names."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAMES",
+        help="Columns: energy_drift, frequencies_free[1:6], M[q1,q2], max(abs(tip.arm.y)); default: the usual ones.",
+    ),
+    click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes; default: one a core."),
+    click.option("--scheduler", metavar="ADDRESS|FILE", help="A Dask cluster: tcp://HOST:PORT, or its scheduler file."),
+    click.option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
+    click.option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
+    click.option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
+    options.style_option(),
+    options.output_option("Write to FILE, format by suffix: .csv .json .npz."),
+    options.overwrite_option("Let -o and --plot replace a file that is there, and a journal."),
+    options.message_options,
+)
+
+
+# Options that are arguments of the library as they are.
+_PLAIN = ("sample", "seed", "indices", "workers", "scheduler", "overwrite", "resume")
+
+
+def named_in(decorator: Decorator) -> dict[str, click.Parameter]:
+    """The options that a decorator adds to a command, by name, in the order of the help."""
+
+    def nothing() -> None:
+        pass
+
+    found: list[click.Parameter] = getattr(decorator(nothing), "__click_params__")[::-1]  # noqa: B009
+    return {str(parameter.name): parameter for parameter in found}
+
+
+def command_of(question: str) -> click.Command:
+    """The command of a question in many cases: its own one's options but those of its output, and those of sweeps."""
+    own = getattr(import_module(f"kronbot.cli.commands.{question}"), question)
+    sweeping = named_in(OPTIONS)
+    formulas = named_in(asking.symbolic_options)
+    output = named_in(options.output_options(formulas=True, plot=True, pair=True))
+    kept = [each for each in own.params if each.name not in {*formulas, *output}]
+    examples = "\n".join(f"  kronbot sweep {question} {each}" for each in _EXAMPLES[question])
+    return type(own)(  # type: ignore[no-any-return]
+        question,
+        params=[*kept, *sweeping.values()],
+        callback=partial(_sweep, question, frozenset(sweeping)),
+        short_help=own.short_help,
+        help=_ABOUT.format(short=own.short_help, name=question, examples=examples),
+    )
+
+
+def _sweep(question: str, of_sweep: frozenset[str], **values: Any) -> None:
+    """The callback of every question: its options, and those of the sweep."""
+    given = {name: values.get(name) for name in of_sweep}
+    asked = {name: value for name, value in values.items() if name not in of_sweep}
+    of_library = ((name, each) for name, each in asked.items() if name not in ("robot", "order", "settings"))
+    # What stands at its default may be varied.
+    asked |= {name: None if _left_out(name) else each for name, each in of_library}
+    subject = Subject(**{name: asked.pop(name) for name in ("robot", "order", "settings")})
+    if subject.order == "all":
+        raise UsageError("a case has one order: --over order=0,1,2,exact has all of them")
+    run(question, subject, asked, given)
+
+
+def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Compute the cases and answer with their table."""
+    out = Output(given["style"], given["output"], None, given["overwrite"], given["quiet"], given["plot"])
+    _check(out, given["resume"])
+    if given["cases"] is not None:
+        keep_apart(given["cases"], "the file of cases")
+    robot = subject.load(out)
+    of_file = robot.description.robot.sweep
+    if of_file is not None and of_file.question == question:
+        robot = _with_options(robot, of_file.options, asked)
+        given = _with_cases(of_file, given)
+    if question == "linearize":
+        from kronbot.cli.commands.linearize import along_or_at
+
+        robot, question, asked = along_or_at(robot, asked)
+
+    from kronbot.cli.input.given import arguments
+    from kronbot.cli.output.progress import progress_bar
+
+    telling = out.output is None and out.style != "table" and sys.stdout.isatty()  # rows would break the bar
+    with progress_bar(f"sweeping {robot.name}", out.quiet or telling) as progress:
+        swept = robot.sweep(
+            question,
+            _over(given["over"]),
+            cases=_cases(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
+            keep=given["keep"] or None,
+            output=out.output,
+            plot=out.plot is not None,
+            progress=progress,
+            **{name: given[name] for name in _PLAIN},
+            **arguments(robot.model, asked),
+        )
+        if swept.finished:
+            tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it")
+            return
+        result = _answered(swept, out, out.plot is not None or given["indices"])
+    if result is not None and out.plot is not None:
+        from kronbot.plots.pictures import draw
+
+        save(out.plot, draw(result).content(Path(out.plot).suffix))
+    if failed := swept.failed:
+        told = f"{failed} of {len(swept)} cases have failed: column error says why"
+        if given["strict"]:
+            raise ComputationError(told)
+        tell(f"warning: {told}")
+
+
+def _left_out(name: str) -> bool:
+    """Whether an option is not on the command line."""
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT
+
+
+def _with_options(robot: Robot, of_file: Mapping[str, Any], asked: dict[str, Any]) -> Robot:
+    """Options of the file, read as those of the command line, which go before; the robot at the order that is asked."""
+    context = click.get_current_context()
+    own = (each for each in context.command.params if each.name in {*asked, "order"})
+    known = {each.opts[-1].removeprefix("--"): each for each in own}
+    for name, text in of_file.items():
+        if name not in known:
+            raise unknown(name, known, "sweep in the robot file: no option ", there="; there are")
+        option = known[name]
+        if _left_out(str(option.name)):
+            several = isinstance(text, tuple)
+            if several and not option.multiple:
+                text = ",".join(text)
+            value = option.process_value(context, text if several or not option.multiple else (text,))
+            if option.name == "order":
+                robot = robot.at_order(value)
+            else:
+                asked[str(option.name)] = value
+    return robot
+
+
+def _with_cases(of_file: OfFile, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What varies by the file where the command line does not say it, and what is kept."""
+    made = dict(given)
+    if _left_out("over") and _left_out("cases"):
+        lists = ((name, ",".join(each) if isinstance(each, tuple) else each) for name, each in of_file.over.items())
+        made["over"] = tuple(f"{name}={text}" for name, text in lists)
+        made["cases"] = {name: list(column) for name, column in of_file.cases.items()} or None
+    for name in ("sample", "seed", "indices", "keep"):
+        if _left_out(name):
+            made[name] = getattr(of_file, name)
+    return made
+
+
+def _check(out: Output, resume: bool) -> None:
+    """Raise UsageError, before anything is computed, where the answer could not be written."""
+    if out.output is not None:
+        check_place("-o", out.output, out.overwrite or resume)
+    if out.plot is not None:
+        demand_suffix(out.plot)
+        check_place("--plot", out.plot, out.overwrite)
+        demand_matplotlib()
+
+
+def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
+    """Compute all cases, and tell their table or write it; the answer where it is wanted as a ``whole``."""
+    from kronbot.sweeps import output
+
+    if out.output is None and out.style == "table":
+        result = swept.result()
+        out.render(result)
+        return result
+    chunks = iter(swept.kept_chunks if whole else swept.chunks())
+    if out.output is not None:
+        for _ in chunks:
+            pass
+        tell(f"wrote {shown(out.output)}")
+    else:
+        suffix = output.demand_format(f"stdout.{out.style}", swept.task.kept)
+        first = next(chunks)  # before the header: all cases may be refused
+        for piece in output.pieces(suffix, swept.task.kept, chain([first], chunks)):
+            click.echo(piece, nl=False)
+    if not whole:
+        return None
+    result = swept.result()
+    for name, array in result.arrays.items():  # for which the table has no place
+        for row, numbers in zip(array.rows, array.values, strict=True):
+            tell("{}, {}: first {:.3g} ({:.3g} to {:.3g}), total {:.3g} ({:.3g} to {:.3g})".format(name, row, *numbers))
+    if not out.quiet:
+        show_doubts(result.warnings)
+    return result
+
+
+def _over(texts: Sequence[str]) -> dict[str, object]:
+    """--over NAME=VALUES, repeated, by name. Raises UsageError."""
+    from kronbot.sweeps.grammar import split
+
+    found: dict[str, object] = {}
+    for text in texts:
+        name, values = split(text)
+        if name in found:
+            raise UsageError(f"--over: {name} is given twice")
+        found[name] = values
+    return found
+
+
+def _cases(name: str) -> Mapping[str, Sequence[object]]:
+    """The columns of a file of cases. Raises UsageError where it cannot be read, or is none."""
+    from kronbot.sweeps.grammar import table
+
+    place = f"--cases {shown(name)}"
+    try:
+        kind = Path(name).stat().st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
+            raise UsageError(f"{place}: a file is wanted, or a pipe")
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{place}: not UTF-8 text: save the file with the encoding UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{place}: {said(error)}") from None
+    return table(text, name).columns

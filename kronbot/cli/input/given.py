@@ -1,0 +1,36 @@
+"""What the options of a question say, as arguments of the library: the same for its command and for its sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kronbot.cli.input import sweeps
+from kronbot.cli.input.asking import POINTS
+from kronbot.cli.input.points import all_rows, of_joints, values
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
+
+_FRAME_LOAD = "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz"
+# From the robot and the text of an option, by its name; the others are what click makes of them.
+CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
+    "delta": lambda robot, text: values(robot, text, "--delta"),
+    "tau": lambda robot, text: of_joints(robot, text, "--tau"),
+    "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
+    "force": lambda robot, text: text.split(","),
+    "angles": sweeps.angles_by_joint,
+    "forces": lambda robot, text: sweeps.vectors(text, "--forces"),
+    "moments": lambda robot, text: sweeps.vectors(text, "--moments"),
+    "loads": lambda robot, texts: sweeps.loads(texts, "--load", _FRAME_LOAD, (3, 6)),
+    "distributed": lambda robot, texts: sweeps.loads(texts, "--distributed", "LINK=fx,fy,fz", (3,)),
+}
+
+
+def arguments(robot: Robot, options: Mapping[str, Any], rows: bool = False) -> dict[str, Any]:
+    """The arguments that are given; with ``rows`` points may be files of rows. Raises UsageError for what is wrong."""
+    texts = {word: options[word] for word in POINTS if word in options}
+    at = all_rows(robot, texts) if rows else {word: values(robot, text, f"--{word}") for word, text in texts.items()}
+    given = {name: value for name, value in options.items() if name not in texts and value not in (None, ())}
+    others = {name: CONVERTERS[name](robot, value) if name in CONVERTERS else value for name, value in given.items()}
+    return {word: point for word, point in at.items() if point is not None} | others

@@ -1,0 +1,93 @@
+"""Answers to one question in many cases, each a robot with values of its own and arguments of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from inspect import unwrap
+from typing import Protocol, Self
+
+from kronbot.description import choices
+from kronbot.errors import ComputationError, KronbotError, UsageError, said
+from kronbot.library.answering import Posed, in_words
+from kronbot.library.arguments import NumberLike
+from kronbot.questions.result import Result
+from kronbot.sweeps.work import Case
+
+# Those that can be asked in many cases.
+QUESTIONS = (*choices.SWEPT, "linearize_along")
+# Those of one point that are functions of it and of the values of parameters.
+TOGETHER = ("jacobian", "hessian", "dynamics", "linearize", "modes")
+# Cases that are answered together: enough to forget the calls, few enough for memory.
+BLOCK = 32
+Ask = Callable[[], Result]
+
+
+class Varied(Protocol):
+    """A robot of the library, whose methods are the questions."""
+
+    def with_parameters(self, **values: NumberLike) -> Self:
+        """The same with other values."""
+
+    def at_order(self, order: str | int) -> Self:
+        """The same at another kinematic order."""
+
+
+def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Result | KronbotError]:
+    """As :meth:`kronbot.library.robot.Robot.answers`."""
+    for start in range(0, len(cases), BLOCK):
+        block = cases[start : start + BLOCK]
+        made = _together(robot, question, block) if question in TOGETHER else {}
+        for i, case in enumerate(block):
+            ask = made.get(i) or partial(answer, robot, question, case)
+            try:
+                yield ask()
+            except KronbotError as error:
+                yield error
+            except Exception as error:  # a bug, or the system's: of one case
+                yield ComputationError(f"{type(error).__name__}: {said(error)}")
+
+
+def answer(robot: Varied, question: str, case: Case) -> Result:
+    """What the robot of a case answers. Raises what it raises."""
+    own, arguments = _own(robot, case)
+    found: Result = getattr(own, question)(**arguments)
+    return found
+
+
+def _own(robot: Varied, case: Case) -> tuple[Varied, dict[str, object]]:
+    """The robot of a case, and the arguments of its question."""
+    arguments = dict(case.arguments)
+    own = robot.with_parameters(**case.parameters) if case.parameters else robot  # type: ignore[arg-type]
+    if "order" in arguments:
+        order = arguments.pop("order")
+        if order == "all":
+            raise UsageError("a case has one order, not all: vary it")
+        own = own.at_order(order)  # type: ignore[arg-type]
+    return own, arguments
+
+
+def _together(robot: Varied, question: str, cases: Sequence[Case]) -> dict[int, Ask]:
+    """What answers some of the cases, by number: those that are alike by one call of what is traced.
+
+    A case that is wrong, and one of those that have no answer together, says so alone.
+    """
+    pose = in_words(unwrap(getattr(type(robot), question)))
+    alike: dict[Hashable, list[tuple[int, Posed]]] = {}
+    for i, case in enumerate(cases):
+        with suppress(Exception):
+            own, arguments = _own(robot, case)
+            posed = pose(own, **arguments)
+            if isinstance(posed, Posed) and posed.alike is not None:
+                alike.setdefault(posed.kind, []).append((i, posed))
+    made: dict[int, Ask] = {}
+    for group in alike.values():
+        with suppress(Exception):
+            found = in_words(group[0][1].ask)([posed.robot for _, posed in group], [posed.point for _, posed in group])
+            made |= {i: in_words(partial(_told, posed, ask)) for (i, posed), ask in zip(group, found, strict=True)}
+    return made
+
+
+def _told(posed: Posed, ask: Ask) -> Result:
+    return posed.told(ask())

@@ -1,0 +1,341 @@
+"""``robot.sweep``: one question to many robots, as rows, as a table, as a file that is never half written."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.compute import views
+from kronbot.compute.arrays import Scalar
+from kronbot.description.wording import unknown
+from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
+from kronbot.library import arguments as plain_arguments
+from kronbot.library.arguments import Progress
+from kronbot.library.cases import QUESTIONS
+from kronbot.questions.result import Result
+from kronbot.questions.swept import Indices, Swept
+from kronbot.sweeps import cases as varied
+from kronbot.sweeps import grammar, names, output
+from kronbot.sweeps import indices as sobol
+from kronbot.sweeps import kept as columns
+from kronbot.sweeps.driver import Driver, in_order
+from kronbot.sweeps.engines.interface import Engine
+from kronbot.sweeps.place import Place
+from kronbot.sweeps.work import Done, Parcel, Subject, Task, versions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = varied.MOST
+# Arguments that take rows of points where a question is asked once.
+_POINTS = ("q", "qd", "qdd")
+# More processes than this are a mistake.
+MOST_WORKERS = 4096
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Who computes: so many processes of this machine, or a Dask scheduler at an address or described in a file."""
+
+    workers: int | None = None
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for both."""
+        if self.workers is not None and self.scheduler is not None:
+            raise UsageError(Argument("scheduler"), " has workers of its own: leave out ", Argument("workers"))
+
+    def engine(self, parcel: Parcel, cases: int) -> Engine:
+        """Ready to be given work. Raises UsageError without Dask, ComputationError where there is no scheduler."""
+        if self.scheduler is None:
+            from kronbot.sweeps.engines.local import Local
+
+            return Local(parcel, self.workers, cases)
+        from kronbot.sweeps.engines.dask import Dask
+
+        return Dask(parcel, self.scheduler)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One question in many cases. Iterating computes them and yields their rows, by column, in the order of the cases.
+
+    What was computed is kept: :meth:`result`, :meth:`to_pandas` and iterating again compute nothing.
+    """
+
+    robot: Subject
+    task: Task
+    hands: Hands
+    place: Place | None
+    strict: bool
+    progress: Progress
+    _told: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def header(self) -> list[str]:
+        """Names of the columns: the case, what is varied, what is kept, the error."""
+        return self.task.kept.header
+
+    def __len__(self) -> int:
+        """How many cases there are."""
+        return self.task.cases.count
+
+    def __iter__(self) -> Iterator[dict[str, object]]:
+        """The rows, as they come in the order of the cases."""
+        header = self.header
+        for done in self.kept_chunks:
+            for row in output.rows(done):
+                yield dict(zip(header, row, strict=False))
+
+    @cached_property
+    def kept_chunks(self) -> Iterable[Done]:
+        """The same, remembered for whoever asks again."""
+        # Of a copy: processes end as soon as nobody holds the sweep, which would hold itself by its own generator.
+        return _Chunks(replace(self).chunks())
+
+    def chunks(self) -> Iterator[Done]:
+        """The rows as text, many cases at a time, in the order of the cases; the file is there after the last.
+
+        With a file they come when all cases are computed. Raises Interrupted at Ctrl-C, with a word on how to go on.
+        """
+        count = failed = 0
+        coming = (
+            in_order(self._computed())
+            if self.place is None
+            else self.place.written(self.key, self.task.kept, self._computed)
+        )
+        try:
+            for done in coming:
+                count, failed = done.stop, failed + done.failed
+                yield done
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+        self._told.update(cases=count, failed=failed)
+        if failed and self.strict:
+            raise ComputationError(f"{failed} of {count} cases have failed: their rows say why")
+
+    @property
+    def failed(self) -> int:
+        """How many cases have failed, when all are computed."""
+        for _ in () if self._told else self.kept_chunks:
+            pass
+        return self._told["failed"]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the file of a sweep that is to be resumed is there already, with all cases of this sweep in it.
+
+        Raises UsageError where it is another one.
+        """
+        if self.place is None or not self.place.resume:
+            return False
+        task, ends = self.task, (0, len(self) - 1)
+        return self.place.holds(self.key, task.kept, lambda: tuple(task.done(each, each + 1) for each in ends))
+
+    def _computed(self, spans: Iterable[tuple[int, int]] = ()) -> Iterator[Done]:
+        """Chunks as they come, but for those that are there."""
+        progress = plain_arguments.progress(self.progress)
+        with self.hands.engine(Parcel.of(self.task), len(self)) as engine:
+            yield from Driver(self.task, engine, spans, progress).chunks()
+
+    @property
+    def key(self) -> dict[str, object]:
+        """What tells this sweep from others, part by part: not who computes it, nor where it is written."""
+        robot, task = self.robot.model, self.task
+        told = robot.description
+        tables = sorted((name, table.text) for name, table in told.tables.items())
+        content = [told.source.text, told.motion, tables, sorted(told.overrides.items()), robot.order]
+        return {
+            "robot": hashlib.sha256(json.dumps(content).encode()).hexdigest(),
+            "question": task.question,
+            "options": dict(task.arguments),
+            "cases": task.cases.key,
+            "columns": [*task.kept.header, *(column.name for column in task.kept.unseen)],
+            "versions": versions(),
+        }
+
+    def result(self) -> Result:
+        """The whole table as an answer: a column of the series each, None where a case has no value."""
+        rows = [row for done in self.kept_chunks for row in output.rows(done)]
+        width = len(self.header)
+        table = zip(*(row[:width] for row in rows), strict=True)
+        series = {name: _column(values) for name, values in zip(self.header, table, strict=True)}
+        unseen = [column.name for column in self.task.kept.unseen]
+        beside = {name: [row[i] if i < len(row) else None for row in rows] for i, name in enumerate(unseen, width)}
+        robot, task = self.robot.model, self.task
+        factors = [(tuple(each.names), each.size) for each in task.cases.factors]
+        draws = task.cases.factors[-1]
+        drawn = draws.names if isinstance(draws, varied.Draws) else ()
+        kept, warnings = [column.name for column in task.kept.columns], []
+        found: dict[str, Indices] = {}
+        if isinstance(draws, varied.Draws) and draws.indices:
+            if self.failed:
+                warnings.append(f"no indices: they are about whole draws, and {self.failed} cases have failed")
+            else:
+                found = sobol.indices(draws, {name: series[name].tolist() for name in kept if _is_number(series[name])})
+        summary: dict[str, Scalar] = {"question": task.question, **self._told}
+        asked = Swept(task.question, factors, drawn, kept, found, beside)
+        return Result(
+            "sweep",
+            robot.name,
+            robot.order,
+            arrays={f"indices {name}": sobol.array(each, drawn) for name, each in found.items()},
+            series=series,
+            summary=summary,
+            warnings=warnings,
+            about=robot,
+            asked=asked,
+        )
+
+    def to_pandas(self) -> Any:
+        """The table as a DataFrame, NaN where a case has no number. Raises UsageError without pandas."""
+        return views.table({name: _numbers(each) for name, each in self.result().series.items()}, {})
+
+    def to_xarray(self) -> Any:
+        """The table as a Dataset with the varied values as coordinates; a grid has a dimension for each of them.
+
+        Raises UsageError without xarray.
+        """
+        result = self.result()
+        series = {name: _numbers(each) for name, each in result.series.items()}
+        cases = self.task.cases
+        grid = all(len(factor.names) == 1 for factor in cases.factors)
+        if len(series[columns.CASE]) != cases.count:  # rows of a case are rows
+            grid = False
+        dims = [factor.names[0] for factor in cases.factors] if grid else [columns.CASE]
+        sizes = [factor.size for factor in cases.factors] if grid else [len(series[columns.CASE])]
+        coordinates: dict[str, Any] = {}
+        for name in (columns.CASE, *cases.names):
+            whole = series.pop(name).reshape(sizes)
+            if grid and name in dims:
+                axis = dims.index(name)
+                coordinates[name] = whole[tuple(slice(None) if i == axis else 0 for i in range(len(dims)))]
+            else:
+                coordinates[name] = (dims, whole)
+        data = {name: (dims, values.reshape(sizes)) for name, values in series.items()}
+        return views.swept(data, coordinates, {"robot": result.robot, "order": result.order})
+
+    def plot(self, file: str | None = None, *, overwrite: bool = False) -> Figure:
+        """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
+        return self.result().plot(file, overwrite=overwrite)
+
+
+class _Chunks:
+    """Chunks that are remembered, for whoever asks again, and so is the error that ended them."""
+
+    def __init__(self, chunks: Iterator[Done]) -> None:
+        self._coming, self._there = chunks, list[Done]()
+        self._error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[Done]:
+        i = 0
+        while True:
+            while i >= len(self._there):
+                if self._error is not None:
+                    raise self._error
+                try:
+                    self._there.append(next(self._coming))
+                except StopIteration:
+                    return
+                except BaseException as error:
+                    self._error = error
+                    raise
+            yield self._there[i]
+            i += 1
+
+
+def columns_of(cases: object) -> dict[str, list[object]]:
+    """Columns of cases by name. Raises UsageError where they are not equally long, or empty."""
+    named = plain_arguments.pairs(cases, "cases")
+    found = {
+        name: [
+            plain_arguments.plain(each, word)
+            for each in plain_arguments.entries(plain_arguments.array_like(column, word), word)
+        ]
+        for name, column in named.items()
+        for word in [f"cases {name}"]
+    }
+    lengths = {len(column) for column in found.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise UsageError(Argument("cases"), ": columns of equally many values are wanted, one at least")
+    return found
+
+
+def _column(values: Sequence[object]) -> npt.NDArray[Any]:
+    """A column as an array of numbers or text; of objects where one is missing."""
+    made = np.array(values) if None not in values and not any(isinstance(v, list | dict) for v in values) else None
+    if made is None or made.dtype.kind not in "biufU":
+        made = np.empty(len(values), dtype=object)
+        made[:] = values
+    return made
+
+
+def _is_number(values: npt.NDArray[Any]) -> bool:
+    """Whether a column holds numbers, though perhaps not for every case."""
+    return values.dtype.kind in "iuf" or (
+        values.dtype.kind == "O" and all(v is None or type(v) in (int, float) for v in values)
+    )
+
+
+def _numbers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column with NaN where a number is missing."""
+    return np.array([np.nan if v is None else float(v) for v in values]) if _is_number(values) else values
+
+
+def sweep(
+    robot: Subject,
+    question: str,
+    over: Mapping[str, object],
+    table: Mapping[str, Sequence[object]] | None,
+    draws: tuple[int | None, int, bool],
+    keep: str | Sequence[str] | None,
+    pictured: bool,
+    given: Mapping[str, object],
+    hands: Hands,
+    place: Place | None,
+    strict: bool,
+    progress: Progress,
+) -> Sweep:
+    """The sweep that is asked for, of which nothing is computed yet. Raises UsageError for what is wrong with it."""
+    asked = plain_arguments.choice(question, QUESTIONS, "question")
+    accepted = {*inspect.signature(getattr(type(robot), asked)).parameters, "order"} - {"self", "progress"}
+    if strange := [name for name in given if name not in accepted]:
+        raise unknown(strange[0], sorted(accepted), f"{asked} takes no ", there="; it takes")
+    fixed = {name: plain_arguments.plain(value, name) for name, value in given.items() if value is not None}
+    for word, value in fixed.items():
+        entries = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if word in _POINTS and asked != "statics" and any(isinstance(each, list) for each in entries):
+            raise UsageError(
+                Argument(word), ": a case is one point, not rows of them: ", Argument("cases"), " takes rows"
+            )
+    varying = {name: plain_arguments.plain(each, name) for name, each in over.items()}
+    made = grammar.cases(varying, table, *draws)
+    meant = names.meanings(robot.model, accepted, made.names)
+    possible: dict[str, Sequence[object]] = {name: (value,) for name, value in fixed.items()}
+    for name, meaning in zip(made.names, meant, strict=True):
+        values = made.values_of(name)
+        names.demand_values(robot.model, name, meaning, values)
+        if meaning.argument is not None:
+            if not meaning.keys and meaning.argument in fixed:
+                raise UsageError(f"{name} is varied, and fixed: leave one out")
+            possible[meaning.argument] = () if meaning.keys else tuple(map(names.whole, values))
+    wanted = None if keep is None else columns.listed(_names(keep, "keep"))
+    kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured)
+    if place is not None:
+        place.demand_format(kept)
+    task = Task(robot, asked, names.prepared(robot.model, fixed, meant), made, meant, kept)
+    return Sweep(robot, task, hands, place, strict, progress)
+
+
+def _names(value: object, word: str) -> str | list[str]:
+    if isinstance(value, str):
+        return plain_arguments.text(value, word)
+    return [plain_arguments.text(each, word) for each in plain_arguments.entries(value, word)]

@@ -1,0 +1,164 @@
+"""A pole of M y'' + D y' + K y = 0 with what the errors of the entries leave of it, and of its real part."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.floats import Array
+from kronbot.mechanics.linear.deflation import SecondOrder, symmetric_part
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.refinement import Steps
+
+Complex = npt.NDArray[np.complex128]
+
+# Added to the number of a group for the other root of a square.
+APART = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Eigenvalues of polynomials, and how their vectors change with the entries."""
+
+    polynomial: Polynomial
+    steps: Steps
+    lifts: tuple[Complex, Complex] | None
+
+    @cached_property
+    def _spread(self) -> Array:
+        return self.polynomial.error(self.steps.values)
+
+    @cached_property
+    def _right(self) -> tuple[Complex, Array]:
+        rest = self.steps.rest if self.lifts is None else self.lifts[0] @ self.steps.rest
+        return rest, (self._spread @ np.abs(self.steps.right)[:, :, None])[:, :, 0]
+
+    @cached_property
+    def _left(self) -> tuple[Complex, Array]:
+        rest = self.steps.rest if self.lifts is None else self.steps.rest @ self.lifts[1].conj().swapaxes(1, 2)
+        return rest, (np.abs(self.steps.left)[:, None] @ self._spread)[:, 0]
+
+    def right_errors(self, places: Sequence[int], rows: Array) -> Array:
+        """Bounds (m, k) of what the errors of the entries change in ``rows`` (k x n) times x."""
+        rest, moved = (part[places] for part in self._right)
+        return np.asarray((np.abs(rows @ rest) @ moved[:, :, None])[:, :, 0])
+
+    def left_errors(self, places: Sequence[int], columns: Array) -> Array:
+        """Bounds (m, k) of what they change in y^H times ``columns`` (n x k)."""
+        rest, moved = (part[places] for part in self._left)
+        return np.asarray((moved[:, None] @ np.abs(rest @ columns))[:, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Pole:
+    """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
+
+    ``error`` bounds |ds|, ``growth_error`` the error of its real part, to first order in the errors of the entries;
+    ``backward_error`` and ``condition`` are for componentwise changes, ``refined`` has it at a ``place``. ``count`` is
+    how many of the 2n poles it stands for (a pair: 2; a free coordinate: 1 or 2), ``group`` numbers those that cannot
+    be told apart.
+    """
+
+    value: complex
+    right: Complex
+    left: Complex
+    count: int
+    group: int
+    error: float = 0.0
+    growth_error: float = 0.0
+    backward_error: float = 0.0
+    condition: float = 0.0
+    refined: Refined | None = None
+    place: int = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether it is the pole at zero of a direction without stiffness."""
+        return self.refined is None
+
+    def right_error(self, rows: Array) -> Array:
+        """Bounds (k,) of what the errors of the entries change in ``rows`` (k x n) times x."""
+        return np.zeros(len(rows)) if self.refined is None else self.refined.right_errors([self.place], rows)[0]
+
+
+def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:
+    """The poles of poles' values s^2, a pair on an axis each where forces have a potential, else four."""
+    many = Counter(pole.group for pole in made)
+    return [each for pole in made for each in _of_square(pole, symmetric, many[pole.group] == 1)]
+
+
+def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
+    """The poles of a pole's value s^2: a pair on an axis where forces have a potential, else four."""
+    square = pole.value
+    root = cmath.sqrt(square)  # in the right half plane
+    error = min(pole.error / abs(root), math.sqrt(pole.error)) if root else math.sqrt(pole.error)
+    certain = square.real < -pole.error and (symmetric or alone)
+    real, condition = square.imag == 0 or symmetric, pole.condition / 2
+    if real and square.real <= 0:
+        growth = 0.0 if certain else error
+        swings = 1j * abs(root)
+        known = error, growth, pole.backward_error, condition, pole.refined, pole.place
+        return [Pole(swings, pole.right, pole.left, 2, pole.group, *known)]
+    pole = replace(pole, error=error, growth_error=error, condition=condition)
+    # Of one group only where no error tells them apart.
+    other = pole.group if abs(root) <= error else pole.group + APART
+    if real:
+        size = complex(abs(root))
+        return [replace(pole, value=-size, count=1), replace(pole, value=size, count=1, group=other)]
+    mirrored = replace(pole, value=-root.conjugate(), right=pole.right.conj(), left=pole.left.conj(), group=other)
+    return [replace(each, count=2) for each in (replace(pole, value=root), mirrored)]
+
+
+def with_growth(pole: Pole, system: SecondOrder) -> Pole:
+    """A pole that swings, with the growth rate that its damping gives, where that is known better.
+
+    x^H L(s) x = m s^2 + (d + i g) s + k has real m, d, g, k where K is symmetric, so that
+    Re s = -d Im s / (2 m Im s + g), and d is a small number with small errors where D leaves out most of x. What
+    rounding leaves of K that is not symmetric meets the real part of x with the imaginary one only.
+    """
+    size = abs(pole.value)
+    if not pole.value.imag or abs(pole.value.real) > 1e-3 * size or pole.error > 0.1 * size:
+        return pole
+    x, omega = pole.right, pole.value.imag
+    damping, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
+    m, d = (float((x.conj() @ A @ x).real) for A in (system.M, damping))
+    g = float((x.conj() @ system.D @ x).imag)
+    below = 2 * m * omega + g
+    if not below > 1e-3 * m * omega:
+        return pole
+    root = np.sqrt(np.diag(system.M))
+    moved = pole.right_error(np.eye(len(x))) + 4 * ROUNDING * (np.abs(x) * root).max() / root
+
+    def error(A: Array, dA: Array) -> float:
+        """Of x^H A x, and of its sum."""
+        own = np.abs(x) @ (dA + len(x) * ROUNDING * np.abs(A)) @ np.abs(x)
+        return float(own + 2 * np.abs(A @ x) @ moved + moved @ np.abs(A) @ moved)
+
+    turned = x * np.exp(-0.5j * np.angle(x @ (np.diag(system.M) * x)))
+    skew = 2 * np.abs(turned.real) @ symmetric_part(system.K, system.dK)[1] @ np.abs(turned.imag)
+    rate = d * omega / below
+    relative = 2 * omega * error(system.M, system.dM) + error(system.D, system.dD)
+    growth_error = float(error(damping, dD) * omega + skew + abs(rate) * relative) / below
+    if growth_error >= pole.growth_error:
+        return pole
+    return replace(pole, value=complex(-rate, omega), growth_error=growth_error)
+
+
+def on_axis(made: list[Pole]) -> list[Pole]:
+    """Poles of a conservative gyroscopic system lie symmetric to the imaginary axis: one whose error holds the axis,
+    and no other one, is on it."""
+    values, errors = np.array([pole.value for pole in made]), np.array([pole.error for pole in made])
+    alone = (np.abs(values[:, None] - values) <= errors[:, None] + errors).sum(axis=1) == 1
+    return [
+        replace(pole, value=1j * pole.value.imag, growth_error=0.0)
+        if single and pole.value.imag > pole.error and abs(pole.value.real) <= pole.error
+        else pole
+        for pole, single in zip(made, alone, strict=True)
+    ]

@@ -1,0 +1,115 @@
+"""A step for many simple eigenvalues at once: inverse iteration from both sides and the Rayleigh quotient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.floats import Array
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, Wide
+
+Complex = npt.NDArray[np.complex128]
+
+# Refined far enough: the last step as a share of the eigenvalue.
+SETTLED = 1e-14
+# The share of itself by which a step may turn a vector that is nearly right.
+SHORT = 1e-3
+# Those of a first step are settled that went this share of the way to the next eigenvalue, if its square, which is left
+# of the way, is a small share of the error; and to eigenvalues that differ by such a share of themselves, and by many
+# times their errors.
+STEP, LEFT, DISTANCE, ERRORS = 1e-7, 0.02, 1e-7, 8.0
+
+
+class Steps(NamedTuple):
+    """Eigenvalues (N,) after a step of refinement from ``starts``, with vectors (N, n), ``rest`` (N, n, n) and errors
+    (N,), and what P(s) x is at them (N, n)."""
+
+    starts: Complex
+    values: Complex
+    right: Complex
+    left: Complex
+    rest: Complex
+    errors: Array
+    residual: Complex
+
+    def part(self, rows: slice) -> Steps:
+        """Some of them."""
+        s, z, x, y, rest, errors, residual = self
+        return Steps(s[rows], z[rows], x[rows], y[rows], rest[rows], errors[rows], residual[rows])
+
+
+def joined(many: Sequence[Steps]) -> Steps:
+    """Steps of several systems."""
+    if len(many) == 1:
+        return many[0]
+    s, z, x, y, rest, errors, residual = (np.concatenate(parts) for parts in zip(*many, strict=True))
+    return Steps(s, z, x, y, rest, errors, residual)
+
+
+@np.errstate(all="ignore")  # where two have met
+def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbers | None = None) -> Steps:
+    """A step for eigenvalues (N,) that are apart from all others, with vectors (N, n) where some are known."""
+    near = None if right is None or left is None else (right[:, :, None], left[:, :, None])
+    if not s.imag.any():  # real arithmetic, a third of the work
+        s, near = s.real, None if near is None else (near[0].real, near[1].real)
+    near_by = p.bordered(s, 1, near)
+    X = unit(near_by.X[:, :, 0].T)
+    Y = unit(p.left(X, near_by.Y[:, :, 0].T))
+    change, residual = (p.at(s, 1) @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
+    slope = (change * Y.T.conj()).sum(axis=1)
+    step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(s.dtype)
+    step = np.where(s.imag == 0, step.real, step)
+    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0] * np.abs(Y).T).sum(axis=1) / np.abs(slope)
+    residual = residual + step[:, None] * change
+    if len(p.matrices) == 3:
+        residual += step[:, None] ** 2 * (p.matrices[2] @ X.T[:, :, None])[:, :, 0]
+    after, rest = s + step, near_by.rest
+    # The same inverse takes the step out of the vectors.
+    x, back = _turned(X.T, rest, residual, near_by.scale)
+    residual = residual - (p.at(after) @ back[:, :, None])[:, :, 0]
+    y = x.conj()
+    if not p.symmetric:
+        y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
+    s, after, x, y, rest, residual = (part.astype(complex) for part in (s, after, x, y, rest, residual))
+    return Steps(s, after, x, y, rest, errors, residual)
+
+
+def _turned(X: Numbers, rest: Numbers, residual: Wide, scale: Array) -> tuple[Numbers, Numbers]:
+    """Vectors (N, n) without what the residual says that they are off by, and that; as they were where it is much."""
+    back = (rest @ residual.astype(rest.dtype)[:, :, None])[:, :, 0]
+    much = ~((np.abs(back) / scale).max(axis=1) <= SHORT * (np.abs(X) / scale).max(axis=1))
+    back[much] = 0.0
+    return X - back, back
+
+
+def measured(p: Polynomial, after: Steps) -> tuple[Array, Array]:
+    """Backward errors and condition numbers (N,) of eigenvalues for componentwise changes."""
+    s, x, y = after.values, np.abs(after.right)[:, :, None], np.abs(after.left)[:, None]
+    size = (y @ p.size(s) @ x).ravel()
+    left_over = (y[:, 0] * np.abs(after.residual)).sum(axis=1)
+    slope = np.abs((after.left.conj()[:, None] @ p.at(s, 1) @ after.right[:, :, None]).ravel() * s)
+    # At a zero that nothing takes out, whatever changes moves it.
+    left_over, size = np.where(size > 0, left_over, 0.0), np.where(size > 0, size, 1.0)
+    return left_over / size, size / np.maximum(slope, ROUNDING * size)
+
+
+@np.errstate(all="ignore")
+def plainly(after: Steps, sizes: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    """Which steps of some systems (N, m) were small, and led to eigenvalues apart from all others and from zero."""
+    start, s, errors = (part.reshape(sizes) for part in (after.starts, after.values, after.errors))
+    own = np.eye(s.shape[1], dtype=bool)
+    mirrored = np.where(own & (s.imag == 0)[:, :, None], np.inf, np.abs(s[:, :, None] - s[:, None].conj()))
+    gaps = np.minimum(np.where(own, np.inf, np.abs(s[:, :, None] - s[:, None])), mirrored)
+    lengths = np.abs(s)
+    far = gaps > DISTANCE * lengths[:, :, None] + ERRORS * (errors[:, :, None] + errors[:, None])
+    step, reach = np.abs(s - start), np.minimum(gaps.min(axis=2, initial=np.inf), lengths)
+    short = (step <= STEP * reach) & (step**2 <= LEFT * errors * reach) | (step <= SETTLED * lengths)
+    return np.asarray(far.all(axis=2) & short & (lengths > ERRORS * errors))
+
+
+def unit(X: Numbers) -> Numbers:
+    """Columns with their largest entry one."""
+    return np.asarray(X / X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])

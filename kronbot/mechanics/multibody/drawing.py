@@ -1,0 +1,106 @@
+"""What draws a robot: the lines of its links, where its bodies are, how its beams are twisted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.compute.trace import traced
+from kronbot.floats import Array
+from kronbot.mechanics.multibody.kinematics import link_frames
+from kronbot.model.beam import TIP, Beam
+from kronbot.model.robot import Robot
+
+PURPOSE = "drawing"
+# Places along a beam.
+PLACES = [float(xi) for xi in np.linspace(0, TIP, 25)]
+# The polylines (3, K) of a robot at q (n,).
+Lines = Callable[[Array], list[Array]]
+
+
+def lines(robot: Robot) -> Lines:
+    """Polylines by link in the base frame, m: from the parent's tip to the root, along the beam to the tip.
+
+    A last one leads to the endpoint.
+    """
+
+    def polylines() -> tuple[dict[str, SX], dict[str, SX]]:
+        q, named = SX.sym("q", robot.n), {}
+        frames = link_frames(robot, q)
+        for link, (before, root, tip) in zip(robot.links, frames, strict=True):
+            points = [root.r, tip.r]
+            if link.beam is not None:
+                points[1:] = [root.r + root.R @ point for point in _points(link.beam, q[link.modal, :])]
+            named[link.name] = casadi.horzcat(before.r, *points)
+        hand = frames[robot.endpoint.link][-1]
+        named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
+        return {"q": q}, named
+
+    trace = traced(robot, "lines", PURPOSE, polylines)
+    return lambda q: list(trace(q).values())
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Rigid bodies that have a mass: masses (B,), kg, and centres of mass (3, B) in the base frame, m.
+
+    Which of them are a ``payload`` (B,), and the origins (3, B) of the ``frames`` that carry them, m.
+    """
+
+    masses: Array
+    centres: Array
+    payload: npt.NDArray[np.bool_]
+    frames: Array
+
+
+def bodies(robot: Robot, q: Array) -> Bodies:
+    """The bodies at q (n,), without those whose mass or place has no value."""
+
+    def centres() -> tuple[dict[str, SX], dict[str, SX]]:
+        q, places = SX.sym("q", robot.n), [SX(8, 1)]  # of the base, since nothing at all has no trace
+        entries = zip(robot.links, robot.file.links, link_frames(robot, q), strict=True)
+        for link, entry, (_, root, tip) in entries:
+            hubs = [] if link.hub is None else [(root, link.hub, False)]
+            payloads = [entry.payload is not None and body is link.bodies[-1] for body in link.bodies]
+            at_tip = [(tip, body, payload) for body, payload in zip(link.bodies, payloads, strict=True)]
+            for frame, body, payload in (*hubs, *at_tip):
+                if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
+                    centre = frame.r + frame.R @ body.com
+                    places.append(casadi.vertcat(body.mass, payload, frame.r, centre))
+        return {"q": q}, {"bodies": casadi.horzcat(*places)}
+
+    # Which bodies have values is a matter of the values.
+    free = frozenset(name for name, value in robot.parameters.values.items() if value is None)
+    found = traced(robot, ("bodies", free), PURPOSE, centres)(q)["bodies"].reshape(8, -1)
+    masses, payload, *places = found[:, found[0] > 0]
+    return Bodies(masses, np.array(places[3:]), payload > 0, np.array(places[:3]))
+
+
+def twists(robot: Robot, direction: Array) -> dict[str, Array]:
+    """Angles (rad) by which sections of beams with torsion turn about them, by link, at the points of their lines.
+
+    They are linear in the change of the coordinates (n,).
+    """
+
+    def angles() -> tuple[dict[str, SX], dict[str, SX]]:
+        q, found = SX.sym("q", robot.n), {"none": SX(1, 1)}  # since nothing at all has no trace
+        for link in robot.links:
+            if link.beam is not None and link.beam.torsion.count:
+                own = q[link.modal, :][-link.beam.torsion.count :, :]
+                found[link.name] = casadi.vertcat(*(link.beam.row(link.beam.torsion, xi, 0) for xi in PLACES)) @ own
+        return {"q": q}, found
+
+    turned = traced(robot, "twists", PURPOSE, angles)(direction)
+    return {name: each for name, each in turned.items() if len(each) == len(PLACES)}
+
+
+def _points(beam: Beam, q_f: SX) -> list[SX]:
+    """Positions (3 x 1) along a beam in its root frame; only those of a rod need the sections between them."""
+    if beam.order == "exact":
+        return [section.pose.r for section in beam.cross_sections(PLACES, q_f)]
+    return [beam.position(xi, q_f) for xi in PLACES]

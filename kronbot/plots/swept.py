@@ -1,0 +1,181 @@
+"""The table of a sweep as arrays over what varies, for its picture."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.plots.followed import followed
+from kronbot.plots.style import readable, short
+from kronbot.questions.columns import units_of
+from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
+
+# Columns of statics that are given; what is called so has no name.
+GIVEN = ("angle.", "force.", "moment.")
+ROW = "row"
+_INNER = re.compile(r"(?:\w+\()*([^()]+?)\)*")
+_ENTRY = re.compile(r"(.+)\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What varies along one side of the table: its label and unit, its values, and words where they are no numbers."""
+
+    label: str
+    unit: str
+    values: npt.NDArray[np.float64]
+    words: Sequence[str] = ()
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """What makes it the abscissa: numbers with a name, many of them."""
+        return not self.words, self.label != ROW, len(self.values)
+
+    def said(self, place: int) -> str:
+        """One of the values, for a legend."""
+        label = self.label.removeprefix(GIVEN[0])
+        if self.words:
+            return f"{label} {short(self.words[place])}"
+        return f"{label} {self.values[place]:.4g}{' ' * bool(self.unit)}{self.unit}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a sweep as arrays over its sides, the first slowest."""
+
+    result: Result
+    swept: Swept
+
+    @cached_property
+    def _place(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The case of every row, from 0, and its place among the rows of that case."""
+        case = self.result["case"].astype(int) - 1
+        first = np.searchsorted(case, case)
+        return case, np.arange(len(case)) - first
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Those of more than one value; rows of a case are one more."""
+        made = []
+        case, row = self._place
+        firsts = np.flatnonzero(row == 0)
+        stride = math.prod(size for _, size in self.swept.factors)
+        for names, size in self.swept.factors:
+            stride //= size
+            rows = firsts[np.arange(size) * stride]
+            telling = [name for name in names if len(set(self.result[name][rows].tolist())) > 1]
+            made.append(self._side(telling, rows) if len(telling) == 1 else Side("case", "", np.arange(1.0, size + 1)))
+        return made + self._inner(np.flatnonzero(case == np.bincount(case).argmax()))
+
+    def _inner(self, rows: npt.NDArray[np.int64]) -> list[Side]:
+        """Rows of a case: of statics angles with loads, which are faster."""
+        varying = [name for name in self.result if name.startswith(GIVEN) and len(set(self.result[name][rows])) > 1]
+        angles = [name for name in varying if name.startswith(GIVEN[0])]
+        loads = [name for name in varying if name not in angles]
+        posture = np.column_stack([self.result[name][rows] for name in angles] or [0 * rows])
+        count = int((posture == posture[0]).all(axis=1).sum())
+        if len(rows) % count:  # no grid
+            count = len(rows)
+        return [self._of_rows(angles, rows[::count]), self._of_rows(loads, rows[:count])]
+
+    def _of_rows(self, names: Sequence[str], rows: npt.NDArray[np.int64]) -> Side:
+        return self._side(names, rows) if len(names) == 1 else Side(ROW, "", np.arange(1.0, len(rows) + 1))
+
+    def _side(self, names: Sequence[str], rows: npt.NDArray[np.int64]) -> Side:
+        (name,) = names
+        values = self.result[name][rows]
+        if values.dtype.kind not in "iuf":
+            words = [str(value) for value in values.tolist()]
+            numbers = [_number(word) for word in words]
+            if None in numbers:
+                return Side(name, "", np.arange(1.0, len(words) + 1), words)
+            values = np.array(numbers)
+        factor, unit = readable(float(np.abs(values).max(initial=0.0)), self.unit(name))
+        return Side(name, unit, factor * values.astype(float))
+
+    @property
+    def columns(self) -> list[str]:
+        """Those that hold numbers that differ; all that hold numbers where none does."""
+        computed = [name for name in self.swept.kept if not name.startswith(GIVEN)]
+        numbers = [name for name in computed if finite(self.numbers(name)).size]
+        return [name for name in numbers if np.ptp(finite(self.numbers(name))) > 0] or numbers
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """A column over all sides, NaN where there is no number."""
+        values = self.result[name]
+        if values.dtype.kind not in "iufbO":
+            return np.full(0, np.nan)
+        flat = np.array([math.nan if not isinstance(v, int | float) else float(v) for v in values.tolist()])
+        return self._spread(flat, math.nan)
+
+    def _spread(self, flat: npt.NDArray[Any], nothing: object) -> npt.NDArray[Any]:
+        sizes = [len(side.values) for side in self.sides]
+        case, row = self._place
+        inner = math.prod(sizes[-2:])
+        whole = np.full((math.prod(sizes[:-2]), inner), nothing, dtype=flat.dtype)
+        kept = row < inner
+        whole[case[kept], row[kept]] = flat[kept]
+        return whole.reshape(sizes)
+
+    def along(self, name: str, x: int, at: Sequence[int | slice]) -> npt.NDArray[np.float64]:
+        """A column over side ``x`` at a place of the others; a frequency is followed by its mode shape."""
+        order = np.argsort(self.sides[x].values, kind="stable")
+        entry = _ENTRY.fullmatch(name)
+        if entry is None or entry[1] not in self.swept.beside or self.sides[x].words:
+            return np.asarray(self.numbers(name)[tuple(at)][order])
+        rows = self._rows[tuple(at)][order]
+        return np.asarray(self._tracks(entry[1], tuple(rows.tolist()))[:, int(entry[2]) - 1])
+
+    def _tracks(self, key: str, rows: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        shapes = key.replace("frequencies", "shapes")
+        if (key, rows) not in self._followed:
+            parts = ([self.swept.beside[word][row] if row >= 0 else None for row in rows] for word in (key, shapes))
+            found = followed(*parts)
+            wide = np.full((len(rows), max(_largest(self.swept.kept), found.shape[1])), np.nan)
+            wide[:, : found.shape[1]] = found
+            self._followed[key, rows] = wide
+        return self._followed[key, rows]
+
+    @cached_property
+    def _followed(self) -> dict[tuple[str, tuple[int, ...]], npt.NDArray[np.float64]]:
+        return {}
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[Any]:
+        return self._spread(np.arange(len(self.result["case"])), -1)
+
+    def unit(self, name: str) -> str:
+        """The unit of a column where it is known."""
+        inner = _INNER.fullmatch(name)
+        key = inner[1] if inner else name
+        if key.startswith(("frequenc", "first_frequency", "largest_growth_rate")):
+            return "rad/s" if key.startswith("f") else "1/s"
+        try:
+            return units_of(self.result.model, [key])[key]
+        except KeyError:
+            return ""
+
+
+def _largest(kept: Sequence[str]) -> int:
+    entries = (_ENTRY.fullmatch(name) for name in kept)
+    return max((int(entry[2]) for entry in entries if entry), default=0)
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def finite(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Those that are numbers."""
+    return np.asarray(values[np.isfinite(values)])

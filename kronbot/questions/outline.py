@@ -1,0 +1,64 @@
+"""What an answer may hold, told before it is computed: each question says so of its own in ``outline``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kronbot.mechanics.linear.modal import ACCURACY
+from kronbot.model.robot import Robot
+
+# The values that each argument may take, by its name; those of an argument that is not there are not given.
+Given = Mapping[str, Sequence[object]]
+Labels = tuple[Sequence[str], Sequence[str] | None]
+# As many frequencies are what most ask for.
+FIRST = 6
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Names of the numbers and texts of the summary, of arrays with their rows and columns, and of the series.
+
+    An answer may lack some of them. ``usual`` is what is mostly asked for beside the numbers. ``complex`` arrays have
+    complex entries, those of ``stacks`` one a time; the series of a ``tabular`` answer are rows of a table.
+    """
+
+    numbers: Sequence[str] = ()
+    texts: Sequence[str] = ()
+    arrays: Mapping[str, Labels] = field(default_factory=dict)
+    series: Sequence[str] = ()
+    usual: Sequence[str] = ()
+    complex: Sequence[str] = ()
+    stacks: Sequence[str] = ()
+    tabular: bool = False
+
+    def __or__(self, other: Outline) -> Outline:
+        """What one or the other holds."""
+        arrays = dict(self.arrays)
+        for name, (rows, columns) in other.arrays.items():
+            own = arrays.get(name, ((), columns and ()))
+            arrays[name] = _both(own[0], rows), None if columns is None else _both(own[1] or (), columns)
+        parts = ("numbers", "texts", "series", "usual", "complex", "stacks")
+        rest = {part: _both(getattr(self, part), getattr(other, part)) for part in parts}
+        return Outline(arrays=arrays, tabular=self.tabular or other.tabular, **rest)
+
+
+def _both(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys((*first, *second)))
+
+
+def numbered(count: int) -> list[str]:
+    """ "1", "2", ... as the rows of frequencies are called."""
+    return [str(k + 1) for k in range(count)]
+
+
+def modal(robot: Robot, suffix: str = "") -> dict[str, Labels]:
+    """The arrays of modes; a pair of poles that creep is two of them."""
+    names, numbers = robot.coordinates, numbered(2 * robot.n)
+    vectors = {f"{word}{suffix}": (numbers, None) for word in ("poles", "frequencies", "damping")}
+    return {**vectors, f"shapes{suffix}": (names, numbers), f"accuracy{suffix}": (numbers, list(ACCURACY))}
+
+
+def first(name: str, count: int) -> list[str]:
+    """The first entries of a vector."""
+    return [f"{name}[{number}]" for number in numbered(min(FIRST, count))]

@@ -1,0 +1,36 @@
+"""What a picture, or a table with dimensions, wants to know of the sweep that an answer comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kronbot.floats import Array
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Sobol indices of one column: ``first`` and ``total`` (names,), with intervals of confidence (names, 2)."""
+
+    first: Array
+    total: Array
+    first_interval: Array
+    total_interval: Array
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The question, what was varied and what was kept of it.
+
+    ``factors`` are the names that vary together and how many values they have, the first slowest; those of ``drawn``
+    follow distributions. ``indices`` are those of columns, where they were asked for. ``beside`` are frequencies and
+    shapes of every row, by the name of the array, as far as they were kept for a picture; None where a case failed.
+    """
+
+    question: str
+    factors: Sequence[tuple[Sequence[str], int]]
+    drawn: Sequence[str]
+    kept: Sequence[str]
+    indices: Mapping[str, Indices] = field(default_factory=dict)
+    beside: Mapping[str, Sequence[Any]] = field(default_factory=dict)

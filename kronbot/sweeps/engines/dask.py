@@ -1,0 +1,122 @@
+"""A Dask cluster: its scheduler hands chunks to its workers, wherever these run and however they were started."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any, Self
+
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, ComputationError, KronbotError, UsageError, said
+from kronbot.sweeps.engines.interface import Lost
+from kronbot.sweeps.work import Done, Parcel
+
+# How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
+PATIENCE, PAUSE = 10.0, 2.0
+GONE = "the connection to the scheduler is lost"
+_LOG = logging.getLogger("distributed.client")
+
+
+class Dask:
+    """The cluster of a scheduler: an address (``tcp://...``, ``tls://...`` by Dask's configuration) or its file."""
+
+    def __init__(self, parcel: Parcel, scheduler: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise UsageError(Argument("scheduler"), " needs Dask: pip install 'kronbot[cluster]'") from None
+        self._distributed: Any = distributed
+        where = scheduler if "://" in scheduler else _address(scheduler)
+        _LOG.disabled = True  # it prints tracebacks of what is told here
+        try:
+            self._client: Any = self._distributed.Client(where, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            _LOG.disabled = False
+            why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(error)})"
+            raise ComputationError(Argument("scheduler", quote(scheduler)), f": {why}") from None
+        # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
+        self._parcel = self._client.submit(_same, parcel, pure=False)
+        self._threads, self._asked = 0, -math.inf
+        self._futures: dict[Any, tuple[int, int]] = {}
+        self._come: SimpleQueue[Any] = SimpleQueue()
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers there are now."""
+        if time.monotonic() > self._asked + PAUSE:
+            try:
+                self._threads = sum(map(int, self._client.nthreads().values()))
+            except (OSError, TimeoutError):
+                raise ComputationError(GONE) from None
+            self._asked = time.monotonic()
+        return max(1, self._threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._futures and self._client.status == "running":
+            self._client.cancel(list(self._futures), force=True)
+        self._client.close(timeout=PAUSE)
+        _LOG.disabled = False
+
+    def submit(self, span: tuple[int, int]) -> None:
+        """To whichever worker is free."""
+        future = self._client.submit(_work, self._parcel, span, pure=False)
+        self._futures[future] = span
+        future.add_done_callback(self._come.put)
+
+    def results(self) -> Iterable[Done | Lost]:
+        """What has come. Raises as an engine's."""
+        future = self._next()
+        span = self._futures.pop(future)
+        if future.status == "cancelled" or self._client.status != "running":
+            raise ComputationError(GONE)
+        try:
+            # What a worker that has died had finished is computed again, and waited for.
+            done = Done(*future.result())
+        except self._distributed.scheduler.KilledWorker:
+            yield Lost(span)
+        except KronbotError:
+            raise
+        except (Exception, self._distributed.CancelledError) as error:
+            gone = future.status == "cancelled" or self._client.status != "running"
+            told = GONE if gone else f"a worker of the cluster cannot compute: {said(error)}"
+            raise ComputationError(told) from None
+        else:
+            yield done
+
+    def _next(self) -> Any:
+        while True:
+            try:
+                return self._come.get(timeout=PAUSE)
+            except Empty:
+                if self._client.status != "running":
+                    raise ComputationError(GONE) from None
+
+
+def _address(file: str) -> str:
+    """Where the scheduler of a file is: Dask would wait for the file for ever. Raises UsageError."""
+    try:
+        return str(json.loads(Path(file).read_text())["address"])
+    except OSError as error:
+        raise UsageError(Argument("scheduler", quote(file)), f": {said(error)}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(Argument("scheduler", quote(file)), " is not the file of a Dask scheduler") from None
+
+
+def _same(parcel: Parcel) -> Parcel:
+    return parcel
+
+
+def _work(parcel: Parcel, span: tuple[int, int]) -> tuple[object, ...]:
+    """A chunk, where the worker is."""
+    return tuple(parcel.task().done(*span))

@@ -1,0 +1,170 @@
+"""Processes of this machine, started afresh (spawn): each has a pipe, so that one knows whose chunk has ended it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from types import ModuleType, TracebackType
+from typing import Self
+
+from kronbot.errors import ComputationError, KronbotError, said
+from kronbot.sweeps.engines.interface import Lost
+from kronbot.sweeps.work import Done, Parcel
+from kronbot.system.platform import host
+
+# Processes that end before their first chunk, one after the other: more will not do either.
+STARTS = 3
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    pipe: Connection
+    spans: deque[tuple[int, int]] = field(default_factory=deque)
+    ready: bool = False
+
+
+class Local:
+    """So many processes, by default one a core, no more than there are cases."""
+
+    def __init__(self, parcel: Parcel, workers: int | None, cases: int) -> None:
+        self._parcel = parcel
+        self._count = min(workers or host.cores(), cases)
+        self._workers: list[_Worker] = []
+        self._failures = 0
+
+    @property
+    def workers(self) -> int:
+        """How many there are."""
+        return self._count
+
+    def __enter__(self) -> Self:
+        try:
+            for _ in range(self._count):
+                self._workers.append(self._started())
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.join()
+            worker.pipe.close()
+            worker.process.close()
+        self._workers.clear()
+
+    def submit(self, span: tuple[int, int]) -> None:
+        """To the worker with least to do."""
+        idle = min(self._workers, key=lambda worker: len(worker.spans))
+        idle.spans.append(span)
+        with suppress(OSError):  # it has ended, which its pipe tells
+            idle.pipe.send(span)
+
+    def results(self) -> Iterable[Done | Lost]:
+        """What has come. Raises as an engine's."""
+        found: list[Done | Lost] = []
+        while not found:
+            by_pipe = {worker.pipe: worker for worker in self._workers}
+            for pipe in wait(list(by_pipe)):
+                worker = by_pipe[pipe]  # type: ignore[index]
+                try:
+                    answer = worker.pipe.recv()
+                except (EOFError, OSError):
+                    found += self._ended(worker)
+                    continue
+                if answer is None:
+                    worker.ready, self._failures = True, 0
+                elif isinstance(answer, KronbotError):
+                    raise answer
+                else:
+                    worker.spans.popleft()
+                    found.append(answer)
+        return found
+
+    def _ended(self, worker: _Worker) -> list[Done | Lost]:
+        """The chunk that a worker was at; those that waited for it go to others."""
+        self._workers.remove(worker)
+        worker.process.join()
+        worker.pipe.close()
+        code = worker.process.exitcode
+        worker.process.close()
+        spans = list(worker.spans)
+        if not worker.ready:
+            self._failures += 1
+            if self._failures >= STARTS:
+                raise ComputationError(f"processes of the sweep do not start: they end with code {code}")
+            lost: list[Done | Lost] = []
+        else:
+            lost = [Lost(spans.pop(0))] if spans else []
+        self._workers.append(self._started())
+        for span in spans:
+            self.submit(span)
+        return lost
+
+    def _started(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, self._parcel), daemon=True, name="kronbot sweep")
+        try:
+            with _plain_start():
+                process.start()
+        except OSError as error:
+            raise ComputationError(f"no process can be started: {said(error)}") from None
+        theirs.close()
+        return _Worker(process, ours)
+
+
+@contextmanager
+def _plain_start() -> Iterator[None]:
+    """A process that begins in here runs nothing of the main program, hears no Ctrl-C and computes on one thread."""
+    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _ONE_THREAD}
+    sys.modules["__main__"] = ModuleType("__main__")
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+        for name, before in environment.items():
+            if before is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = before
+        if masked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+
+
+def _work(pipe: Connection, parcel: Parcel) -> None:
+    """What a process does: chunks, one after the other, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(0)), daemon=True).start()  # type: ignore[union-attr]
+    span: tuple[int, int] | None = None  # at first the task is unpacked
+    answer: Done | KronbotError | None
+    with suppress(EOFError, OSError):
+        while True:
+            try:
+                task = parcel.task()
+                answer = None if span is None else task.done(*span)
+            except KronbotError as error:
+                answer = error
+            except Exception as error:
+                why = f"{type(error).__name__}: {said(error)}"
+                answer = ComputationError(f"a process of the sweep cannot compute: {why}")
+            pipe.send(answer)
+            span = pipe.recv()

@@ -1,0 +1,160 @@
+"""How people write what varies: ``from:to:N``, lists, distributions, files of cases."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kronbot.description.csv_lines import Line
+from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, UsageError
+from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Range, Table, Value
+
+_CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
+
+
+def cases(
+    over: Mapping[str, object],
+    table: Mapping[str, Sequence[object]] | None,
+    sample: int | None,
+    seed: int,
+    indices: bool,
+) -> Cases:
+    """All that is varied: the table slowest, then ranges and lists as they come, draws fastest."""
+    factors: list[Factor] = []
+    drawn: dict[str, Distribution] = {}
+    if table is not None:
+        factors.append(Table({name: [_value(name, v) for v in each] for name, each in table.items()}))
+    for name, given in over.items():
+        each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
+        if isinstance(each, Distribution):
+            if not each.finite:
+                raise UsageError(f"{name}: {each.kind} of {_shown(each)} has values that are too large")
+            drawn[name] = each
+        else:
+            factors.append(each)
+    if drawn and sample is None:
+        raise UsageError(f"how many draws of {', '.join(drawn)}? give ", Argument("sample", "N"))
+    if not drawn and (sample is not None or indices):
+        raise UsageError("nothing is drawn: give a distribution, like ", Argument("over", "EI~normal(1e5,1e4)"))
+    if indices and (factors or sample is None or sample & (sample - 1) or sample < 2):
+        if factors:
+            raise UsageError("indices are about draws alone: leave out ranges, lists and cases")
+        raise UsageError(Argument("indices"), f" takes a power of 2 of draws, like 1024, not {sample}")
+    if drawn:
+        factors.append(Draws(drawn, int(sample or 0), seed, indices))
+    order = [*(table or ()), *over]
+    return Cases.of(order, factors)
+
+
+def split(text: str) -> tuple[str, str]:
+    """``NAME=VALUES`` or ``NAME~DISTRIBUTION`` as name and the rest. Raises UsageError."""
+    found = re.fullmatch(r"\s*([^=~]+?)\s*[=~]\s*(.+?)\s*", text, re.DOTALL)
+    if not found:
+        raise UsageError(
+            Argument("over", quote(text)),
+            " should read NAME=FROM:TO:N, NAME=VALUE,... or NAME~normal(MEAN,SIGMA)",
+        )
+    return found[1], found[2]
+
+
+def factor(name: str, given: object) -> Factor | Distribution:
+    """What a name varies over: ``from:to:N``, a list as text or as such, one value, or a distribution.
+
+    Raises UsageError.
+    """
+    if isinstance(given, Distribution):
+        return given
+    if not isinstance(given, str):
+        return Table(
+            {name: [_value(name, each) for each in given] if isinstance(given, list) else [_value(name, given)]}
+        )
+    if (called := _CALL.fullmatch(given)) and called[1] in DISTRIBUTIONS:
+        return _distribution(name, called[1], called[2])
+    if called and called[1].isidentifier() and "," in called[2] and ":" not in given:
+        raise UsageError(f"{name}: no distribution {quote(called[1])}; there are {', '.join(DISTRIBUTIONS)}")
+    parts = given.split(":")
+    if len(parts) == 1:
+        return Table({name: [value(part) for part in _listed(name, given)]})
+    if len(parts) != 3:
+        raise UsageError(f"{name}: the range {quote(given)} should read FROM:TO:N, N values, both ends included")
+    start, end, count = (_number(name, part) for part in parts)
+    if count != int(count) or count < 1:
+        raise UsageError(f"{name}: the range {quote(given)} should end with how many values it has, 1 or more")
+    if not math.isfinite(max(abs(start), abs(end)) * count):
+        raise UsageError(f"{name}: the range {quote(given)} has values that are too large")
+    return Range(name, start, end, int(count))
+
+
+def table(text: str, name: str) -> Table:
+    """The cases of a CSV file, columns by its header. Raises UsageError with the place."""
+    lines = [Line(name, number, each) for number, each in enumerate(text.splitlines(), 1)]
+    rows = [line.cells for line in lines if any(line.cells)]
+    if len(rows) < 2:
+        raise UsageError(f"{quote(name)}: a header of names is wanted here, and rows of values below it")
+    header = rows[0]
+    for i, row in enumerate(rows[1:], 1):
+        if len(row) != len(header) or not all(row):
+            raise UsageError(f"{quote(name)}, row {i}: {len(header)} values are wanted, as many as there are names")
+    if twice := next((each for i, each in enumerate(header) if each in header[:i]), None):
+        raise UsageError(f"{quote(name)}: {quote(twice)} stands twice in the header")
+    return Table({each: [value(row[k]) for row in rows[1:]] for k, each in enumerate(header)})
+
+
+def value(text: str) -> Value:
+    """A number where a text is one, else the text."""
+    stripped = text.strip()
+    if re.fullmatch(r"[-+]?\d{1,15}", stripped):
+        return int(stripped)
+    try:
+        return evaluate(parse(stripped), {}) + 0.0
+    except ExpressionError:
+        return stripped
+
+
+def _listed(name: str, text: str) -> list[str]:
+    """What stands between commas that no bracket holds."""
+    parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
+    if not all(parts):
+        raise UsageError(f"{name}: a value is missing in {quote(text)}")
+    return parts
+
+
+def _value(name: str, given: object) -> Value:
+    if isinstance(given, np.generic):
+        given = given.item()
+    if isinstance(given, str):
+        return value(given)
+    if not isinstance(given, bool | int | float) or not math.isfinite(given):
+        raise UsageError(f"{name}: finite numbers and text can be varied, not {quote(repr(given))}")
+    return given
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return evaluate(parse(text.strip()), {}) + 0.0
+    except ExpressionError as error:
+        raise UsageError(f"{name}: {error.of(text.strip())}") from None
+
+
+def _shown(each: Distribution) -> str:
+    return ", ".join(f"{number:g}" for number in each.numbers)
+
+
+def _distribution(name: str, kind: str, text: str) -> Distribution:
+    numbers = tuple(_number(name, part) for part in _listed(name, text))
+    wanted = DISTRIBUTIONS[kind]
+    if len(numbers) != (3 if kind == "triangular" else 2):
+        raise UsageError(f"{name}: {kind}({wanted}) is wanted, not {len(numbers)} numbers")
+    if kind in ("normal", "lognormal"):
+        if numbers[1] <= 0:
+            raise UsageError(f"{name}: the standard deviation must be positive, not {numbers[1]:g}")
+    elif not (numbers[0] < numbers[-1] and list(numbers) == sorted(numbers)):
+        raise UsageError(
+            f"{name}: {kind}({wanted}) is wanted in this order, not {', '.join(f'{n:g}' for n in numbers)}"
+        )
+    return Distribution(kind, numbers)

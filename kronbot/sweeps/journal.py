@@ -1,0 +1,160 @@
+"""The memory of a sweep beside its output: the rows of each chunk as lines of JSON, appended as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.sweeps.work import Done
+from kronbot.system.platform import host
+from kronbot.system.saving import Target
+
+SUFFIX = ".part"
+# How a journal begins.
+_MARK = b'{"kronbot sweep": 1, '
+# The line before the rows of a chunk: its cases, how many failed, length and sum of the rows.
+_HEAD = re.compile(rb'\{"cases":\[(\d+),(\d+)\],"failed":(\d+),"bytes":(\d+),"sum":(\d+)\}\n')
+
+Key = Mapping[str, object]
+
+
+@dataclass
+class Journal:
+    """The file, held open and locked; ``places`` are where the chunks begin in it, by their first case."""
+
+    folder: host.Folder
+    name: str
+    descriptor: int
+    places: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
+    end: int = 0
+
+    @classmethod
+    def beside(cls, target: Target, key: Key, resume: bool, overwrite: bool) -> Journal:
+        """The journal of an output: begun, or with ``resume`` gone on with.
+
+        Raises UsageError where there is one that is not to be resumed, or one of another sweep (saying which part
+        differs), and KronbotError for what is no regular file of the user's alone.
+        """
+        name = target.name + SUFFIX
+        place = f"the journal {name}"
+        try:
+            descriptor = target.folder.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise KronbotError(f"{place}: {said(error)}") from None
+        made = cls(target.folder, name, descriptor)
+        try:
+            made._demand_own(place)
+            known = made._head(place)
+            if known is not None and not resume and not overwrite:
+                begun = f"{place} of a sweep that has not ended is there: "
+                cures = Argument("resume"), " goes on with it, ", Argument("overwrite"), " begins afresh"
+                raise UsageError(begun, *cures)
+            if known is not None and resume:
+                made._demand_same(known, key, place)
+                made._read()
+            else:
+                os.ftruncate(descriptor, 0)
+                made.end = 0
+                made._write(_MARK + json.dumps(key).encode()[1:] + b"\n")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return made
+
+    def _demand_own(self, place: str) -> None:
+        try:
+            host.lock(self.descriptor)
+        except BlockingIOError:
+            raise UsageError(f"{place}: another sweep is writing it") from None
+        except OSError:  # a file system without locks
+            pass
+        found = os.fstat(self.descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not host.own(found):
+            raise KronbotError(f"{place} is not a file of the user's alone: remove it")
+
+    def _head(self, place: str) -> dict[str, object] | None:
+        """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""
+        with open(os.dup(self.descriptor), "rb") as file:
+            file.seek(0)
+            head = file.readline()
+            self.end = file.tell()
+        if not head.startswith(_MARK) and not _MARK.startswith(head):
+            raise UsageError(f"{place} is not one of kronbot: remove it, or give another output")
+        if head.endswith(b"\n"):
+            with suppress(ValueError):
+                known: dict[str, object] = json.loads(head)
+                return known
+        return None
+
+    @staticmethod
+    def _demand_same(known: Key, key: Key, place: str) -> None:
+        wanted = json.loads(json.dumps(key))
+        if different := [part for part in wanted if known.get(part) != wanted[part]]:
+            told = f"{place} is that of another sweep, with other {' and '.join(different)}: "
+            raise UsageError(told, Argument("overwrite"), " without ", Argument("resume"), " begins afresh")
+
+    def _read(self) -> None:
+        """Find the chunks that are whole; what comes after the first one that is not is dropped."""
+        with open(os.dup(self.descriptor), "rb") as file:
+            file.seek(self.end)
+            while found := _HEAD.fullmatch(file.readline()):
+                start, stop, failed, length, checksum = map(int, found.groups())
+                rows = file.read(length)
+                if len(rows) < length or zlib.crc32(rows) != checksum:
+                    break
+                self.places[start] = stop, failed, file.tell() - length, length
+                self.end = file.tell()
+        os.ftruncate(self.descriptor, self.end)
+
+    def add(self, done: Done) -> None:
+        """Append a chunk. Raises KronbotError where there is no room."""
+        numbers = done.start, done.stop, done.failed, len(done.text), zlib.crc32(done.text)
+        self._write(b'{"cases":[%d,%d],"failed":%d,"bytes":%d,"sum":%d}\n' % numbers + done.text)
+        self.places[done.start] = done.stop, done.failed, self.end - len(done.text), len(done.text)
+
+    def _write(self, content: bytes) -> None:
+        left = memoryview(content)
+        try:
+            os.lseek(self.descriptor, self.end, os.SEEK_SET)
+            while left:
+                left = left[os.write(self.descriptor, left) :]
+        except OSError as error:
+            raise KronbotError(f"the journal {self.name}: {said(error)}; ", Argument("resume"), " goes on") from None
+        self.end += len(content)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The cases that are there, in order."""
+        return sorted((start, place[0]) for start, place in self.places.items())
+
+    def chunks(self) -> Iterator[Done]:
+        """What is there, in the order of the cases."""
+        with open(os.dup(self.descriptor), "rb") as file:
+            for start in sorted(self.places):
+                stop, failed, place, length = self.places[start]
+                file.seek(place)
+                yield Done(start, stop, file.read(length), failed)
+
+    def close(self, gone: bool = False) -> None:
+        """Let go of it: what was written is on the disk, or, with ``gone``, nothing is to be remembered."""
+        # While it is locked: the next sweep has a journal of the same name.
+        removed = gone and self._removed()
+        with suppress(OSError):
+            os.fsync(self.descriptor)
+        os.close(self.descriptor)
+        if gone and not removed:  # some systems remove no open file
+            self._removed()
+
+    def _removed(self) -> bool:
+        try:
+            self.folder.remove(self.name)
+        except OSError:
+            return False
+        return True

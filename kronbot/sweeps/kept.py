@@ -1,0 +1,265 @@
+"""What a sweep keeps of each answer: numbers, entries, series and what is made of them, as columns named beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain, product
+
+import numpy as np
+
+from kronbot.compute.arrays import NamedArray, plain
+from kronbot.description.wording import quote, unknown
+from kronbot.errors import Argument, UsageError
+from kronbot.model.build import at_order
+from kronbot.model.robot import Robot
+from kronbot.questions.outline import Outline
+from kronbot.questions.result import Result
+
+# The columns that are always there.
+CASE, ERROR = "case", "error"
+# Functions of what is kept: those of each entry, and those that make one number of many.
+EACH: dict[str, Callable[..., object]] = {"abs": np.abs, "real": np.real, "imag": np.imag}
+OF_ALL: dict[str, Callable[..., object]] = {
+    "max": np.max,
+    "min": np.min,
+    "last": lambda values: values[-1],
+    "rms": lambda values: np.sqrt(np.mean(np.abs(values) ** 2)),
+}
+FUNCTIONS = {**EACH, **OF_ALL}
+_CALL = re.compile(rf"({'|'.join(FUNCTIONS)})\s*\((.*)\)")
+_ENTRY = re.compile(r"([^\[\]]+?)\s*\[(.*)\]")
+# Vectors of modes, and the matrices that say what swings.
+FREQUENCIES, SHAPES = "frequencies", "shapes"
+# A column must not be mistaken for a spelling of thousands.
+_COLUMNS = 100_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """One thing that is kept: of the summary (``number``), an ``entry`` of an array, a ``series`` or a whole ``array``.
+
+    ``labels`` are those of an entry, ``functions`` what is made of it, the innermost first. A ``whole`` one is no
+    single value.
+    """
+
+    name: str
+    kind: str
+    key: str
+    labels: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    whole: bool = False
+
+    def of(self, answer: Result) -> object:
+        """The value in an answer, None where it has none."""
+        found = self._found(answer)
+        if found is None:
+            return None
+        for word in self.functions:
+            found = FUNCTIONS[word](found)
+        return _complex(found) if isinstance(found, np.ndarray) and found.dtype.kind == "c" else plain(found)
+
+    def _found(self, answer: Result) -> object:
+        if self.kind == "number":
+            return answer.summary.get(self.key)
+        if self.kind == "series":
+            return answer.series.get(self.key)
+        array = answer.arrays.get(self.key)
+        if array is None or self.kind == "array":
+            return None if array is None else array.values
+        place = _place(array, self.labels)
+        return None if place is None else array.values.T[place[::-1]].T
+
+
+def _place(array: NamedArray, labels: tuple[str, ...]) -> tuple[int, ...] | None:
+    try:
+        names = (array.rows, array.columns or ())
+        return tuple(side.index(label) for side, label in zip(names, labels, strict=False))
+    except ValueError:
+        return None
+
+
+def _complex(values: np.ndarray) -> object:
+    return {"real": plain(values.real), "imag": plain(values.imag)}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The columns of a table: the case, the varied names, what is kept of each answer, the error.
+
+    Where ``rows`` is set, columns that are series make a row of each of their entries. What is ``unseen`` is in no
+    table: pictures need it.
+    """
+
+    varied: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: bool
+    unseen: tuple[Column, ...] = ()
+
+    @property
+    def header(self) -> list[str]:
+        """All names."""
+        return [CASE, *self.varied, *(column.name for column in self.columns), ERROR]
+
+    @property
+    def whole(self) -> list[str]:
+        """Names of columns that hold whole arrays or series in each row."""
+        return [column.name for column in self.columns if column.whole and not (self.rows and column.kind == "series")]
+
+    def beside(self, answer: Result) -> list[object]:
+        """What is kept unseen of an answer."""
+        return [column.of(answer) for column in self.unseen]
+
+    def cells(self, answer: Result) -> Iterator[list[object]]:
+        """What is kept of an answer, in rows."""
+        values = [column.of(answer) for column in self.columns]
+        if not self.rows:
+            yield values
+            return
+        spread = [column.whole and column.kind == "series" for column in self.columns]
+        count = max(len(v) for v, many in zip(values, spread, strict=True) if many and isinstance(v, list))
+        for i in range(count):
+            yield [
+                (v[i] if isinstance(v, list) else None) if many else v for v, many in zip(values, spread, strict=True)
+            ]
+
+
+def kept(
+    robot: Robot,
+    question: str,
+    possible: Mapping[str, Sequence[object]],
+    varied: Sequence[str],
+    asked: Iterable[str] | None,
+    pictured: bool = False,
+) -> Kept:
+    """The columns asked for, by default those that are mostly asked for.
+
+    ``possible`` are the values that each argument may have; for a sweep that is ``pictured`` shapes are kept unseen.
+    Raises UsageError for what no answer holds, with what may have been meant, and for nothing at all.
+    """
+    outline = _outline(robot, question, possible)
+    taken = {CASE, ERROR, *varied}
+    if asked is None:
+        asked = [*outline.numbers, *outline.usual]
+    columns = {
+        column.name: column
+        for text in asked
+        for column in _columns(outline, text.strip(), question)
+        if column.name not in taken
+    }
+    if not columns and not varied:
+        raise UsageError("nothing is kept: name something, like ", Argument("keep", "'M[q1,q1]'"))
+    if not columns:
+        raise UsageError(
+            f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
+        )
+    spread = outline.tabular and any(c.whole and c.kind == "series" for c in columns.values())
+    return Kept(tuple(varied), tuple(columns.values()), spread, tuple(_followed(columns.values())) if pictured else ())
+
+
+def _followed(columns: Iterable[Column]) -> Iterator[Column]:
+    """What frequencies are followed by from case to case: all of them and their shapes."""
+    vectors = (column.key for column in columns if column.kind == "entry" and column.key.startswith(FREQUENCIES))
+    for key in dict.fromkeys(vectors):
+        for name in (key, key.replace(FREQUENCIES, SHAPES)):
+            yield Column(name, "array", name, whole=True)
+
+
+def _like(outline: Outline) -> str:
+    """An entry that there is."""
+    for name, (rows, columns) in outline.arrays.items():
+        return quote(f"{name}[{rows[0]}{',' + columns[0] if columns else ''}]")
+    return "..."
+
+
+def _outline(robot: Robot, question: str, possible: Mapping[str, Sequence[object]]) -> Outline:
+    """What answers may hold at every order that is asked for."""
+    module = import_module(f"kronbot.questions.{question}")
+    orders = [str(order) for order in possible.get("order", ())] or [robot.order]
+    whole = Outline()
+    for order in orders:
+        whole |= module.outline(robot if order == robot.order else at_order(robot, order), possible)
+    return whole
+
+
+def split(text: str) -> list[str]:
+    """What stands between commas outside of brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _columns(outline: Outline, text: str, question: str) -> Iterator[Column]:
+    functions: list[str] = []
+    inner = text
+    while called := _CALL.fullmatch(inner):
+        functions.insert(0, called[1])
+        inner = called[2].strip()
+    for name, kind, key, labels in _sources(outline, inner, text, question):
+        many = kind in ("series", "array") or key in outline.stacks
+        reduced = any(word in OF_ALL for word in functions)
+        uneven = key in outline.complex and kind != "number" and not EACH.keys() & set(functions)
+        if uneven and (kind == "entry" or reduced):
+            raise UsageError(f"{quote(text)} is complex: keep abs({inner}), real({inner}) or imag({inner})")
+        shown = name
+        for word in functions:
+            shown = f"{word}({shown})"
+        yield Column(shown, kind, key, labels, tuple(functions), many and not reduced)
+
+
+def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Name, kind, key and labels of what a text without functions names."""
+    for kind, names in (("number", (*outline.numbers, *outline.texts)), ("series", outline.series)):
+        if inner in names:
+            yield inner, kind, inner, ()
+            return
+    if inner in outline.arrays:
+        yield inner, "array", inner, ()
+        return
+    entry = _ENTRY.fullmatch(inner)
+    if entry is None or entry[1] not in outline.arrays:
+        wanted = entry[1] if entry else inner
+        known = [*outline.arrays] if entry else [*outline.numbers, *outline.texts, *outline.series, *outline.arrays]
+        called = f"{text!r}: " if wanted != text else ""
+        raise unknown(wanted, known, f"{called}answers of {question} hold no ", there="; there are")
+    rows, columns = outline.arrays[entry[1]]
+    sides = [rows] if columns is None else [rows, columns]
+    asked = [part.strip() for part in entry[2].split(",")]
+    if len(asked) != len(sides):
+        form = f"{entry[1]}[{'ROW' if columns is None else 'ROW,COLUMN'}]"
+        raise UsageError(f"{quote(inner)} should read {form}, like {entry[1]}[{','.join(side[0] for side in sides)}]")
+    found = [_labels(side, each, inner) for side, each in zip(sides, asked, strict=True)]
+    if len(found[0]) * len(found[-1]) > _COLUMNS:
+        raise UsageError(f"{quote(inner)} is more than {_COLUMNS} columns: keep {entry[1]} whole")
+    for labels in product(*found):
+        yield f"{entry[1]}[{','.join(labels)}]", "entry", entry[1], labels
+
+
+def _labels(side: Sequence[str], text: str, inner: str) -> list[str]:
+    """The labels that an index names: one, or from one to another, by names or by numbers from 1."""
+    if text in side:
+        return [text]
+    ends = [part.strip() for part in text.split(":")]
+    if len(ends) > 2:
+        raise UsageError(f"{quote(inner)}: {quote(text)} should read FIRST:LAST")
+    places = []
+    for end in ends:
+        number = int(end) - 1 if re.fullmatch(r"\d{1,9}", end) else -1
+        if end not in side and not 0 <= number < len(side):
+            raise unknown(end, side, f"{inner}: no row or column ", there="; there are")
+        places.append(list(side).index(end) if end in side else number)
+    if places[0] > places[-1]:
+        raise UsageError(f"{quote(inner)}: {quote(text)} is empty")
+    return list(side[places[0] : places[-1] + 1])
+
+
+def listed(asked: str | Iterable[str]) -> list[str]:
+    """Names of what is to be kept, one by one."""
+    return list(chain.from_iterable(map(split, [asked] if isinstance(asked, str) else asked)))

@@ -1,0 +1,184 @@
+"""What a varied name means: a parameter, a coordinate, a rate, a load, an option of the question; and where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kronbot.description.expressions.expression import ExpressionError, parse
+from kronbot.description.wording import quote, unknown, unknown_name
+from kronbot.errors import KronbotError, UsageError
+from kronbot.mechanics.multibody.kinematics import frame
+from kronbot.model.robot import Robot
+from kronbot.sweeps.cases import Value
+
+XYZ = ("x", "y", "z")
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+# Arguments that hold several values, which are varied one by one.
+GATHERED = {
+    "q", "qd", "qdd", "delta", "tau", "angles", "force", "forces", "moments", "loads", "distributed", "calibration",
+    "progress", "lock", "inputs", "outputs",
+}  # fmt: skip
+_RATES = {"qd": "rate", "qdd": "acceleration"}
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a name is, and the way to its value: the argument and keys or places in it; a parameter has no argument."""
+
+    what: str
+    argument: str | None
+    keys: tuple[str | int, ...]
+    # What the argument is where nothing is given, as far as the way goes.
+    empty: object = None
+
+    @property
+    def number(self) -> bool:
+        """Whether it takes numbers and expressions alone."""
+        return self.what != "option"
+
+
+def meanings(robot: Robot, accepted: Collection[str], names: Sequence[str]) -> list[Meaning]:
+    """What each name means for a question that takes the ``accepted`` arguments.
+
+    Raises UsageError for a name that means nothing, with what may have been meant, and for one that means two things.
+    """
+    known = dict(_known(robot, accepted))
+    found = []
+    for name in names:
+        ways = list(_ways(robot, accepted, name))
+        if not ways:
+            raise unknown(name, list(known), "there is nothing to vary called ", there="; there are")
+        if len(ways) > 1:
+            told = f"{quote(name)} means two things, {ways[0].what} and {ways[1].what}: rename one in the file"
+            raise UsageError(told)
+        found += ways
+    return found
+
+
+def _known(robot: Robot, accepted: Collection[str]) -> Iterator[tuple[str, Meaning]]:
+    """Names that can be listed, with their meanings; a name may come twice."""
+    for name in robot.description.values:
+        yield name, Meaning("parameter", None, (name,))
+    if "q" in accepted:
+        for name in robot.coordinates:
+            yield name, Meaning("coordinate", "q", (name,), {})
+    for word, what in _RATES.items():
+        if word in accepted:
+            for name, own in zip(robot.derivative_names([word])[word], robot.coordinates, strict=True):
+                yield name, Meaning(what, word, (own,), {})
+    if "tau" in accepted:
+        for joint in robot.joints:
+            yield f"tau.{joint.name}", Meaning("torque", "tau", (joint.name,), {})
+    for i, axis in enumerate(XYZ):
+        if "force" in accepted:
+            yield f"force.{axis}", Meaning("load", "force", (i,), [0.0] * 3)
+        for word in ("force", "moment"):
+            if f"{word}s" in accepted:
+                yield f"{word}.{axis}", Meaning("load", f"{word}s", (0, i), [[0.0] * 3])
+    for name in sorted({*accepted, "order"} - GATHERED):
+        yield name, Meaning("option", name, ())
+
+
+def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meaning]:
+    yield from (meaning for known, meaning in _known(robot, accepted) if known == name)
+    head, _, rest = name.partition(".")
+    where, _, axis = rest.rpartition(".")
+    if head == "load" and "loads" in accepted and axis in WRENCH:
+        try:
+            frame(robot, where)
+        except KronbotError as error:
+            raise UsageError(f"{name}: ", *error.args) from None
+        yield Meaning("load", "loads", (where, WRENCH.index(axis)), {where: [0.0] * 6})
+    if head == "distributed" and "distributed" in accepted and axis in WRENCH[:3]:
+        beams = [link.name for link in robot.links if link.beam is not None]
+        if where not in beams:
+            raise unknown(where, beams, f"{name}: no flexible link ", there="; there are")
+        yield Meaning("load", "distributed", (where, WRENCH.index(axis)), {where: [0.0] * 3})
+
+
+def prepared(robot: Robot, arguments: Mapping[str, object], meant: Sequence[Meaning]) -> dict[str, object]:
+    """The fixed arguments with room for what is varied. Raises UsageError where they have rows in its place."""
+    made = dict(arguments)
+    for each in meant:
+        word = each.argument
+        if word is None or not each.keys:
+            continue
+        given = made.get(word)
+        if isinstance(each.empty, dict):
+            named = _by_name(robot, word, given)
+            inner = each.empty.get(each.keys[0])
+            if isinstance(inner, list):
+                own = named.get(str(each.keys[0]), inner)
+                named[str(each.keys[0])] = [*own, *[0.0] * 6][: len(inner)] if isinstance(own, list) else own
+            made[word] = named
+        else:
+            made[word] = each.empty if given is None else given
+            if isinstance(given, list) and len(each.keys) > 1 and len(given) != 1:
+                raise UsageError(f"{word} has {len(given)} vectors: vary one, or take them as they are")
+    return made
+
+
+def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
+    """Values by name, also of what was given as a list of all coordinates or of the joints."""
+    if given is None:
+        return {}
+    if isinstance(given, dict):
+        return dict(given)
+    if word in ("loads", "distributed") and isinstance(given, list):
+        pairs = {name: row for name, row in given if isinstance(name, str)}
+        if len(pairs) == len(given):
+            return pairs
+    joints = [joint.name for joint in robot.joints]
+    for names in (robot.coordinates, joints):
+        if isinstance(given, list) and len(given) == len(names) and not any(isinstance(x, list) for x in given):
+            return dict(zip(names, given, strict=True))
+    raise UsageError(f"{word}: one point is wanted where a part of it is varied: values by name, or as a list")
+
+
+def placed(base: Mapping[str, object], meant: Sequence[Meaning], values: Sequence[Value]) -> tuple[dict, dict]:  # type: ignore[type-arg]
+    """Parameters and arguments of a case."""
+    parameters: dict[str, Value] = {}
+    arguments: dict[str, object] = dict(base)
+    copied = set()
+    for each, value in zip(meant, values, strict=True):
+        if each.argument is None:
+            parameters[str(each.keys[0])] = value
+        elif not each.keys:
+            arguments[each.argument] = whole(value)
+        else:
+            if each.argument not in copied:
+                arguments[each.argument] = _copy(arguments[each.argument])
+                copied.add(each.argument)
+            place: object = arguments[each.argument]
+            for key in each.keys[:-1]:
+                place = place[key]  # type: ignore[index]
+            place[each.keys[-1]] = value  # type: ignore[index]
+    return parameters, arguments
+
+
+def _copy(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _copy(each) for key, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value
+
+
+def whole(value: Value) -> object:
+    """An option's value; what is counted comes out of a range as a float."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def demand_values(robot: Robot, name: str, meaning: Meaning, values: Sequence[Value]) -> None:
+    """Raise UsageError where a listed value can be no number, because it is no expression over the parameters."""
+    for value in values if meaning.number else ():
+        if isinstance(value, bool):
+            raise UsageError(f"{name}: a number is wanted, not {value}")
+        if isinstance(value, str):
+            try:
+                strange = sorted(parse(value).names - robot.description.values.keys())
+            except ExpressionError as error:
+                raise UsageError(f"{name}: {error.of(value)}") from None
+            if strange:
+                raise UsageError(f"{name}: {unknown_name(strange[0], robot.description.values)}")

@@ -1,0 +1,146 @@
+"""The work of a sweep as workers get it: a robot, a question, cases and what to keep; rows come back as text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import NamedTuple, Protocol
+
+from kronbot.errors import KronbotError, UsageError
+from kronbot.model.robot import Robot
+from kronbot.questions.result import Result
+from kronbot.sweeps.cases import Cases
+from kronbot.sweeps.kept import Kept
+from kronbot.sweeps.names import Meaning, placed
+from kronbot.version import __version__
+
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+# What numbers depend on.
+LIBRARIES = ("casadi", "numpy", "scipy")
+
+
+class Case(NamedTuple):
+    """One robot and one question: values of parameters by name, and arguments of the question by those of the library.
+
+    Values are numbers or expressions, as everywhere in the library.
+    """
+
+    parameters: Mapping[str, object]
+    arguments: Mapping[str, object]
+
+
+class Subject(Protocol):
+    """A robot that answers a question in many cases, in their order: as each alone would be answered, bit for bit."""
+
+    @property
+    def model(self) -> Robot:
+        """Its model."""
+
+    def answers(self, question: str, cases: Sequence[Case]) -> Iterator[Result | KronbotError]:
+        """The answers, or the errors in their place."""
+
+
+class Done(NamedTuple):
+    """A chunk of cases that is computed: its rows as lines of JSON, how many cases failed, how long (s) it took.
+
+    ``refused`` is what a UsageError said of its first case.
+    """
+
+    start: int
+    stop: int
+    text: bytes
+    failed: int
+    seconds: float = 0.0
+    refused: tuple[object, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sweep: what is asked of which robot, and what is kept of the answers."""
+
+    robot: Subject
+    question: str
+    arguments: Mapping[str, object]
+    cases: Cases
+    meanings: Sequence[Meaning]
+    kept: Kept
+
+    def asked(self, start: int, stop: int) -> list[Case]:
+        """Cases start ... stop - 1 (from 0)."""
+        return [Case(*placed(self.arguments, self.meanings, row)) for row in self.cases.rows(start, stop)]
+
+    def done(self, start: int, stop: int) -> Done:
+        """The rows of cases start ... stop - 1 (from 0)."""
+        begun = time.perf_counter()
+        values, cases = self.cases.rows(start, stop), self.asked(start, stop)
+        lines: list[str] = []
+        failed, refused = 0, None
+        answers = self.robot.answers(self.question, cases)
+        for i, (row, answer) in enumerate(zip(values, answers, strict=True), start):
+            try:
+                if isinstance(answer, KronbotError):
+                    raise answer
+                unseen = self.kept.beside(answer)
+                found = [line([i + 1, *row, *cells, None, *unseen]) for cells in self.kept.cells(answer)]
+            except (KronbotError, ValueError) as error:  # a number that is not finite is no JSON
+                failed += 1
+                if i == start and isinstance(error, UsageError):
+                    refused = error.args
+                found = [self.failed(i, str(error), row)]
+            lines += found
+        return Done(start, stop, "".join(lines).encode(), failed, time.perf_counter() - begun, refused)
+
+    def failed(self, place: int, message: str, values: Sequence[object] | None = None) -> str:
+        """The row of a case (from 0) without an answer."""
+        own = self.cases.rows(place, place + 1)[0] if values is None else values
+        return line([place + 1, *own, *[None] * len(self.kept.columns), " ".join(message.split())])
+
+
+def line(row: list[object]) -> str:
+    """A row as text."""
+    return _encoded(row) + "\n"
+
+
+def versions() -> dict[str, str]:
+    """Of all that numbers depend on."""
+    return {"python": platform.python_version(), "kronbot": __version__} | {name: version(name) for name in LIBRARIES}
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A task on its way to workers: bytes, which those take apart alone whose versions are the same."""
+
+    versions: Mapping[str, str]
+    digest: str
+    content: bytes
+
+    @classmethod
+    def of(cls, task: Task) -> Parcel:
+        """The task, packed."""
+        content = pickle.dumps(task)
+        return cls(versions(), hashlib.sha256(content).hexdigest(), content)
+
+    def task(self) -> Task:
+        """The task, unpacked once in a process. Raises UsageError that names both versions where they differ."""
+        found = _unpacked.get(self.digest)
+        if found is None:
+            own = versions()
+            if own != dict(self.versions):
+                different = [
+                    f"{name} {self.versions.get(name)} here and {own.get(name)} there"
+                    for name in own
+                    if own[name] != self.versions.get(name)
+                ]
+                raise UsageError(f"a worker has other versions: {', '.join(different)}")
+            _unpacked.clear()  # threads of a cluster may be at one each
+            found = _unpacked[self.digest] = pickle.loads(self.content)
+        return found
+
+
+_unpacked: dict[str, Task] = {}

@@ -1,0 +1,244 @@
+"""``kronbot sweep``: the question's own options, what varies, and what becomes of the table."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import kronbot
+from kronbot.cli.commands.sweep import QUESTIONS
+from kronbot.cli.main import run
+
+ONE = ["--workers", "1"]
+
+
+def test_rows_are_those_of_single_commands(capsys):
+    """With the options of the question, read as its own command reads them."""
+    given = ["--set", "EI=30", "--order", "1", "--frame", "com:arm", "--in", "body"]
+    over = ["--over", "qa=0:pi/2:2", "--keep", "manipulability.T,J_T[x,qa]", "--format", "csv"]
+    assert run(["sweep", "jacobian", "khang", *given, *over, *ONE]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    for row, angle in zip(rows, ["0", "pi/2"], strict=True):
+        assert run(["jacobian", "khang", *given, "--q", f"qa={angle}", "--format", "json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert float(row["manipulability.T"]) == answer["summary"]["manipulability.T"]
+        assert float(row["J_T[x,qa]"]) == answer["arrays"]["J_T"]["values"][0][0]
+
+
+def test_options_that_have_a_default_can_be_varied(capsys):
+    given = ["--over", "solver=rodas,cvodes", "--over", "rtol=1e-6", "--keep", "solver,end", "--format", "csv", *ONE]
+    assert run(["sweep", "simulate", "khang", "--duration", "0.1", *given]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["1,rodas,1e-06,0.1,", "2,cvodes,1e-06,0.1,"]
+    assert run(["sweep", "simulate", "khang", "--solver", "rodas", *given]) == 2
+    assert "solver is varied, and fixed" in capsys.readouterr().err
+
+
+def test_help_is_whole_where_nothing_is_asked(capsys):
+    assert run(["sweep"]) == 2
+    assert " ... " not in capsys.readouterr().err
+
+
+def test_indices_are_told(capsys):
+    over = ["--over", "EI~uniform(10,30)", "--over", "mu~uniform(1,1.01)", "--sample", "16", "--indices"]
+    asked = ["sweep", "check", "khang", *over, "--keep", "first_frequency_locked", *ONE]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "indices first_frequency_locked" in out and "first_low" in out
+    assert run([*asked, "--format", "csv"]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 1 + 16 * 4
+    assert "indices first_frequency_locked, EI: first 0." in told.err
+
+
+def test_nothing_is_printed_before_a_refusal(tmp_path, capsys):
+    file = tmp_path / "free.yaml"
+    file.write_text(FILE.replace("l: 1}", "l: }").partition("sweep:")[0])
+    assert run(["sweep", "statics", str(file), "--over", "m=1,2", "--format", "csv", *ONE]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "l has no value" in told.err
+
+
+def test_tables_and_json(capsys):
+    asked = ["sweep", "modes", "khang", "--over", "EI=20:40:3", "--keep", "frequencies_free", *ONE]
+    assert run([*asked, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["columns"] == ["case", "EI", "frequencies_free", "error"]
+    assert [row[1] for row in told["rows"]] == [20, 30, 40] and len(told["rows"][0][2]) == 2
+    assert run([*asked, "--format", "csv"]) == 2
+    assert "frequencies_free is no single number" in capsys.readouterr().err
+    assert run([*asked[:-4], "--keep", "frequencies_free[2]", *ONE]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("sweep khang, order 2\n") and "frequencies_free[2]" in out
+
+
+def test_a_table_of_statics_in_which_a_case_has_failed(capsys):
+    assert run(["sweep", "statics", "piedboeuf", "--over", "EI=-1,38", *ONE]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("sweep piedboeuf") and "1 of 2 cases have failed" in told.err
+
+
+def test_a_file_a_journal_and_its_picture(tmp_path, capsys):
+    file, picture = tmp_path / "sweep.csv", tmp_path / "sweep.png"
+    asked = ["sweep", "modes", "khang", "--over", "EI=-20,20", "--keep", "frequencies_free[2]", "-o", str(file), *ONE]
+    assert run([*asked, "--plot", str(picture)]) == 0
+    err = capsys.readouterr().err
+    assert f"wrote {file}\n" in err and f"wrote {picture}\n" in err
+    assert "warning: 1 of 2 cases have failed" in err
+    assert sorted(tmp_path.iterdir()) == [file, picture]
+    text = file.read_text()
+    assert text.splitlines()[0] == "case,EI,frequencies_free[2],error" and text.splitlines()[1].startswith("1,-20,,")
+    # All is there.
+    assert run([*asked, "--resume"]) == 0
+    assert "all 2 cases are in it" in capsys.readouterr().err
+    assert run(asked) == 2
+    assert "the file is there already; --overwrite replaces it" in capsys.readouterr().err
+    assert run([*asked, "--over", "qa=1", "--resume"]) == 2
+    assert "of another sweep" in capsys.readouterr().err
+    assert run([*asked, "--overwrite", "--strict", "-q"]) == 1
+    assert "1 of 2 cases have failed" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_help(question, capsys):
+    assert run(["sweep", question, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--over" in out and "--set" in out and "--array" not in out and "--symbolic" not in out
+    assert f"kronbot sweep {question} " in out
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["modes", "khang"], "nothing is varied: give --over NAME=FROM:TO:N or --cases"),
+        (["mode", "khang"], "No such command 'mode'"),
+        (["modes", "khang", "--over", "EJ=1:2:3"], "nothing to vary called 'EJ'; there are g, l, mu, EI"),
+        (["modes", "khang", "--over", "EI"], "--over 'EI' should read NAME=FROM:TO:N"),
+        (["modes", "khang", "--over", "EI=1:2"], "should read FROM:TO:N"),
+        (["modes", "khang", "--over", "EI=1:2:0"], "1 or more"),
+        (["modes", "khang", "--over", "EI=nan"], "EI"),
+        (["modes", "khang", "--over", "EI="], "--over 'EI=' should read"),
+        (["modes", "khang", "--over", "EI=1:2:1e12"], "1e+12 cases are too many"),
+        (["modes", "khang", "--over", "EI=1:2:1e6", "--over", "qa=1:2:1e6"], "1e+12 cases are too many"),
+        (["modes", "khang", "--over", "EI=1", "--over", "EI=2"], "--over: EI is given twice"),
+        (["modes", "khang", "--over", "EI~normal(1,1)"], "give --sample N"),
+        (["modes", "khang", "--over", "EI~normal(1,1)", "--sample", "3", "--indices"], "a power of 2"),
+        (["modes", "khang", "--over", "EI=1", "--sample", "3"], "nothing is drawn"),
+        (["modes", "khang", "--over", "EI=1", "--keep", "frequency_free[1]"], "frequencies_free"),
+        (["modes", "khang", "--over", "EI=1", "--resume"], "name it with --output"),
+        (["modes", "khang", "--over", "EI=1", "-o", "a.xls"], "the suffix must be one of"),
+        (["modes", "khang", "--over", "EI=1", "-o", "no/a.csv"], "there is no folder"),
+        (["modes", "khang", "--over", "EI=1", "--plot", "a.bmp"], "the suffix decides the format"),
+        (["modes", "khang", "--cases", "nothing.csv"], "--cases nothing.csv: No such file"),
+        (["modes", "khang", "--cases", "."], "a file is wanted"),
+        (["modes", "khang", "--q", "qb=1", "--over", "EI=1"], "qb"),
+        (["statics", "khang", "--order", "all", "--over", "EI=1"], "--over order=0,1,2,exact"),
+    ],
+)
+def test_mistakes_are_told_at_once(given, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["sweep", *given]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cases_of_a_file(tmp_path, capsys):
+    (tmp_path / "cases.csv").write_text("EI,order\n20,1\n30,exact\n")
+    assert run(["sweep", "check", "khang", "--cases", str(tmp_path / "cases.csv"), "--format", "csv", *ONE]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [(row["EI"], row["order"]) for row in rows] == [("20", "1"), ("30", "exact")]
+    alone = kronbot.load("khang", order="exact", parameters={"EI": 30}).check()
+    assert float(rows[1]["first_frequency_locked"]) == alone.summary["first_frequency_locked"]
+
+
+FILE = """
+kronbot: 1
+name: one
+gravity: [0, -9.81, 0]
+parameters: {m: 1, l: 1}
+convention: standard
+links:
+  - name: arm
+    joint: {type: revolute, name: q1}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: m, inertia: {Izz: 0.1}}
+sweep:
+  question: statics
+  options: {q: q1=0.2, forces: ["0,-1,0"], order: 1}
+  over: {m: 1:2:3, l: [1, 2]}
+  keep: [torque.q1]
+"""
+
+
+def test_the_sweep_of_a_file(tmp_path, capsys):
+    file = tmp_path / "one.yaml"
+    file.write_text(FILE)
+    assert run(["sweep", str(file), "--format", "csv", *ONE]) == 0
+    of_file = capsys.readouterr().out
+    given = ["--q", "q1=0.2", "--forces", "0,-1,0", "--over", "m=1:2:3", "--over", "l=1,2", "--keep", "torque.q1"]
+    file.write_text(FILE.partition("sweep:")[0])
+    assert run(["sweep", "statics", str(file), *given, "--format", "csv", *ONE]) == 0
+    assert capsys.readouterr().out == of_file and len(of_file.splitlines()) == 7
+    # The command line goes before; other commands do not look.
+    file.write_text(FILE)
+    assert run(["sweep", str(file), "--over", "m=1", "--q", "0", "--format", "json", *ONE]) == 0
+    assert '"columns":["case", "m", "torque.q1", "error"]' in capsys.readouterr().out
+    assert run(["statics", str(file), "--q", "0"]) == 0
+    assert run(["sweep", "check", str(file)]) == 2
+    assert "nothing is varied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("statics", "static"), "one.yaml:12:13: 'question' must be one of check,"),
+        (("over:", "ovre:"), "one.yaml:14:3: unknown key 'ovre'; did you mean 'over'?"),
+        (("order:", "ordre:"), "sweep in the robot file: no option 'ordre'; did you mean 'order'?"),
+        (("1:2:3", "1:2"), "m: the range '1:2' should read FROM:TO:N"),
+        (("m: 1:2:3", "n: 1:2:3"), "nothing to vary called 'n'"),
+        (("keep: [torque.q1]", "sample: -1"), "one.yaml:15:11: a plain integer"),
+        (("order: 1", "order: 7"), "'7' is not one of '0', '1', '2', 'exact'"),
+    ],
+)
+def test_mistakes_of_a_file(wrong, words, tmp_path, capsys):
+    file = tmp_path / "one.yaml"
+    file.write_text(FILE.replace(*wrong).lstrip())
+    assert run(["sweep", str(file)]) in (2, 3)
+    assert words in capsys.readouterr().err
+
+
+def started(*given, cwd):
+    command = [sys.executable, "-m", "kronbot", "sweep", *given]
+    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_sweep_that_is_stopped_goes_on(number, tmp_path):
+    asked = ["simulate", "khang", "--duration", "0.2", "--over", "EI=20:40:200", "-o", "run.csv", *ONE]
+    child = started(*asked, cwd=tmp_path)
+    part = tmp_path / "run.csv.part"
+    while not (part.exists() and part.read_text().count('"cases"') > 3) and child.poll() is None:
+        time.sleep(0.02)
+    os.kill(child.pid, number)
+    _, err = child.communicate(timeout=30)
+    assert part.exists() and not (tmp_path / "run.csv").exists()
+    if number == signal.SIGTERM:
+        assert child.returncode == 143 and "--resume goes on" in err
+    before = part.read_bytes()
+    child = started(*asked, cwd=tmp_path)
+    assert "--resume goes on with it, --overwrite begins afresh" in child.communicate(timeout=60)[1]
+    assert child.returncode == 2 and part.read_bytes() == before
+    child = started(*asked, "--resume", cwd=tmp_path)
+    assert "wrote run.csv" in child.communicate(timeout=120)[1]
+    assert child.returncode == 0 and len((tmp_path / "run.csv").read_text().splitlines()) == 201
+
+
+def test_who_reads_may_go(tmp_path):
+    line = f"{sys.executable} -m kronbot sweep check khang --over EI=1:9:9 --format csv --workers 1 | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.stdout.startswith("case,EI,") and done.stderr == ""

@@ -1,0 +1,154 @@
+"""Many cases of one question: each is answered as alone, bit for bit, whatever is answered with it."""
+
+import copy
+import pickle
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_robots import decimals, robots, states, to_yaml
+
+import kronbot
+from kronbot.compute import batch, trace
+from kronbot.errors import ComputationError, DescriptionError, KronbotError, UnknownName, UsageError
+from kronbot.library import cases as many
+from kronbot.sweeps.work import Case
+
+QUESTIONS = ("jacobian", "hessian", "dynamics", "modes", "linearize", "statics")
+
+
+def said(answer):
+    """All of an answer or an error, to the last bit."""
+    if answer is None:
+        return None
+    if isinstance(answer, KronbotError):
+        return type(answer), answer.args, answer.partial and said(answer.partial)
+    arrays = {name: (each.values.tobytes(), each.values.flags.c_contiguous) for name, each in answer.arrays.items()}
+    series = {name: each.tobytes() for name, each in answer.series.items()}
+    told = {name: type(value).__name__ for name, value in answer.summary.items()}
+    return answer.to_dict(), arrays, series, told, pickle.dumps(answer.asked), answer.model.description.values
+
+
+def alone(robot, question, case):
+    """The answer as somebody asks for it who knows of no other case."""
+    try:
+        own = robot.with_parameters(**case.parameters) if case.parameters else robot
+        arguments = dict(case.arguments)
+        order = arguments.pop("order", None)
+        return getattr(own if order is None else own.at_order(order), question)(**arguments)
+    except KronbotError as error:
+        return error
+    except TypeError:  # of an argument that is not there
+        return None
+
+
+def with_parameters(data, robot):
+    """The text of a robot some of whose numbers are parameters, and their values by name."""
+    values, robot = {}, copy.deepcopy(robot)
+    for link in robot["links"]:
+        entries = [
+            (link.get("dh"), ("a", "d", "theta")),
+            (link.get("rigid"), ("mass",)),
+            (link.get("payload"), ("mass",)),
+        ]
+        beam = link.get("flexible")
+        entries += [(beam, ("mass",)), (beam and beam["EI"], ("y", "z"))]
+        for holder, keys in entries:
+            for key in keys:
+                if holder and isinstance(holder.get(key), float) and data.draw(st.booleans()):
+                    values[f"p{len(values)}"], holder[key] = holder[key], f"p{len(values)}"
+    return to_yaml(robot | ({"parameters": values} if values else {})), values
+
+
+@given(st.data())
+@settings(max_examples=5)
+def test_cases_of_random_robots_are_answered_as_alone(tmp_path_factory, data):
+    drawn = data.draw(robots(max_links=3))
+    text, values = with_parameters(data, drawn)
+    path = tmp_path_factory.mktemp("robot") / "robot.yaml"
+    path.write_text(text)
+    robot, question = kronbot.load(path), data.draw(st.sampled_from(QUESTIONS))
+    cases = []
+    for _ in range(data.draw(st.integers(2, 5))):
+        factor = data.draw(st.sampled_from([1.0, 0.5, -1.0, 0.0]) | decimals(0.5, 2))
+        arguments = {"order": data.draw(st.sampled_from(["0", "1", "2"]))} if data.draw(st.booleans()) else {}
+        q, qd, _ = data.draw(states(drawn))
+        joints = [joint.index for joint in robot.model.joints]
+        if data.draw(st.booleans()):
+            arguments["q"] = q[joints].tolist()
+        if question != "statics" and data.draw(st.booleans()):
+            arguments["qd"] = qd[joints].tolist()
+        if question == "statics":
+            arguments["solver"] = data.draw(st.sampled_from(["linear", "newton"]))
+        cases.append(Case({name: value * factor for name, value in values.items()}, arguments))
+    wanted = [said(alone(robot, question, case)) for case in cases]
+    assert [said(answer) for answer in kronbot.load(path).answers(question, cases)] == wanted
+
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {EI: 200, m: 1, turn: 0.3}
+links:
+  - name: l1
+    joint: {type: revolute, name: q1, limits: [-1, 1]}
+    dh: {a: 1, d: 0, alpha: 0, theta: turn}
+    flexible: {mass: 1, EI: {y: EI, z: EI}, modes: {v: 1, w: 0}}
+    payload: {mass: m}
+"""
+CASES = (
+    Case({"EI": 100.0, "m": 0.5}, {"q": {"q1": 0.1}}),
+    Case({"EI": "2*m", "m": 100}, {"q": {"q1": 2}, "qd": {"q1": 1}}),
+    Case({"EI": -1.0}, {}),
+    Case({"turn": "pi/2"}, {"q": {"q1": 0.1}}),
+    Case({}, {"q": {"q7": 1}}),
+    Case({"m": 3}, {"order": 1}),
+    Case({"m": 4}, {"order": 1, "colour": "red"}),
+    Case({"m": 5}, {"q": [[0.1], [0.2]]}),
+    Case({"m": 6}, {"order": "all"}),
+    Case({"m": 0.25}, {"q": {"q1": 0.2}}),
+)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    (tmp_path / "arm.yaml").write_text(ARM)
+    return kronbot.load(tmp_path / "arm.yaml")
+
+
+@pytest.mark.parametrize("question", many.TOGETHER)
+def test_blocks_of_any_size_have_one_answer(arm, monkeypatch, question):
+    """Errors stand in their place, other structures and orders are answered apart, limits are told."""
+    wanted = [said(answer) for answer in map(partial(alone, arm, question), CASES)]
+    for size in (1, 3, len(CASES)):
+        monkeypatch.setattr(many, "BLOCK", size)
+        found = [said(answer) for answer in arm.answers(question, CASES)]
+        assert found[:5] + found[9:] == wanted[:5] + wanted[9:]
+        assert found[5] == wanted[5] and found[7] == wanted[7]
+        assert found[6][0] is ComputationError and "colour" in found[6][1][0] and found[8][0] is UsageError
+    assert wanted[1][0]["warnings"] == ["q1 is beyond its limit of 1 rad by 1 rad"]
+    assert wanted[2][0] is DescriptionError and wanted[4][0] is UnknownName
+
+
+def test_cases_are_evaluated_together(arm, monkeypatch):
+    counts = []
+    monkeypatch.setattr(
+        trace, "evaluate", lambda f, points, *rest: counts.append(len(points[0])) or batch.evaluate(f, points, *rest)
+    )
+    cases = [Case({"EI": 100.0 + i, "m": 1.0}, {"q": {"q1": 0.1 * i}}) for i in range(8)]
+    for question in many.TOGETHER:
+        assert len(list(arm.answers(question, cases))) == 8
+        assert counts and not counts.count(1), question
+        assert 8 in counts
+        counts.clear()
+
+
+def test_what_a_trace_is_shaped_by_is_found_out_while_it_is_made(arm):
+    """Robots that differ in an angle alone have one structure until somebody traces what folds it."""
+    cases = [Case({"turn": angle}, {}) for angle in ("pi/2", 0.2, "pi")]
+    wanted = [said(alone(arm, "jacobian", case)) for case in cases]
+    fresh = pickle.loads(pickle.dumps(arm))
+    assert [said(answer) for answer in fresh.answers("jacobian", cases)] == wanted

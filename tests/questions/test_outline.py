@@ -1,0 +1,55 @@
+"""What an answer may hold is told before it is computed, and nothing else is in it."""
+
+from importlib import import_module
+
+import pytest
+
+import kronbot
+from kronbot.description import shipped_robots
+from kronbot.errors import KronbotError
+
+ASKED = [
+    ("check", {}),
+    ("jacobian", {"qd": {}}),
+    ("hessian", {"qdd": {}, "axes": "body"}),
+    ("dynamics", {}),
+    ("dynamics", {"qd": {}}),
+    ("taylor", {"of": "g", "delta": {}}),
+    ("linearize", {}),
+    ("linearize", {"inputs": "torques", "lock": "all"}),
+    ("linearize_along", {"duration": 0.1}),
+    ("modes", {}),
+    ("modes", {"convergence": 2}),
+    ("statics", {}),
+    ("statics", {"solver": "linear"}),
+    ("statics", {"forces": [[0, 1, 0]], "angles": {}, "q": {}}),
+    ("simulate", {"duration": 0.02, "solver": "rodas"}),
+]
+
+
+SMALL = ("khang", "piedboeuf", "stacker-numeric")
+ALL = [pytest.param(name, marks=() if name in SMALL else pytest.mark.slow) for name in sorted(shipped_robots())]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_answers_hold_nothing_else(name):
+    """Numbers, texts, arrays with their labels, and series in their order, of all questions to all shipped robots."""
+    robot = kronbot.load(name)
+    for question, given in ASKED:
+        possible = {word: (value,) for word, value in given.items()}
+        told = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
+        try:
+            answer = getattr(robot, question)(**given)
+        except KronbotError:
+            continue
+        for word, value in answer.summary.items():
+            assert word in (told.texts if isinstance(value, str) else [*told.numbers, "complete"]), (question, word)
+        for word, array in answer.arrays.items():
+            rows, columns = told.arrays[word]
+            assert set(array.rows) <= set(rows)
+            assert array.columns is None if columns is None else set(array.columns) <= set(columns)
+            assert (word in told.complex) == (array.values.dtype.kind == "c"), (question, word)
+            assert (word in told.stacks) == (array.axis is not None), (question, word)
+        assert list(answer.series) == list(told.series)
+        labels = {f"{word}[{row}]" for word, array in answer.arrays.items() for row in array.rows}
+        assert "lock" in given or set(told.usual) <= labels | set(told.series)

@@ -1,0 +1,170 @@
+"""What a sweep varies: grids, tables, draws; case i is a function of i, and what it means is told at once."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sweeps.cheap import Cheap, swept
+
+import kronbot
+from kronbot.errors import UsageError
+from kronbot.sweeps import grammar
+from kronbot.sweeps.grammar import cases
+
+NONE = (None, 0, False)
+
+
+def test_grids_are_products_the_first_slowest():
+    made = cases({"a": "0:1:3", "b": [7, "x"], "c": "2*pi"}, None, *NONE)
+    assert made.rows(0, 6) == list(itertools.product([0.0, 0.5, 1.0], [7, "x"], [2 * math.pi]))
+    assert all(made.rows(i, j) == made.rows(0, 6)[i:j] for i in range(6) for j in range(i + 1, 7))
+
+
+def test_ranges_hold_their_ends():
+    (name, text) = grammar.split("q2=-pi/2:pi/2:181")
+    values = [value for (value,) in cases({name: text}, None, *NONE).rows(0, 181)]
+    assert values[0] == -math.pi / 2 and values[-1] == math.pi / 2 and values[90] == 0
+    assert np.allclose(values, np.linspace(-math.pi / 2, math.pi / 2, 181), rtol=0, atol=1e-15)
+    assert cases({"a": "5:6:1"}, None, *NONE).rows(0, 1) == [(5.0,)]
+    # Numbers as people write them.
+    assert cases({"a": "0:1:11"}, None, *NONE).rows(0, 11) == [(float(f"0.{i}"),) for i in range(10)] + [(1.0,)]
+    assert cases({"a": "20:40:4"}, None, *NONE).rows(0, 4) == [(20.0,), (80 / 3,), (100 / 3,), (40.0,)]
+    for start, end in ((0.8831065928382196, 0.7), (0.1, -1e17), (1e-300, 0.8831065928382196)):
+        (first,), *_, (last,) = cases({"a": f"{start!r}:{end!r}:8"}, None, *NONE).rows(0, 8)
+        assert (first, last) == (start, end)
+
+
+def test_tables_go_together_and_are_slowest():
+    table = grammar.table("a, b\n1, 0.5\n\n2, 2*pi\n", "cases.csv")
+    made = cases({"c": [1, 2]}, table.columns, *NONE)
+    assert made.names == ("a", "b", "c")
+    assert made.rows(0, 4) == [(1, 0.5, 1), (1, 0.5, 2), (2, 2 * math.pi, 1), (2, 2 * math.pi, 2)]
+
+
+def test_no_draw_depends_on_its_chunk():
+    over = {"a": "normal(1, 2)", "b": [1, 2, 3], "c": "lognormal(0, 0.1)", "d": "uniform(-1, 1)"}
+    whole = cases(over, None, 64, 3, False).rows(0, 192)
+    made = cases(over, None, 64, 3, False)
+    for start, stop in ((100, 130), (0, 1), (60, 70), (191, 192), (130, 150)):
+        assert made.rows(start, stop) == whole[start:stop]
+    assert len({row[0] for row in whole}) == 64
+    assert cases(over, None, 64, 4, False).rows(0, 192) != whole
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("normal(1, 2)", stats.norm(1, 2)),
+        ("uniform(-1, 3)", stats.uniform(-1, 4)),
+        ("lognormal(0.5, 0.2)", stats.lognorm(0.2, scale=math.exp(0.5))),
+        ("triangular(1, 2, 4)", stats.triang(1 / 3, 1, 3)),
+    ],
+)
+def test_draws_follow_their_distribution(text, known):
+    values = np.array(cases({"a": text}, None, 1024, 0, False).rows(0, 1024))[:, 0]
+    points = stats.qmc.Sobol(1, seed=0, bits=30).random(1024)[:, 0]
+    assert np.allclose(values, known.ppf(points), rtol=1e-12)
+    assert stats.kstest(values, known.cdf).statistic < 2 / 1024
+
+
+def test_a_billion_cases_cost_nothing():
+    made = cases({"a": "0:1:1000000000"}, None, *NONE)
+    assert made.rows(999_999_999, 10**9) == [(1.0,)]
+    for over in ({"a": "0:1:1000000000000"}, {"a": "0:1:100000", "b": "0:1:100000"}):
+        with pytest.raises(UsageError, match="cases are too many"):
+            cases(over, None, *NONE)
+
+
+@pytest.mark.parametrize(
+    ("over", "draws", "told"),
+    [
+        ({"a": "0:1"}, NONE, "should read FROM:TO:N"),
+        ({"a": "0:1:0"}, NONE, "how many values"),
+        ({"a": "0:1:2.5"}, NONE, "how many values"),
+        ({"a": "0:q:2"}, NONE, "a: "),
+        ({"a": "1e300:1.5e308:9"}, NONE, "too large"),
+        ({"a": "1,,2"}, NONE, "a value is missing"),
+        ({"a": []}, NONE, "there is no case"),
+        ({"a": [math.nan]}, NONE, "finite"),
+        ({"a": [None]}, NONE, "finite"),
+        ({}, NONE, "nothing is varied"),
+        ({"a": "gauss(0, 1)"}, NONE, "no distribution 'gauss'; there are normal"),
+        ({"a": "normal(0)"}, (4, 0, False), "mean, standard deviation"),
+        ({"a": "normal(0, 0)"}, (4, 0, False), "must be positive"),
+        ({"a": "lognormal(1e3, 1)"}, (4, 0, False), "lognormal of 1000, 1 has values that are too large"),
+        ({"a": "lognormal(700, 2)"}, (4, 0, False), "too large"),
+        ({"a": "normal(1e308, 1e308)"}, (4, 0, False), "too large"),
+        ({"a": "triangular(-1e300, 0, 1e300)"}, (4, 0, False), "too large"),
+        ({"a": "uniform(1, 1)"}, (4, 0, False), "in this order"),
+        ({"a": "triangular(1, 0, 2)"}, (4, 0, False), "in this order"),
+        ({"a": "normal(0, 1)"}, NONE, "how many draws of a"),
+        ({"a": "normal(0, 1)"}, (0, 0, False), "there is no case"),
+        ({"a": "0:1:1e30", "b": "0:1:1e300"}, NONE, "cases are too many"),
+        ({"a": [1]}, (4, 0, False), "nothing is drawn"),
+        ({"a": "normal(0, 1)"}, (100, 0, True), "power of 2"),
+        ({"a": "normal(0, 1)", "b": [1]}, (64, 0, True), "draws alone"),
+    ],
+)
+def test_what_is_no_case_is_told(over, draws, told):
+    with pytest.raises(UsageError, match=told):
+        cases(over, None, *draws)
+
+
+@pytest.mark.parametrize("text", ["a\n", "", "a,b\n1\n", "a,a\n1,2\n", "a\n\n"])
+def test_tables_that_are_none_are_told(text):
+    with pytest.raises(UsageError, match="cases"):
+        grammar.table(text, "cases.csv")
+
+
+ISHIGAMI = """
+kronbot: 1
+name: ishigami
+gravity: [0, 0, 0]
+convention: standard
+parameters: {x1: 0.1, x2: 0.1, x3: 0.1, y: 30 + sin(x1) + 7*sin(x2)**2 + 0.1*x3**4*sin(x1)}
+links: [{name: arm, joint: {type: revolute, name: q1}, dh: {a: y, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1}}]
+"""
+
+
+def test_indices_of_a_function_with_known_ones(tmp_path):
+    """Ishigami and Homma (1990), a = 7, b = 0.1, as the length of a link, which is an entry of the Jacobian."""
+    (tmp_path / "ishigami.yaml").write_text(ISHIGAMI)
+    robot = kronbot.load(str(tmp_path / "ishigami.yaml"))
+    over = dict.fromkeys(("x1", "x2", "x3"), "uniform(-pi, pi)")
+    swept = robot.sweep("jacobian", over, sample=1024, indices=True, keep=["J_T[y,q1]", "J_T[x,q1]"], workers=2)
+    answer = swept.result()
+    # What is always 0 depends on nothing.
+    assert list(answer.asked.indices) == ["J_T[y,q1]"]
+    found = answer.asked.indices["J_T[y,q1]"]
+    pi4, pi8 = math.pi**4, math.pi**8
+    parts = {"1": (1 + 0.1 * pi4 / 5) ** 2 / 2, "2": 49 / 8, "13": 0.01 * pi8 * (1 / 18 - 1 / 50)}
+    variance = sum(parts.values())
+    first = np.array([parts["1"], parts["2"], 0]) / variance
+    total = np.array([parts["1"] + parts["13"], parts["2"], parts["13"]]) / variance
+    for values, interval, known in (
+        (found.first, found.first_interval, first),
+        (found.total, found.total_interval, total),
+    ):
+        assert np.allclose(values, known, atol=0.03)
+        assert (interval[:, 0] <= known).all() and (known <= interval[:, 1]).all()
+        assert (interval[:, 1] - interval[:, 0] < 0.2).all()
+    again = swept.result().asked.indices["J_T[y,q1]"]
+    assert (again.total_interval == found.total_interval).all()
+
+
+def test_one_name_and_one_column_have_indices():
+    """All of the variance comes from the one name."""
+    answer = swept(Cheap(), {"EI": "uniform(1, 2)"}, draws=(64, 0, True), keep=["total_mass"]).result()
+    found = answer.asked.indices["total_mass"]
+    assert found.first.shape == found.total.shape == (1,) and found.total_interval.shape == (1, 2)
+    assert abs(found.first - 1) < 0.05 and abs(found.total - 1) < 0.05
+
+
+def test_no_indices_where_cases_failed():
+    answer = swept(Cheap(), {"EI": "uniform(-1, 1)"}, draws=(8, 0, True), keep=["total_mass"]).result()
+    assert answer.asked.indices == {}
+    assert answer.warnings == [
+        f"no indices: they are about whole draws, and {answer.summary['failed']} cases have failed"
+    ]

@@ -1,0 +1,198 @@
+"""What is varied and what is kept: names mean one thing, columns are known beforehand, cells are those of answers."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.errors import UsageError
+from kronbot.library.cases import answer
+from kronbot.sweeps.work import Case
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kronbot.load("khang")
+
+
+@pytest.fixture(scope="module")
+def piedboeuf():
+    return kronbot.load("piedboeuf")
+
+
+def rows(sweep):
+    """As workers make them, in this process."""
+    done = sweep.task.done(0, len(sweep))
+    return [dict(zip(sweep.header, json.loads(line), strict=True)) for line in done.text.splitlines()]
+
+
+FIRST = {"taylor": "M[qa,qa]", "jacobian": "J_T[x,qa]"}
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "name", "value", "same"),
+    [
+        ("jacobian", {}, "qa", 0.3, {"q": {"qa": 0.3}}),
+        ("jacobian", {"q": [0.1, 0.01]}, "qa", 0.3, {"q": [0.3, 0.01]}),
+        ("jacobian", {"q": {"arm.v1": 0.02}}, "qa", "pi/7", {"q": {"qa": "pi/7", "arm.v1": 0.02}}),
+        ("jacobian", {}, "qa_dot", 2.0, {"qd": {"qa": 2.0}}),
+        ("dynamics", {}, "qa_ddot", 2.0, {"qdd": {"qa": 2.0}}),
+        ("jacobian", {}, "frame", "arm:root", {"frame": "arm:root"}),
+        ("jacobian", {"q": {"qa": 1}}, "order", 1, {"q": {"qa": 1}, "order": 1}),
+        ("taylor", {}, "terms", 3.0, {"terms": 3}),
+        ("linearize", {"force": [1, 2, 3]}, "force.y", 5.0, {"force": [1, 5.0, 3]}),
+        ("linearize", {}, "equilibrium", "true", {"equilibrium": True}),
+        ("linearize", {}, "tau.qa", 0.5, {"tau": {"qa": 0.5}}),
+        ("statics", {}, "force.y", -0.2, {"forces": [[0, -0.2, 0]]}),
+        ("statics", {"forces": [[1, 2, 3]]}, "force.z", -0.2, {"forces": [[1, 2, -0.2]]}),
+        ("statics", {}, "moment.z", 0.1, {"moments": [[0, 0, 0.1]]}),
+        ("statics", {}, "load.arm.my", 0.1, {"loads": {"arm": [0, 0, 0, 0, 0.1, 0]}}),
+        ("statics", {"loads": {"arm": [1, 2, 3]}}, "load.arm.fy", 0.1, {"loads": {"arm": [1, 0.1, 3]}}),
+        ("statics", {"loads": [["arm", [1, 2, 3]]]}, "load.com:arm.fy", 0.1,
+         {"loads": {"arm": [1, 2, 3], "com:arm": [0, 0.1, 0]}}),
+        ("statics", {}, "distributed.arm.fy", 0.1, {"distributed": {"arm": [0, 0.1, 0]}}),
+        ("simulate", {"step": 0.01}, "duration", 0.02, {"step": 0.01, "duration": 0.02}),
+    ],
+)  # fmt: skip
+def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, same):
+    (case,) = arm.sweep(question, {name: [value]}, **given, keep=FIRST.get(question)).task.asked(0, 1)
+    alone = answer(arm, question, Case({}, same))
+    swept = answer(arm, question, case)
+    assert {n: a.values.tolist() for n, a in swept.arrays.items()} == {
+        n: a.values.tolist() for n, a in alone.arrays.items()
+    }
+    assert {n: a.tolist() for n, a in swept.series.items()} == {n: a.tolist() for n, a in alone.series.items()}
+
+
+@pytest.mark.parametrize(
+    ("question", "over", "told"),
+    [
+        ("modes", {"EJ": [1]}, "nothing to vary called 'EJ'; there are g, l, mu, EI"),
+        ("modes", {"force.x": [1]}, "nothing to vary called 'force.x'"),
+        ("modes", {"progress": [1]}, "nothing to vary called 'progress'"),
+        ("statics", {"load.nowhere.fx": [1]}, "load.nowhere.fx: .*nowhere"),
+        ("statics", {"load.arm.fw": [1]}, "nothing to vary called"),
+        ("statics", {"distributed.hub.fx": [1]}, "no flexible link 'hub'"),
+        ("modes", {"EI": ["EJ"]}, "EI: unknown name 'EJ'"),
+        ("modes", {"EI": ["1+"]}, "EI: "),
+        ("modes", {"qa": [True]}, "qa: a number is wanted"),
+        ("nodes", {"EI": [1]}, "did you mean 'modes'"),
+    ],
+)
+def test_what_means_nothing_is_told(arm, question, over, told):
+    with pytest.raises(UsageError, match=told):
+        arm.sweep(question, over)
+
+
+def test_what_means_two_things_is_refused(tmp_path):
+    file = tmp_path / "two.yaml"
+    text = "links: [{name: a, joint: {type: revolute, name: q1}, dh: {a: duration, d: 0, alpha: 0, theta: 0}}]\n"
+    head = "kronbot: 1\nname: two\ngravity: [0, 0, 0]\nconvention: standard\nparameters: {duration: 1}\n"
+    file.write_text(head + text)
+    robot = kronbot.load(str(file))
+    with pytest.raises(UsageError, match="'duration' means two things, parameter and option"):
+        robot.sweep("simulate", {"duration": [1]})
+
+
+def test_options_are_those_of_the_question(arm):
+    with pytest.raises(UsageError, match="modes takes no 'solver'"):
+        arm.sweep("modes", {"EI": [1]}, solver="rodas")
+    with pytest.raises(UsageError, match="order is varied, and fixed"):
+        arm.sweep("modes", {"order": [1]}, order=2)
+    for rows_of_points in ([[0.1, 0], [0.2, 0]], {"qa": [0.1, 0.2]}):
+        with pytest.raises(UsageError, match="a case is one point"):
+            arm.sweep("modes", {"EI": [1]}, q=rows_of_points)
+    with pytest.raises(UsageError, match="lock: a value of type object is not a number"):
+        arm.sweep("linearize", {"EI": [1]}, lock=object())
+
+
+KEPT = {
+    "frequencies_free[1:2]": (["frequencies_free[1]", "frequencies_free[2]"], lambda a: a["frequencies_free"].tolist()),
+    "frequencies_free[2]": (["frequencies_free[2]"], lambda a: [a["frequencies_free"][1]]),
+    "shapes_free[arm.v1, 2]": None,
+    "abs(shapes_free[arm.v1,2])": (
+        ["abs(shapes_free[arm.v1,2])"],
+        lambda a: [abs(a["shapes_free"][1, 1])],
+    ),
+    "imag(poles_free[2])": (["imag(poles_free[2])"], lambda a: [a["poles_free"][1].imag]),
+    "max(frequencies_free)": (["max(frequencies_free)"], lambda a: [a["frequencies_free"].max()]),
+    "last( abs(poles_free) )": (["last(abs(poles_free))"], lambda a: [abs(a["poles_free"][-1])]),
+    "verdict_free": (["verdict_free"], lambda a: [a.summary["verdict_free"]]),
+    "frequencies_free": (["frequencies_free"], lambda a: [a["frequencies_free"].tolist()]),
+    "frequencies_free[4]": (["frequencies_free[4]"], lambda a: [None]),
+}
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_is_kept_is_of_the_answer(arm, text):
+    if KEPT[text] is None:
+        with pytest.raises(UsageError, match="is complex: keep abs"):
+            arm.sweep("modes", {"EI": [20]}, keep=text)
+        return
+    names, of = KEPT[text]
+    swept = arm.sweep("modes", {"EI": [20]}, keep=text)
+    assert swept.header == ["case", "EI", *names, "error"]
+    (row,) = rows(swept)
+    assert [row[name] for name in names] == of(arm.with_parameters(EI=20).modes())
+
+
+def test_series_are_reduced(arm):
+    keep = ["max(tip.arm.y)", "min(tip.arm.y)", "max(abs(tip.arm.y))", "last(qa)", "rms(qa)", "energy_drift"]
+    (row,) = rows(arm.sweep("simulate", {"EI": [20]}, keep=keep, duration=0.1, step=0.01))
+    alone = arm.with_parameters(EI=20).simulate(0.1, 0.01)
+    y, qa = alone["tip.arm.y"], alone["qa"]
+    wanted = [y.max(), y.min(), abs(y).max(), qa[-1], np.sqrt(np.mean(qa**2)), alone.summary["energy_drift"]]
+    assert list(row.values())[2:-1] == wanted
+
+
+def test_cases_of_statics_are_rows_of_its_table(piedboeuf):
+    swept = piedboeuf.sweep("statics", {"theta": [0, 0.5]}, keep=["force.y", "tip.arm.y", "cases"])
+    alone = piedboeuf.statics(q={"theta": 0.5})
+    found = rows(swept)
+    assert len(found) == 2 * alone.summary["cases"]
+    mine = [row for row in found if row["case"] == 2]
+    assert [row["tip.arm.y"] for row in mine] == alone["tip.arm.y"].tolist()
+    assert {row["cases"] for row in mine} == {alone.summary["cases"]}
+    # By default all columns, once: the varied one is not repeated.
+    header = piedboeuf.sweep("statics", {"force.y": [1], "theta": [0]}).header
+    assert header[:3] == ["case", "force.y", "theta"] and len(set(header)) == len(header)
+    assert set(alone.series) <= set(header)
+
+
+def test_orders_have_the_columns_of_all_of_them(arm):
+    found = rows(arm.sweep("modes", {"order": ["0", "2", "exact"]}))
+    assert [row["order"] for row in found] == [0, 2, "exact"]
+    assert found[0]["frequencies_free[2]"] is None
+    assert found[1]["frequencies_free[2]"] == arm.modes()["frequencies_free"][1]
+    assert found[2]["frequencies_free[2]"] == arm.at_order("exact").modes()["frequencies_free"][1]
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        ("M[q1,q2]", "answers of modes hold no 'M'"),
+        ("frequencies_fre[1]", "did you mean 'frequencies_free'"),
+        ("frequencies_free[1,2]", r"should read frequencies_free\[ROW\]"),
+        ("frequencies_free[0]", "no row or column '0'"),
+        ("frequencies_free[2:1]", "is empty"),
+        ("frequencies_free[1:2:3]", "FIRST:LAST"),
+        ("shapes_free[qb,1]", "no row or column 'qb'; there are qa"),
+        ("max(poles_free)", "is complex"),
+        ("sum(frequencies_free)", "hold no"),
+        ("", "no numbers|nothing is kept|name some"),
+    ],
+)
+def test_what_no_answer_holds_is_told(arm, keep, told):
+    with pytest.raises(UsageError, match=told):
+        arm.sweep("modes", {"EI": [20]}, keep=keep)
+
+
+def test_a_refused_value_is_a_row(arm):
+    found = rows(arm.sweep("modes", {"EI": [-1, 20]}, keep="frequencies_locked[1]"))
+    assert (
+        found[0]["frequencies_locked[1]"] is None
+        and "must be at least 0" in found[0]["error"]
+        and "\n" not in found[0]["error"]
+    )
+    assert found[1]["error"] is None

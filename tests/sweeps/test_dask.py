@@ -1,0 +1,97 @@
+"""A Dask cluster gives the same bytes as processes of this machine; what goes wrong with it is told."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sweeps.cheap import Cheap, swept
+
+from kronbot.errors import ComputationError, UsageError
+from kronbot.sweeps.place import Place
+
+pytest.importorskip("distributed")
+HERE = Path(__file__).parents[1]
+
+
+def text(sweep):
+    return b"".join(done.text for done in sweep.chunks())
+
+
+@contextmanager
+def cluster(folder, workers):
+    """A scheduler, by its file, and workers of it, as ``dask scheduler`` and ``dask worker`` start them."""
+    file = folder / "scheduler.json"
+    environment = os.environ | {"PYTHONPATH": f"{HERE.parent}:{HERE}"}
+    dask = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--no-dashboard",
+        "--port",
+        "0",
+        "--host",
+        "127.0.0.1",
+    ]
+    log = open(folder / "log", "w")  # noqa: SIM115
+    started = [subprocess.Popen([*dask, "--scheduler-file", str(file)], stdout=log, stderr=log, env=environment)]
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        for _ in range(workers):
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file)]
+            command += ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
+            started.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment))
+        yield file, started
+    finally:
+        for process in started:
+            process.send_signal(signal.SIGTERM)
+        for process in started:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        log.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_same_bytes(tmp_path, workers):
+    expected = swept(Cheap(), {"EI": "-1:9:3001"}).task.done(0, 3001).text
+    with cluster(tmp_path, workers) as (file, _):
+        assert text(swept(Cheap(), {"EI": "-1:9:3001"}, scheduler=str(file))) == expected
+        # A worker that is killed costs nothing.
+        once = Cheap(deadly=(5.0,), once=str(tmp_path / "once"))
+        assert text(swept(once, {"EI": "-1:9:3001"}, scheduler=str(file))) == expected
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_dies_leaves_what_is_computed(tmp_path):
+    place = Place(str(tmp_path / "out.csv"), resume=True)
+    log = tmp_path / "computed"
+    with cluster(tmp_path, 1) as (file, started):
+        coming = swept(Cheap(str(log), pause=0.01), {"EI": "0:1:3001"}, place=place, scheduler=str(file))
+        object.__setattr__(coming, "progress", lambda share: started[0].kill() if share > 0.1 else None)
+        with pytest.raises(ComputationError, match="the connection to the scheduler is lost.*resume"):
+            text(coming)
+    before = len(log.read_text().splitlines())
+    whole = text(swept(Cheap(str(log)), {"EI": "0:1:3001"}, place=place))
+    assert whole == swept(Cheap(), {"EI": "0:1:3001"}).task.done(0, 3001).text
+    assert before + 3001 > len(log.read_text().splitlines()) > before
+
+
+def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path):
+    begun = time.monotonic()
+    with pytest.raises(ComputationError, match="no Dask scheduler answers within 10 s"):
+        text(swept(Cheap(), {"EI": [1]}, scheduler="tcp://127.0.0.1:9"))
+    assert time.monotonic() - begun < 20
+    with pytest.raises(UsageError, match="No such file"):
+        text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "nothing.json")))
+    (tmp_path / "other.json").write_text("[1]")
+    with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
+        text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "other.json")))

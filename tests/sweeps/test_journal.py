@@ -1,0 +1,163 @@
+"""The journal of a sweep: whose it is, what of it counts, and that it is nobody else's."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from sweeps.cheap import Cheap, swept
+
+from kronbot.errors import KronbotError, UsageError
+from kronbot.sweeps.journal import Journal
+from kronbot.sweeps.place import Place
+from kronbot.system.saving import Target
+
+KEY = {"robot": "a", "question": "modes", "cases": [["EI"], ["range", "EI", 0.0, 1.0, 9]]}
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "sweep.csv"
+
+
+def opened(file, key=KEY, resume=False, overwrite=False):
+    return Journal.beside(Target.at(str(file), False), key, resume, overwrite)
+
+
+@pytest.fixture
+def part(file):
+    """A journal with two chunks, which do not follow each other."""
+    task = swept(Cheap(), {"EI": "0:1:9"}).task
+    journal = opened(file)
+    for span in ((4, 6), (0, 3)):
+        journal.add(task.done(*span))
+    journal.close()
+    return file.with_name("sweep.csv.part")
+
+
+def test_chunks_are_found_again(file, part):
+    task = swept(Cheap(), {"EI": "0:1:9"}).task
+    journal = opened(file, resume=True)
+    assert journal.spans == [(0, 3), (4, 6)]
+    journal.add(task.done(3, 4))
+    texts = [done.text for done in journal.chunks()]
+    journal.close()
+    assert texts == [task.done(*span).text for span in ((0, 3), (3, 4), (4, 6))]
+    # Lines of JSON, for who wants to look.
+    assert all(json.loads(line) for line in part.read_text().splitlines())
+
+
+@pytest.mark.parametrize("cut", [1, 10, 40, 90, 130])
+def test_what_is_not_whole_is_dropped(file, part, cut):
+    part.write_bytes(part.read_bytes()[:-cut])
+    journal = opened(file, resume=True)
+    assert journal.spans == [(4, 6)]
+    journal.add(swept(Cheap(), {"EI": "0:1:9"}).task.done(0, 3))
+    journal.close()
+    journal = opened(file, resume=True)
+    assert journal.spans == [(0, 3), (4, 6)]
+    journal.close()
+
+
+def test_a_changed_number_does_not_count(file, part):
+    part.write_text(part.read_text().replace("0.0625", "0.0635"))
+    journal = opened(file, resume=True)
+    assert (4, 6) in journal.spans or journal.spans == []
+    assert (0, 3) not in journal.spans
+    journal.close()
+
+
+def test_a_journal_is_not_begun_again_by_mistake(file, part):
+    with pytest.raises(UsageError, match="resume goes on with it, overwrite begins afresh"):
+        opened(file)
+    opened(file, overwrite=True).close()
+    journal = opened(file, resume=True)
+    assert journal.spans == []
+    journal.close()
+
+
+def test_another_sweep_is_refused_by_what_differs(file, part):
+    with pytest.raises(UsageError, match="of another sweep, with other question and cases"):
+        opened(file, {**KEY, "question": "statics", "cases": []}, resume=True)
+
+
+def test_another_file_of_that_name_stays(file):
+    part = file.with_name("sweep.csv.part")
+    part.write_text("a,b\n1,2\n")
+    for given in ({"resume": True}, {"overwrite": True}):
+        with pytest.raises(UsageError, match="not one of kronbot"):
+            opened(file, **given)
+    assert part.read_text() == "a,b\n1,2\n"
+
+
+def test_a_journal_that_was_hardly_begun_is_begun_again(file, part):
+    part.write_bytes(part.read_bytes()[:30])
+    journal = opened(file)
+    assert journal.spans == []
+    journal.close()
+
+
+def test_it_is_removed_while_it_is_locked(file, part, monkeypatch):
+    journal = opened(file, resume=True)
+    monkeypatch.setattr(os, "close", lambda descriptor: None)
+    journal.close(gone=True)
+    monkeypatch.undo()
+    assert not part.exists()
+    opened(file).close()  # that of the next sweep, which the first one leaves alone
+    os.close(journal.descriptor)
+    assert part.exists()
+
+
+def test_one_writer_at_a_time(file, part):
+    journal = opened(file, resume=True)
+    for given in ({"resume": True}, {"overwrite": True}):
+        with pytest.raises(UsageError, match="another sweep is writing it"):
+            opened(file, **given)
+    assert journal.spans == [(0, 3), (4, 6)]
+    journal.close()
+
+
+def test_links_and_files_of_others_are_left_alone(file, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("precious\n")
+    part = file.with_name("sweep.csv.part")
+    for link in (os.symlink, os.link):
+        link(mine, part)
+        with pytest.raises(KronbotError, match=r"sweep\.csv\.part"):
+            opened(file, overwrite=True)
+        assert mine.read_text() == "precious\n"
+        part.unlink()
+    part.mkdir()
+    with pytest.raises(KronbotError, match="directory"):
+        opened(file, overwrite=True)
+    part.rmdir()
+    os.mkfifo(part)
+    with pytest.raises(KronbotError, match="not a file of the user's alone"):
+        opened(file, overwrite=True)
+    part.unlink()
+    if os.geteuid() == 0:
+        part.write_text("")
+        os.chown(part, 12345, -1)
+        with pytest.raises(KronbotError, match="not a file of the user's alone"):
+            opened(file, overwrite=True)
+
+
+def test_it_is_for_the_user_alone(file):
+    opened(file).close()
+    assert file.with_name("sweep.csv.part").stat().st_mode & 0o077 == 0
+
+
+def test_the_key_is_of_the_sweep_and_not_of_who_computes_it(file):
+    one = swept(Cheap(), {"EI": "0:1:9"}, 1, Place(str(file)))
+    assert one.key == swept(Cheap(), {"EI": "0:1:9"}, 2).key
+    assert json.loads(json.dumps(one.key)) == one.key
+    others = [
+        swept(Cheap(), {"EI": "0:1:8"}),
+        swept(Cheap(), {"EI": "0:1:9"}, keep="total_mass"),
+        swept(Cheap(), {"EI": [0, 1]}),
+        swept(Cheap(), {"EI": "normal(0, 1)"}, draws=(4, 0, False)),
+        swept(Cheap(), {"EI": "normal(0, 1)"}, draws=(4, 1, False)),
+    ]
+    keys = [json.dumps(each.key) for each in (one, *others)]
+    assert len(set(keys)) == len(keys)
+    assert replace(one, place=None).key == one.key

@@ -1,0 +1,186 @@
+"""Processes: the same bytes from any number of them, whatever ends them, and the driver."""
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from sweeps.cheap import Cheap, swept
+
+from kronbot.errors import ComputationError
+from kronbot.sweeps.engines.local import Local
+from kronbot.sweeps.journal import Journal
+from kronbot.sweeps.place import Place
+from kronbot.sweeps.work import Parcel
+from kronbot.system.saving import Target
+
+HERE = Path(__file__).parents[1]
+
+
+def text(sweep):
+    return b"".join(done.text for done in sweep.chunks())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return swept(Cheap(), {"EI": "-1:9:3001"}).task.done(0, 3001).text
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_any_number_of_processes(expected, workers):
+    sweep = swept(Cheap(), {"EI": "-1:9:3001"}, workers)
+    assert text(sweep) == expected
+    assert sweep.failed == 300
+
+
+def test_a_killed_process_costs_nothing(expected, tmp_path):
+    """As if somebody had sent it SIGKILL in the middle."""
+    assert text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})) == expected
+
+
+def test_a_case_that_kills_is_a_row(expected, tmp_path):
+    log = tmp_path / "log"
+    rows = text(swept(Cheap(str(log), deadly=(5.0,)), {"EI": "-1:9:3001"})).splitlines()
+    others = expected.splitlines()
+    assert [i for i in range(3001) if rows[i] != others[i]] == [1800]
+    assert rows[1800].startswith(b"[1801,5.0,null,") and b"three times" in rows[1800]
+    assert sum(line.startswith("5.0 ") for line in log.read_text().splitlines()) >= 3
+
+
+def test_scripts_need_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import kronbot\n"
+        "print('once')\n"
+        "for row in kronbot.load('khang').sweep('check', {'EI': [20, 30]}, workers=2): print(row['total_mass'])\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "once" and len(done.stdout.splitlines()) == 3
+    assert done.stderr == ""
+
+
+DRIVER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from sweeps.cheap import Cheap, swept
+from kronbot.sweeps.place import Place
+robot = Cheap(sys.argv[3], pause=float(sys.argv[4]))
+sweep = swept(robot, {"EI": "-1:9:3001"}, place=Place(sys.argv[2], resume=True))
+for done in sweep.chunks():
+    pass
+"""
+
+
+def started(tmp_path, pause):
+    command = [sys.executable, "-c", DRIVER, str(HERE), str(tmp_path / "out.csv"), str(tmp_path / "log"), str(pause)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def logged(tmp_path):
+    with suppress(FileNotFoundError):
+        return [(float(a), int(b)) for a, b in (line.split() for line in (tmp_path / "log").read_text().splitlines())]
+    return []
+
+
+def journalled(tmp_path):
+    """Values of the cases that a journal holds."""
+    sweep = swept(Cheap(), {"EI": "-1:9:3001"}, place=Place(str(tmp_path / "out.csv"), resume=True))
+    journal = Journal.beside(Target.at(str(tmp_path / "out.csv"), False), sweep.key, True, False)
+    journal.close()
+    return {row[0] for start, stop in journal.spans for row in sweep.task.cases.rows(start, stop)}
+
+
+def wanted(tmp_path):
+    """What an undisturbed sweep writes."""
+    file = tmp_path / "wanted.csv"
+    text(swept(Cheap(), {"EI": "-1:9:3001"}, place=Place(str(file))))
+    return file.read_text()
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_driver_that_is_killed_goes_on(tmp_path, times):
+    """Its processes end with it; what was finished is not computed again."""
+    for _ in range(times):
+        before = journalled(tmp_path) if (tmp_path / "out.csv.part").exists() else set()
+        known = len(logged(tmp_path))
+        driver = started(tmp_path, 0.002)
+        end = time.monotonic() + 30
+        while len(logged(tmp_path)) < known + 20 and time.monotonic() < end and driver.poll() is None:
+            time.sleep(0.02)
+        time.sleep(random.random() * 0.3)
+        driver.kill()
+        driver.communicate()
+        new = logged(tmp_path)[known:]
+        assert before.isdisjoint(value for value, _ in new)
+        for process in {process for _, process in new}:
+            for _ in range(100):
+                with suppress(ProcessLookupError):
+                    os.kill(process, 0)
+                    time.sleep(0.1)
+                    continue
+                break
+            else:
+                pytest.fail("a process outlives its driver")
+    before, known = journalled(tmp_path), len(logged(tmp_path))
+    driver = started(tmp_path, 0)
+    assert driver.communicate()[1] == "" and driver.returncode == 0
+    again = [value for value, _ in logged(tmp_path)[known:]]
+    assert len(again) == len(set(again)) == 3001 - len(before)
+    assert before.isdisjoint(again)
+    assert (tmp_path / "out.csv").read_text() == wanted(tmp_path)
+    assert not (tmp_path / "out.csv.part").exists()
+
+
+def test_ctrl_c_keeps_what_is_computed(tmp_path):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        pytest.skip("SIGINT is ignored here")
+    driver = started(tmp_path, 0.002)
+    while len(logged(tmp_path)) < 100:
+        time.sleep(0.02)
+    driver.send_signal(signal.SIGINT)
+    told = driver.communicate(timeout=20)[1]
+    assert "Interrupted: interrupted; resume goes on with what is computed" in told
+    assert journalled(tmp_path)
+
+
+def test_a_process_that_ends_while_it_waits_costs_nothing():
+    """As if somebody had sent SIGKILL to one that is ready and has no chunk."""
+    with Local(Parcel.of(swept(Cheap(), {"EI": [1, 2, 3]}).task), 2, 3) as engine:
+        engine.submit((0, 1))
+        engine.submit((1, 2))
+        found = []
+        while len(found) < 2:
+            found += engine.results()
+        idle = max(multiprocessing.active_children(), key=lambda process: process.pid)  # the second one
+        idle.kill()
+        idle.join()
+        engine.submit((2, 3))
+        found += engine.results()
+    assert sorted(done.start for done in found) == [0, 1, 2]
+
+
+def test_a_sweep_that_is_let_go_ends_its_processes():
+    sweep = swept(Cheap(pause=0.001), {"EI": "0:9:3001"})
+    for _ in sweep:
+        break
+    assert len(multiprocessing.active_children()) == 2
+    del sweep
+    assert not multiprocessing.active_children()
+
+
+class Broken(Cheap):
+    """Ends what unpickles it."""
+
+    def __reduce__(self):
+        return os._exit, (3,)
+
+
+def test_processes_that_do_not_start_are_not_started_for_ever():
+    with pytest.raises(ComputationError, match="do not start: they end with code 3"):
+        text(swept(Broken(), {"EI": [1, 2]}))

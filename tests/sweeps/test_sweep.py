@@ -1,0 +1,88 @@
+"""Sweeps of the library: rows are those of single questions, in order, whoever computes them."""
+
+import pytest
+
+import kronbot
+from kronbot.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kronbot.load("khang")
+
+
+def test_rows_are_the_answers_of_single_questions(arm):
+    swept = arm.sweep("modes", over={"EI": "20:40:3", "qa": [0, 0.2]}, workers=1)
+    rows = list(swept)
+    assert [row["case"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    for row in rows:
+        alone = arm.with_parameters(EI=row["EI"]).modes(q={"qa": row["qa"]})
+        assert row["frequencies_free[2]"] == alone["frequencies_free"][1]
+        assert row["error"] is None
+    table = swept.result()
+    assert table["frequencies_locked[1]"].tolist() == [row["frequencies_locked[1]"] for row in rows]
+    assert table.summary["cases"] == 6 and table.summary["failed"] == 0
+
+
+def test_files_appear_whole(arm, tmp_path):
+    file = tmp_path / "sweep.csv"
+    swept = arm.sweep("modes", over={"EI": "-20,20"}, keep="frequencies_locked[1]", workers=1, output=str(file))
+    assert swept.failed == 1
+    head, bad, good = file.read_text().splitlines()
+    assert head == "case,EI,frequencies_locked[1],error"
+    assert bad.startswith("1,-20,,") and good.startswith("2,20,") and good.endswith(",")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_unknown_names_are_told_at_once(arm):
+    for over in ({"EJ": [1]}, {"EI": "1:2:0"}, {"EI": "1:2"}, {"EI": "0:1:1000000000001"}, {"EI": [float("nan")]}):
+        with pytest.raises(UsageError):
+            arm.sweep("modes", over=over)
+    with pytest.raises(UsageError, match="frequencies_free"):
+        arm.sweep("modes", over={"EI": "20:30:2"}, keep="frequencies_fre[1]")
+
+
+def test_what_would_be_ignored_is_told(arm):
+    with pytest.raises(UsageError, match="resume goes on with the journal beside a file: name it with output"):
+        arm.sweep("modes", over={"EI": [20]}, resume=True)
+    with pytest.raises(UsageError, match="scheduler has workers of its own: leave out workers"):
+        arm.sweep("modes", over={"EI": [20]}, workers=1, scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_sweep_that_is_refused_leaves_no_journal(arm, tmp_path):
+    with pytest.raises(UsageError):
+        list(arm.sweep("linearize", {"EI": [20, 30]}, lock=["q9"], workers=1, output=str(tmp_path / "a.csv")))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_comes_again(arm):
+    """Who asks once more after an error is not told that the rows before it are all."""
+
+    def stop(share):
+        raise ValueError("mine")
+
+    swept = arm.sweep("check", over={"EI": [20, 30, 40]}, workers=1, progress=stop)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="mine"):
+            swept.result()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"over": "qa=1"},
+        {"over": {5: [1]}},
+        {"cases": [{"EI": 20}]},
+        {"cases": {"EI": 20}},
+        {"cases": {"EI": [20, 30], "qa": [0]}},
+        {"cases": {}},
+        {"keep": 5},
+        {"keep": [5]},
+        {"scheduler": 5},
+        {"strict": "no"},
+        {"resume": 1},
+    ],
+)
+def test_arguments_of_another_kind_are_told(arm, given):
+    with pytest.raises(UsageError, match=next(iter(given))):
+        arm.sweep("modes", **{"over": {"EI": [20]}, **given})
