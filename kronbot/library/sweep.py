@@ -319,19 +319,22 @@ def sweep(
     varying = {name: plain_arguments.plain(each, name) for name, each in over.items()}
     made = grammar.cases(varying, table, *draws)
     meant = names.meanings(robot.model, accepted, made.names)
-    possible: dict[str, Sequence[object]] = {name: (value,) for name, value in fixed.items()}
+    options: dict[str, Sequence[object]] = {}
     for name, meaning in zip(made.names, meant, strict=True):
         values = made.values_of(name)
         names.demand_values(robot.model, name, meaning, values)
-        if meaning.argument is not None:
-            if not meaning.keys and meaning.argument in fixed:
+        if meaning.argument is not None and not meaning.keys:
+            if meaning.argument in fixed:
                 raise UsageError(f"{name} is varied, and fixed: leave one out")
-            possible[meaning.argument] = () if meaning.keys else tuple(map(names.whole, values))
+            options[meaning.argument] = tuple(map(names.whole, values))
+    prepared = names.prepared(robot.model, fixed, meant)
+    _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
+    possible = {name: (value,) for name, value in first.items()} | options
     wanted = None if keep is None else columns.listed(_names(keep, "keep"))
     kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured)
     if place is not None:
         place.demand_format(kept)
-    task = Task(robot, asked, names.prepared(robot.model, fixed, meant), made, meant, kept)
+    task = Task(robot, asked, prepared, made, meant, kept)
     return Sweep(robot, task, hands, place, strict, progress)
 
 

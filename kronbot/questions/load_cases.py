@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.robot import Robot
+from kronbot.questions.outline import Given
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,34 @@ def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:
         for joint in robot.joints
     ]
     return np.array(values)
+
+
+def telling(robot: Robot, given: Given) -> list[str]:
+    """Columns that tell the cases of one answer apart: those of joints and loads that are given several values."""
+    try:
+        listed = _listed(robot, {word: values[0] for word, values in given.items() if values})
+        return [name for name, values in listed.items() if len(set(map(repr, values))) > 1]
+    except (AttributeError, TypeError, ValueError):  # values of another kind, which the question refuses
+        return []
+
+
+def _listed(robot: Robot, given: Mapping[str, Any]) -> dict[str, Sequence[object]]:
+    """The values of joints and loads by column, as they are given or as the file says."""
+    entry, joints = robot.file.statics, [joint.name for joint in robot.joints]
+    q = given.get("q") or {}
+    if isinstance(q, list):
+        columns = [list(column) for column in zip(*q, strict=True)] if isinstance(q[0], list) else q
+        q = dict(zip(robot.coordinates if len(columns) == robot.n else joints, columns, strict=True))
+    rows = {name: column for name, column in q.items() if isinstance(column, list)}
+    of_file = {name: values for name, values in entry.angles.items() if name not in q}
+    angles = rows or given.get("angles") or of_file
+    told = {f"angle.{name}": angles[name] for name in joints if name in angles}
+    silent = not {"forces", "moments"} & given.keys()
+    for word in ("forces", "moments"):
+        vectors = getattr(entry, word) if silent else given.get(word, ())
+        entries = zip(*vectors, strict=True)
+        told |= {f"{word[:-1]}.{axis}": values for axis, values in zip("xyz", entries, strict=False)}
+    return told
 
 
 def one_case(robot: Robot, cases: Sequence[Case]) -> list[str | Argument]:

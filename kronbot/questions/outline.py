@@ -20,7 +20,8 @@ class Outline:
     """Names of the numbers and texts of the summary, of arrays with their rows and columns, and of the series.
 
     An answer may lack some of them. ``usual`` is what is mostly asked for beside the numbers. ``complex`` arrays have
-    complex entries, those of ``stacks`` one a time; the series of a ``tabular`` answer are rows of a table.
+    complex entries, those of ``stacks`` one a time. Where the series are ``rows`` of a table these are the columns that
+    tell the rows apart.
     """
 
     numbers: Sequence[str] = ()
@@ -30,7 +31,7 @@ class Outline:
     usual: Sequence[str] = ()
     complex: Sequence[str] = ()
     stacks: Sequence[str] = ()
-    tabular: bool = False
+    rows: Sequence[str] | None = None
 
     def __or__(self, other: Outline) -> Outline:
         """What one or the other holds."""
@@ -40,7 +41,7 @@ class Outline:
             arrays[name] = _both(own[0], rows), None if columns is None else _both(own[1] or (), columns)
         parts = ("numbers", "texts", "series", "usual", "complex", "stacks")
         rest = {part: _both(getattr(self, part), getattr(other, part)) for part in parts}
-        return Outline(arrays=arrays, tabular=self.tabular or other.tabular, **rest)
+        return Outline(arrays=arrays, rows=other.rows if self.rows is None else self.rows, **rest)
 
 
 def _both(first: Iterable[str], second: Iterable[str]) -> list[str]:

@@ -26,7 +26,7 @@ from kronbot.questions.buckling import buckling
 from kronbot.questions.columns import REACTION, WRENCH, columns_of_statics, units_of
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_rows
-from kronbot.questions.load_cases import one_case
+from kronbot.questions.load_cases import one_case, telling
 from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline
 from kronbot.questions.result import Outcome, Result
@@ -289,7 +289,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
         numbers += ["buckling_factor", "buckling_beyond_small_deflections"]
         texts += ["buckling", "equilibrium"]
     arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
-    return Outline(numbers, texts, arrays, columns, columns, tabular=True)
+    return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given))
 
 
 def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:

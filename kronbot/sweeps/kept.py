@@ -149,13 +149,16 @@ def kept(
         for column in _columns(outline, text.strip(), question)
         if column.name not in taken
     }
+    spread = outline.rows is not None and any(c.whole and c.kind == "series" for c in columns.values())
+    if spread:
+        telling = [name for name in outline.rows or () if name not in taken]
+        columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns
     if not columns and not varied:
         raise UsageError("nothing is kept: name something, like ", Argument("keep", "'M[q1,q1]'"))
     if not columns:
         raise UsageError(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
         )
-    spread = outline.tabular and any(c.whole and c.kind == "series" for c in columns.values())
     return Kept(tuple(varied), tuple(columns.values()), spread, tuple(_followed(columns.values())) if pictured else ())
 
 

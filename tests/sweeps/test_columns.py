@@ -147,17 +147,42 @@ def test_series_are_reduced(arm):
 
 
 def test_cases_of_statics_are_rows_of_its_table(piedboeuf):
-    swept = piedboeuf.sweep("statics", {"theta": [0, 0.5]}, keep=["force.y", "tip.arm.y", "cases"])
+    swept = piedboeuf.sweep("statics", {"theta": [0, 0.5]}, keep=["tip.arm.y", "cases"])
     alone = piedboeuf.statics(q={"theta": 0.5})
     found = rows(swept)
     assert len(found) == 2 * alone.summary["cases"]
     mine = [row for row in found if row["case"] == 2]
     assert [row["tip.arm.y"] for row in mine] == alone["tip.arm.y"].tolist()
+    assert [row["force.y"] for row in mine] == alone["force.y"].tolist()
     assert {row["cases"] for row in mine} == {alone.summary["cases"]}
     # By default all columns, once: the varied one is not repeated.
     header = piedboeuf.sweep("statics", {"force.y": [1], "theta": [0]}).header
     assert header[:3] == ["case", "force.y", "theta"] and len(set(header)) == len(header)
     assert set(alone.series) <= set(header)
+
+
+@pytest.mark.parametrize(
+    ("over", "given", "telling"),
+    [
+        ("theta", {}, ["force.y"]),
+        ("EI", {}, ["angle.theta", "force.y"]),
+        ("force.y", {}, ["angle.theta"]),
+        ("force.y", {"q": [0.1]}, []),
+        ("force.y", {"q": [[0.1], [0.2]]}, ["angle.theta"]),
+        (
+            "EI",
+            {"q": {"theta": [0.1, 0.2]}, "moments": [[0, 0, 1], [0, 1, 2]]},
+            ["angle.theta", "moment.y", "moment.z"],
+        ),
+        ("EI", {"angles": {"theta": [0.1, 0.2]}, "forces": [[1, 0, 0]]}, ["angle.theta"]),
+        ("EI", {"forces": [1, 2, 3]}, []),
+    ],
+)
+def test_rows_of_a_case_are_told_apart(piedboeuf, over, given, telling):
+    """By what they differ in, whatever is kept."""
+    header = piedboeuf.sweep("statics", {over: [1]}, **given, keep="torque.theta").header
+    assert header == ["case", over, *telling, "torque.theta", "error"]
+    assert "angle.theta" not in piedboeuf.sweep("statics", {over: [1]}, **given, keep="max(torque.theta)").header
 
 
 def test_orders_have_the_columns_of_all_of_them(arm):
