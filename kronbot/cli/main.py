@@ -28,6 +28,7 @@ LONGEST = 600
 # Every command is in the module of its name, which is imported when it is asked for; its line in the help stands here.
 SECTIONS = {
     "Questions": {
+        "kinematics": "Where frames are and how they are turned: matrices, angles, quaternions; as formulas.",
         "jacobian": "Jacobians of translation and rotation of any frame, as numbers or formulas.",
         "hessian": "Hessians of any frame (Khang derivatives of the Jacobians), as numbers or formulas.",
         "dynamics": "Equations of motion: M, C, C*, dM/dq, g, K, D, tau, as numbers or formulas.",

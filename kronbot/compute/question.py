@@ -51,19 +51,19 @@ class Question:
 
     def at(self, *point: npt.ArrayLike) -> dict[str, NamedArray]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
-        return self._arrays(self._trace(*point), None)
+        return self.arrays(self._trace(*point), None)
 
     def each(self, *points: npt.NDArray[np.float64]) -> list[dict[str, NamedArray]]:
         """The quantities at many points, each input (N, size), point by point; with the values of a robot for each."""
         rows = self._trace.rows(*points)
         return [
-            self._arrays({name: values[i].copy() for name, values in rows.items()}, None) for i in range(len(points[0]))
+            self.arrays({name: values[i].copy() for name, values in rows.items()}, None) for i in range(len(points[0]))
         ]
 
     def at_rows(self, *points: npt.NDArray[np.float64]) -> dict[str, NamedArray]:
         """The quantities at many points, each input (N, size), as stacks with the axis ``case`` 1 ... N."""
         cases = list(range(1, len(points[0]) + 1))
-        return self._arrays(self._trace.rows(*points), ("case", cases))
+        return self.arrays(self._trace.rows(*points), ("case", cases))
 
     @property
     def symbols(self) -> dict[str, SX]:
@@ -86,9 +86,10 @@ class Question:
     def _trace(self) -> Trace:
         return Trace.of(self.traced, self.parameters)
 
-    def _arrays(
+    def arrays(
         self, values: Mapping[str, npt.NDArray[np.float64]], axis: tuple[str, Sequence[float]] | None
     ) -> dict[str, NamedArray]:
+        """Numbers of the quantities with their names and units, along an axis as stacks."""
         leading = () if axis is None else (len(axis[1]),)
         return {
             name: quantity.array(values[name].reshape(*leading, *quantity.shape), axis)

@@ -3,7 +3,9 @@
 from typing import Final, Literal, get_args
 
 Start = Literal["straight", "equilibrium"]
-Swept = Literal["check", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"]
+Swept = Literal[
+    "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
+]
 
 ORDERS: Final = ("0", "1", "2", "exact")
 AXES: Final = ("base", "body")

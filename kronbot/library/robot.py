@@ -181,6 +181,28 @@ class Robot:
         return check.survey(self.model)
 
     @answered
+    def kinematics(self, q: Values | None = None, *, frame: str | Sequence[str] = "endpoint") -> Posed | Result:
+        """Poses of frames, Tuan (71)-(72), at a point or at rows: ``pose``, a row a frame, and the matrices ``T``.
+
+        ``frame`` is a name as in :meth:`jacobian`, several of them, or "all": the endpoint and the tip frames of all
+        links; ``base-to:A,B`` is B seen from A. ``pose`` has the position x, y, z (m), the angles roll, pitch, yaw
+        (rad) of R = Rz(yaw) Ry(pitch) Rx(roll), and the unit quaternion qx, qy, qz, qw; ``T`` has a homogeneous matrix
+        (4 x 4) for each frame, one below the other. Raises UsageError for an unknown frame, ComputationError for the
+        centre of mass of a link without mass.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("stacker-numeric").kinematics(q=[1.0, 0.2, 0.3])
+        >>> answer["T"].shape
+        (4, 4)
+        """
+        from kronbot.compute import question
+        from kronbot.questions import kinematics
+
+        seen = kinematics.views(self.model, arguments.texts(frame, "frame"))
+        put = question.asked(self.model, ("kinematics", seen), lambda: kinematics.kinematics(self.model, seen))
+        return numbers(self.model, put, {"q": q}, asked=seen)
+
+    @answered
     def jacobian(
         self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
     ) -> Posed | Result:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
 from kronbot.errors import Argument, UsageError
+from kronbot.library import arguments
 from kronbot.library.answering import in_words
 from kronbot.library.values import indices_of, view
 from kronbot.model.robot import Robot
 from kronbot.questions import dynamics as lagrange
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
+from kronbot.questions import kinematics as poses
 from kronbot.questions import linearize as linearization
 from kronbot.questions.formulas import Writing, formulas
 from kronbot.questions.result import Result
@@ -29,6 +31,12 @@ class Symbolic:
 
     robot: Robot
     writing: Writing
+
+    @in_words
+    def kinematics(self, frame: str | Sequence[str] = "endpoint") -> Result:
+        """T (4 x 4 a frame, one below the other), Tuan (71)-(72)."""
+        seen = poses.views(self.robot, arguments.texts(frame, "frame"))
+        return closed_forms(self.robot, poses.kinematics(self.robot, seen), self.writing)
 
     @in_words
     def jacobian(self, frame: str = "endpoint", axes: str = "base") -> Result:

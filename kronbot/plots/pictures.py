@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kronbot.description.wording import shown_path
 from kronbot.errors import Argument, KronbotError, UsageError, said
-from kronbot.plots import jacobian, linearize, modes, simulate, statics, sweep
+from kronbot.plots import jacobian, kinematics, linearize, modes, simulate, statics, sweep
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
 from kronbot.system.saving import Target, publish
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 DRAWN: dict[str, Callable[[Result], Picture]] = {
+    "kinematics": kinematics.draw,
     "jacobian": jacobian.draw,
     "linearize": linearize.draw,
     "modes": modes.draw,

@@ -29,6 +29,11 @@ class FrameView:
     to: Frame
     body: bool
 
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        return f"base-to:{self.to.name},{self.of.name}" if self.to.way else self.of.name
+
     def motion(self, robot: Robot, q: SX) -> RelativeMotion | BodyMotion:
         """The motion in the axes asked for."""
         outer = relative_motion(robot, q, self.of, self.to)

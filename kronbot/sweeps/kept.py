@@ -234,7 +234,8 @@ def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator
         raise unknown(wanted, known, f"{called}answers of {question} hold no ", there="; there are")
     rows, columns = outline.arrays[entry[1]]
     sides = [rows] if columns is None else [rows, columns]
-    asked = [part.strip() for part in entry[2].split(",")]
+    parts = entry[2].split(",") if columns is None else entry[2].rsplit(",", 1)  # a row may be base-to:A,B
+    asked = [part.strip() for part in parts]
     if len(asked) != len(sides):
         form = f"{entry[1]}[{'ROW' if columns is None else 'ROW,COLUMN'}]"
         raise UsageError(f"{quote(inner)} should read {form}, like {entry[1]}[{','.join(side[0] for side in sides)}]")

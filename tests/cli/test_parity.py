@@ -28,6 +28,7 @@ WORDS = {option: argument for argument, option in _OPTIONS.items()} | {"symbolic
 ABOUT_ROBOT = [kronbot.load]
 FORMULAS = [Robot.symbolic]
 FUNCTIONS = {
+    "kinematics": [Robot.kinematics, *FORMULAS, Symbolic.kinematics, Result.plot],
     "jacobian": [Robot.jacobian, *FORMULAS, Symbolic.jacobian, Result.plot],
     "hessian": [Robot.hessian, *FORMULAS, Symbolic.hessian],
     "dynamics": [Robot.dynamics, *FORMULAS, Symbolic.dynamics],

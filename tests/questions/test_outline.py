@@ -10,6 +10,7 @@ from kronbot.errors import KronbotError
 
 ASKED = [
     ("check", {}),
+    ("kinematics", {"frame": "all"}),
     ("jacobian", {"qd": {}}),
     ("hessian", {"qdd": {}, "axes": "body"}),
     ("dynamics", {}),
@@ -51,5 +52,10 @@ def test_answers_hold_nothing_else(name):
             assert (word in told.complex) == (array.values.dtype.kind == "c"), (question, word)
             assert (word in told.stacks) == (array.axis is not None), (question, word)
         assert list(answer.series) == list(told.series)
-        labels = {f"{word}[{row}]" for word, array in answer.arrays.items() for row in array.rows}
+        labels = {
+            f"{word}[{row}{column and ','}{column}]"
+            for word, array in answer.arrays.items()
+            for row in array.rows
+            for column in array.columns or [""]
+        }
         assert "lock" in given or set(told.usual) <= labels | set(told.series)

@@ -44,6 +44,7 @@ Examples:
 """
 _EXAMPLES = {
     "check": ["canadarm --over EI=5e4:2e5:25 --keep total_mass,first_frequency_locked"],
+    "kinematics": ["canadarm --frame upper --over q1=-pi:pi:73 --keep 'pose[upper,x],pose[upper,y]'"],
     "jacobian": ["canadarm --over q2=-pi/2:pi/2:31 --over q3=-pi/2:pi/2:31 --keep manipulability --plot map.png"],
     "hessian": ["canadarm --over q2=0:pi/2:10 --keep 'max(abs(H_T))'"],
     "dynamics": ["puma560 --over q2=-pi:pi:73 --keep 'M[q1,q1],g[q2]' --format csv"],

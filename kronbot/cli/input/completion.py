@@ -161,6 +161,12 @@ def frame(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
 
 
 @_safely
+def frames(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """The same, or ``all``."""
+    return _items(["all"], incomplete) + frame(ctx, param, incomplete)
+
+
+@_safely
 def parameter(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """``NAME=VALUE``: a parameter of the file, with the value that it has there."""
     held = _robot(ctx).parameters

@@ -1,4 +1,4 @@
-"""Rotation vectors (rad) of numeric rotation matrices."""
+"""Numeric rotation matrices as rotation vectors (rad), unit quaternions, and angles of roll, pitch and yaw."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from kronbot.floats import Array
 # Below this a rotation has no axis of its own: it is whole turns about the axis before it.
 AXIS = 1e-7
 TURNS = np.arange(-8, 9)
+# Cosine of a pitch below which roll and yaw turn about one axis: what tells them apart is rounding.
+LOCK = 1e-12
 
 
 def along(R: Array) -> Array:
@@ -18,7 +20,7 @@ def along(R: Array) -> Array:
     They may grow beyond pi: a beam that is bent into a full circle has turned by 2 pi at its tip, not by 0. Between
     neighbours the change must be under pi.
     """
-    principals = _principal(R)
+    principals = rotation_vectors(R)
     if (_size(np.diff(principals, axis=-2)) < np.pi).all() and (_size(principals[..., 0, :]) < np.pi).all():
         return principals
     vectors = np.empty_like(principals)
@@ -34,16 +36,24 @@ def along(R: Array) -> Array:
     return vectors
 
 
-def _principal(R: Array) -> Array:
-    """Rotation vectors (..., 3) of at most pi, by the largest component of the unit quaternion (Shepperd 1978).
+def rotation_vectors(R: Array) -> Array:
+    """Rotation vectors (..., 3) of at most pi of matrices (..., 3, 3)."""
+    row = quaternions(R)
+    sine = _size(row[..., :3])[..., None]
+    angle = 2 * np.arctan2(sine, row[..., 3:])
+    return np.asarray(angle / np.where(sine > 0, sine, 1.0) * row[..., :3])
 
-    Here, since SciPy's take half a second to import.
+
+def quaternions(R: Array) -> Array:
+    """Unit quaternions (..., 4) as x, y, z, w with w >= 0, by the largest component (Shepperd 1978).
+
+    Here, since SciPy's rotations take half a second to import.
     """
     if not np.isfinite(R).all():
         raise ComputationError("deflections are so large that numbers overflow")
     diagonal, trace = np.diagonal(R, axis1=-2, axis2=-1), np.trace(R, axis1=-2, axis2=-1)[..., None]
     skew = np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)
-    quarters = np.empty((*R.shape[:-2], 4, 4))  # row i: 4 q_i times the quaternion (x, y, z, w)
+    quarters = np.empty((*R.shape[:-2], 4, 4))  # row i: 4 q_i times the quaternion
     quarters[..., :3, :3] = R + R.swapaxes(-2, -1)
     quarters[..., range(3), range(3)] = 1 - trace + 2 * diagonal
     quarters[..., :3, 3] = quarters[..., 3, :3] = skew
@@ -51,9 +61,19 @@ def _principal(R: Array) -> Array:
     largest = np.diagonal(quarters, axis1=-2, axis2=-1).argmax(axis=-1)
     row = np.take_along_axis(quarters, largest[..., None, None], axis=-2)[..., 0, :]
     row = np.where(row[..., 3:] < 0, -row, row)
-    sine = _size(row[..., :3])[..., None]
-    angle = 2 * np.arctan2(sine, row[..., 3:])
-    return np.asarray(angle / np.where(sine > 0, sine, 1.0) * row[..., :3])
+    return np.asarray(row / _size(row)[..., None])
+
+
+def roll_pitch_yaw(R: Array) -> Array:
+    """Angles (..., 3) with R = Rz(yaw) Ry(pitch) Rx(roll), pitch from -pi/2 to pi/2; roll is 0 where it has no axis.
+
+    The yaw is that which belongs to the roll, so that the three make R again to rounding also near a pitch of pi/2.
+    """
+    upright = np.hypot(R[..., 2, 1], R[..., 2, 2])
+    roll = np.where(upright < LOCK, 0.0, np.arctan2(R[..., 2, 1], R[..., 2, 2]))
+    c, s = np.cos(roll), np.sin(roll)
+    yaw = np.arctan2(s * R[..., 0, 2] - c * R[..., 0, 1], c * R[..., 1, 1] - s * R[..., 1, 2])
+    return np.stack([roll, np.arctan2(-R[..., 2, 0], upright), yaw], axis=-1)
 
 
 def _size(vectors: Array) -> Array:

@@ -1,0 +1,47 @@
+"""The picture of poses: what stands in it is read back from its figure."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import kronbot
+from kronbot.plots import kinematics
+
+POSTURE = [0.3, 0.5, 0.2, -0.7, 0.4, 1.1]
+
+
+def drawn_axes(axis):
+    """The lines of frames' axes (2, 2), by colour."""
+    colours = [colour for colour, _ in kinematics.AXES]
+    found = {colour: [] for colour in colours}
+    for line in axis.lines:
+        if line.get_color() in found and len(line.get_xdata()) == 2:
+            found[line.get_color()].append(np.array(line.get_xydata()))
+    return list(found.values())
+
+
+@pytest.mark.parametrize("frames", ["link3", ["link3", "link6"], "base-to:link2,link6"])
+def test_axes_of_frames_stand_where_they_are(frames):
+    """Each begins at the origin and points along its axis, seen from both sides; relative frames stand there, too."""
+    robot = kronbot.load("puma560")
+    figure = robot.kinematics(POSTURE, frame=frames).plot()
+    there = ["link6"] if frames == "base-to:link2,link6" else frames
+    T = robot.kinematics(POSTURE, frame=there)["T"].reshape(-1, 4, 4)
+    for axis in figure.axes:
+        plane = ["xyz".index(text()[0]) for text in (axis.get_xlabel, axis.get_ylabel)]
+        factor = 1e3 if axis.get_xlabel().endswith("[mm]") else 1.0
+        for k, lines in enumerate(drawn_axes(axis)):
+            assert len(lines) == len(T)
+            for line, matrix in zip(lines, T, strict=True):
+                start, end = line / factor
+                np.testing.assert_allclose(start, matrix[plane, 3], rtol=0, atol=1e-12)
+                length = (end - start) @ matrix[plane, k] / (matrix[plane, k] @ matrix[plane, k])
+                np.testing.assert_allclose(end - start, length * matrix[plane, k], rtol=0, atol=1e-12)
+                assert length > 0.01
+    assert len(figure.axes) == 2
+    assert figure.get_suptitle() == f"kinematics puma560, order 2: {name(frames)}"
+
+
+def name(frames):
+    return frames if isinstance(frames, str) else f"{len(frames)} frames"
