@@ -497,6 +497,51 @@ def test_errors_are_near_what_rounding_does_where_pieces_swing_and_inertia_is_un
     assert (found.errors <= 1e-10 * np.abs(found.values)).all() and found.word == "unstable"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_decays_keeps_its_digits_beside_what_stays(seed):
+    """Constant coefficients, damped beyond critical: multipliers exp(s T) from 1 to 1e-40, s by 60 digits."""
+    rng = np.random.default_rng(seed)
+    n = 2 + seed % 2
+    Q, S = np.linalg.qr(rng.standard_normal((2, n, n)))[0]
+    M = Q @ np.diag(10.0 ** rng.uniform(-1, 1, n)) @ Q.T
+    K = S @ np.diag(10.0 ** rng.uniform(-2, 2, n)) @ S.T
+    D = 3 * (Q + S) @ (Q + S).T + rng.uniform(1, 9) * K
+    M, K, D = ((A + A.T) / 2 for A in (M, K, D))
+    with mpmath.workdps(60):
+        A = mpmath.zeros(2 * n)
+        A[:n, n:] = mpmath.eye(n)
+        A[n:, :n], A[n:, n:] = (-mpmath.inverse(mpmath.matrix(M)) * mpmath.matrix(B) for B in (K, D))
+        poles = mpmath.eig(A, left=False, right=False)
+        period = float(-90 / min(mpmath.re(s) for s in poles))
+        exact = np.array([complex(mpmath.exp(s * period)) for s in poles])
+
+    def coefficients(times):
+        return tuple(np.repeat(B[None], len(times), axis=0) for B in (M, D, K))
+
+    found = _multipliers(monodromy(coefficients, last_digits(coefficients), period, [], lambda share: None))
+    nearest = np.abs(np.log(found.values[:, None] / exact)).argmin(axis=1)
+    assert sorted(nearest) == list(range(2 * n))
+    assert (np.abs(found.values - exact[nearest]) <= found.errors).all()
+    assert (found.errors <= 1e-8 * np.abs(found.values)).all()
+    assert np.abs(exact).min() < 1e-38
+
+
+@pytest.mark.parametrize("damping", [1e5, 1e7])
+def test_what_decays_beyond_all_numbers_is_zero_within_its_error(damping):
+    """exp(-1e5) is no number; what is slow beside it keeps its digits."""
+    M, D, K = np.eye(2), np.diag([damping, 0.1]) + 3 * (1 - np.eye(2)), np.array([[2.0, 1.0], [1.0, 3.0]])
+
+    def coefficients(times):
+        return tuple(np.repeat(B[None], len(times), axis=0) for B in (M, D, K))
+
+    found = _multipliers(monodromy(coefficients, last_digits(coefficients), 1.0, [], lambda share: None))
+    poles = np.linalg.eigvals(np.block([[np.zeros((2, 2)), M], [-K, -D]]))
+    slow = np.exp(poles[np.abs(poles).argsort()][:3])
+    assert np.abs(np.subtract.outer(found.values[:3], slow)).min(axis=1).max() < 1e-7
+    assert 0 < found.errors[3] < 1e-200 and np.abs(found.values[3]) <= found.errors[3]
+    assert found.word == "asymptotically stable"
+
+
 def test_the_edge_of_a_tongue_is_undecided():
     """There two multipliers meet at -1 with one eigenvector: deviations grow or stay by what no digit tells."""
     for q in (0.1, 0.3):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,10 @@ from kronbot.mechanics.linear.monodromy import EPS, Monodromy
 
 Complex = npt.NDArray[np.complex128]
 
-# Pieces are multiplied as long as the product grows no further than this.
-GROWTH = 100.0
+# Multipliers are sought together whose sizes are within this; sweeps that part others.
+ALIKE, SWEEPS = 100.0, 60
+# Of what a piece leaves nothing it leaves so much, that vectors be numbers.
+FAINT = 1e-150
 # The motion conserves its skew form to this share where it is undamped; and eigenvectors count as a basis, and the
 # form as definite on it, beyond this.
 CONSERVED, DEFINITE = 1e-7, 1e-5
@@ -41,33 +43,29 @@ class Multipliers:
 def multipliers(product: Monodromy) -> Multipliers:
     """Eigenvalues of the monodromy matrix, with errors to first order in those of its pieces.
 
-    They are powers of the eigenvalues of the cyclic matrix of a few factors, which keeps the digits of small ones
-    beside large ones. Each has an error of its own, by its left and right vectors. Raises ComputationError where one is
-    beyond 1e300.
+    Each is a product of Rayleigh quotients, one a piece, and has an error of its own, by its left and right vectors:
+    what decays keeps its digits beside what grows. Raises ComputationError where one is beyond 1e300.
     """
-    from scipy.linalg import eig
-
     size, known = len(product.pieces[0]), product.at_one
     if not size:  # every deviation stays as it is, or grows like t
         return Multipliers(np.ones(known, dtype=complex), np.zeros(known), known, "stable", None)
-    ends = _ends(product.pieces)
-    count = len(ends) - 1
-    cyclic = np.zeros((count * size, count * size))
-    for k, (start, end) in enumerate(pairwise(ends)):
-        after = (k + 1) % count
-        within = reduce(lambda before, piece: piece @ before, product.pieces[start:end])
-        cyclic[after * size : (after + 1) * size, k * size : (k + 1) * size] = within
-    roots, left, right = eig(cyclic, left=True, right=True)
-    roots, left, right = (part[..., _one_of_each(roots, count, size)] for part in (roots, left, right))
-    if count * np.log(max(float(np.abs(roots).max(initial=0.0)), 1.0)) > np.log(LARGEST):
+    pieces = np.array(product.pieces)
+    right, left, missed = _vectors(pieces)
+    quotients = np.einsum("kij,kjl,kli->ki", left[1:], pieces, right[:-1])
+    wrong = np.array(product.errors) + size * EPS * np.abs(pieces)
+    wrong[-1] += np.abs(missed)
+    moved = np.einsum("kij,kjl,kli->ki", np.abs(left[1:]), wrong, np.abs(right[:-1]))
+    lengths = np.maximum(np.abs(quotients), TINY)
+    length = np.log(lengths).sum(axis=0)
+    if length.max() > math.log(LARGEST):
         raise ComputationError("deviations grow by more than 1e300 a period: unstable beyond all numbers")
-    left, right = (part.reshape(count, size, -1) for part in (left, right))
-    roots, moved = _quotients(product, ends, left, right)
-    values, lengths = roots**count, np.maximum(np.abs(roots), TINY)
-    errors = lengths**count * np.expm1(count * np.log1p(moved / lengths))
-    # Powers of a root that stands for a real one: no other is nearer to its conjugate.
-    real = np.abs(values[:, None] - values.conj()).argmin(axis=1) == np.arange(size)
-    values = values.real + 1j * np.where(real & (np.abs(values.imag) <= errors), 0.0, values.imag) + 0.0
+    wider = np.log1p(moved / lengths).sum(axis=0) + EPS * (len(pieces) + np.abs(length))
+    values = np.exp(length + 1j * np.angle(quotients).sum(axis=0))
+    errors = np.exp(np.minimum(length + wider, math.log(LARGEST))) * -np.expm1(-wider)
+    errors = np.maximum(errors, TINY)  # of what is less than any number
+    # Those of a real matrix: no other is nearer to the conjugate of a real one.
+    other = np.abs(values[:, None] - values.conj()).argmin(axis=1)
+    values = np.where(other[other] == np.arange(size), (values + values[other].conj()) / 2, values) + 0.0
     word = _word(values, errors, right[0], product)
     largest = float(np.abs(values).max())
     values = np.concatenate([values, np.ones(known, dtype=complex)])
@@ -76,50 +74,90 @@ def multipliers(product: Monodromy) -> Multipliers:
     return Multipliers(values[order], errors[order], known, word, largest)
 
 
-def _ends(pieces: Sequence[Array]) -> list[int]:
-    """Ends of factors, as few as have products that grow no further than GROWTH."""
-    ends, product = [0], np.eye(len(pieces[0]))
-    for k, piece in enumerate(pieces):
-        product = piece @ product
-        if k > ends[-1] and np.linalg.norm(product, 2) > GROWTH:
-            ends.append(k)
-            product = piece
-    return [*ends, len(pieces)]
+def _vectors(pieces: Array) -> tuple[Complex, Complex, Complex]:
+    """Right vectors (k + 1, m, m), columns, and left ones, rows, with left right = 1, where the k pieces begin and end.
 
-
-def _quotients(product: Monodromy, ends: Sequence[int], left: Complex, right: Complex) -> tuple[Complex, Array]:
-    """Rayleigh quotients (m,), roots of the multipliers, and what the errors of the pieces move them by.
-
-    Vectors (factors, m, m) of the cyclic matrix are carried through the pieces of each factor, right ones on, left ones
-    back: what decays within a factor keeps its digits.
+    They are those of pieces of which the last is off by the third matrix. Columns of the periodic Schur form are taken
+    from the end of the period to its start, where what else a vector is made of decays beside it.
     """
-    size, met, moved = len(right[0]), np.zeros(right.shape[2], dtype=complex), np.zeros(right.shape[2])
-    for k, (start, end) in enumerate(pairwise(ends)):
-        pieces, errors = product.pieces[start:end], product.errors[start:end]
-        befores = [*accumulate(pieces, lambda x, P: P @ x, initial=right[k])]
-        afters = [*accumulate(pieces[:0:-1], lambda y, P: P.T @ y, initial=left[(k + 1) % len(right)])][::-1]
-        met += (afters[-1].conj() * befores[-1]).sum(axis=0)
-        for P, E, x, y in zip(pieces, errors, befores, afters, strict=False):
-            moved += (np.abs(y) * ((E + size * EPS * np.abs(P)) @ np.abs(x))).sum(axis=0)
-    own = (left.conj() * right).sum(axis=(0, 1))
-    own[np.abs(own) < EPS] = EPS
-    return np.asarray(met / own), moved / np.abs(own)
+    bases, triangles, missed = _schur_form(pieces)
+    size = pieces.shape[1]
+    own = np.diagonal(triangles, axis1=1, axis2=2)
+    ratios = np.triu(own[:, None, :] / own[:, :, None])
+    inverses = np.linalg.inv(triangles / own[:, :, None])
+    taken = np.repeat(np.eye(size, dtype=complex)[None], size, axis=0)
+    for ratio, inverse in zip(ratios[::-1], inverses[::-1], strict=True):
+        taken = inverse @ (ratio.T[:, :, None] * taken)
+    ends = np.eye(size, dtype=complex)
+    for i in range(1, size):
+        ends[:i, i] = _fixed(taken[i, :i, :i], taken[i, :i, i])
+    columns = [ends]
+    for ratio, inverse in zip(ratios[:0:-1], inverses[:0:-1], strict=True):
+        columns.append(np.triu(inverse @ (ratio * columns[-1]), 1) + np.eye(size))
+    columns = [*columns, ends][::-1]
+    lengths = np.linalg.norm(columns, axis=1)
+    right = bases @ (columns / lengths[:, None])
+    left = lengths[:, :, None] * np.linalg.inv(columns) @ bases.conj().swapaxes(1, 2)
+    return right, left, missed
 
 
-def _one_of_each(roots: Complex, count: int, size: int) -> npt.NDArray[np.intp]:
-    """Places of the roots in one of ``count`` equal sectors, with its sides where there are no roots."""
-    if count == 1:
-        return np.arange(len(roots))
-    sector = 2 * np.pi / count
-    angles = np.angle(roots)
-    spread = np.sort(angles % sector)
-    gaps = np.diff(np.append(spread, spread[0] + sector))
-    side = spread[int(gaps.argmax())] + gaps.max() / 2
-    inside = np.flatnonzero((angles - side) % (2 * np.pi) < sector)
-    # Roots at zero have no angle: those that the sector holds too many or too few of are the smallest ones.
-    rest = np.setdiff1d(np.arange(len(roots)), inside)
-    rest = rest[np.argsort(np.abs(roots[rest]))]
-    return np.concatenate([inside[np.argsort(-np.abs(roots[inside]))], rest])[:size]
+def _fixed(A: Complex, b: Complex) -> Complex:
+    """x = A x + b of a triangle A. Where an entry of its diagonal is 1, x is as large as rounding leaves open."""
+    x = b.copy()
+    for j in reversed(range(len(b))):
+        pivot = 1 - A[j, j]
+        x[j] /= pivot if abs(pivot) > EPS else EPS
+        x[:j] += A[:j, j] * x[j]
+    return x
+
+
+def _schur_form(pieces: Array) -> tuple[Complex, Complex, Complex]:
+    """Unitary bases Q (k + 1, m, m), the last the first, and triangles R (k, m, m): P Q_before = Q_after R.
+
+    Third, what the last piece P is off by. Sweeps of orthogonal iteration part multipliers of unlike sizes, Schur
+    vectors of their products those of groups that are alike.
+    """
+    from scipy.linalg import schur
+
+    size = pieces.shape[1]
+    start = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
+    for _ in range(SWEEPS):
+        bases, triangles = _swept(pieces, start)
+        closing = start.T @ bases[-1]
+        logs = np.log(np.abs(np.diagonal(triangles, axis1=1, axis2=2)))
+        groups = _apart(closing)
+        if all(np.ptp(logs[:, group].sum(axis=0)) < math.log(ALIKE) for group in groups):
+            break
+        start = bases[-1]
+    start = bases[0].astype(complex)
+    for group in groups:
+        product = closing[group, group]
+        for triangle, scale in zip(triangles[::-1], np.exp(-logs[::-1, group].mean(axis=1)), strict=True):
+            product = product @ (scale * triangle[group, group])
+        start[:, group] = start[:, group] @ schur(product, output="complex")[1]
+    bases, triangles = _swept(pieces, start)
+    last = start.conj().T @ bases[-1] @ triangles[-1]
+    triangles[-1], bases[-1] = np.triu(last), start
+    return bases, triangles, start @ np.tril(last, -1) @ bases[-2].conj().T
+
+
+def _swept(pieces: Array, start: Complex) -> tuple[Complex, Complex]:
+    """Bases and triangles from piece to piece."""
+    bases, triangles = [start], []
+    for piece in pieces:
+        after, triangle = np.linalg.qr(piece @ bases[-1])
+        places = np.flatnonzero(np.abs(np.diagonal(triangle)) < FAINT)
+        triangle[places, places] = FAINT
+        bases.append(after)
+        triangles.append(triangle)
+    return np.array(bases), np.array(triangles)
+
+
+def _apart(closing: Array) -> list[slice]:
+    """Groups of columns that a sweep takes into themselves."""
+    size = len(closing)
+    ends = [i for i in range(1, size) if np.linalg.norm(closing[i:, :i]) <= 8 * size * EPS]
+    return [slice(*each) for each in pairwise([0, *ends, size])]
 
 
 def _word(values: Complex, errors: Array, vectors: Complex, product: Monodromy) -> str:
