@@ -598,10 +598,11 @@ class Robot:
         distribution (``"normal(1e5, 1e4)"``, uniform, lognormal, triangular) with ``sample`` draws. They multiply, the
         first slowest; ``cases`` are columns of values that go together. ``keep`` names columns: ``"M[q1,q2]"``,
         ``"frequencies_free[1:6]"``, ``"max(abs(tip.arm.y))"``; by default the numbers of the summary. ``options`` are
-        those of the question. With ``indices`` Sobol indices of the draws. With ``output`` (.csv, .json, .npz) a
-        journal beside it lets ``resume`` go on; the file appears whole. Cases that fail are rows with an error;
-        ``strict`` raises ComputationError at the end. With ``plot`` mode shapes are kept beside, by which the picture
-        follows frequencies. Raises UsageError at once for names, grammar and too many cases.
+        those of the question. With ``indices`` Sobol indices of the draws. With ``output`` (.csv, .json, .npz;
+        ``runs/`` is a folder with a .npz a case, ``runs/.json`` one of .json files) a journal beside it lets ``resume``
+        go on; it appears whole. Cases that fail are rows with an error; ``strict`` raises ComputationError at the end.
+        With ``plot`` mode shapes are kept beside, by which the picture follows frequencies. Raises UsageError at once
+        for names, grammar and too many cases.
 
         >>> import kronbot
         >>> posture = kronbot.load("canadarm").sweep("modes", over={"q2": "-pi/2:pi/2:181"})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -29,7 +27,7 @@ from kronbot.sweeps import kept as columns
 from kronbot.sweeps.driver import Driver, in_order
 from kronbot.sweeps.engines.interface import Engine
 from kronbot.sweeps.place import Place
-from kronbot.sweeps.work import Done, Parcel, Subject, Task, versions
+from kronbot.sweeps.work import Done, Parcel, Subject, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,11 +105,7 @@ class Sweep:
         With a file they come when all cases are computed. Raises Interrupted at Ctrl-C, with a word on how to go on.
         """
         count = failed = 0
-        coming = (
-            in_order(self._computed())
-            if self.place is None
-            else self.place.written(self.key, self.task.kept, self._computed)
-        )
+        coming = in_order(self._computed()) if self.place is None else self.place.written(self.task, self._computed)
         try:
             for done in coming:
                 count, failed = done.stop, failed + done.failed
@@ -137,30 +131,13 @@ class Sweep:
         """
         if self.place is None or not self.place.resume:
             return False
-        task, ends = self.task, (0, len(self) - 1)
-        return self.place.holds(self.key, task.kept, lambda: tuple(task.done(each, each + 1) for each in ends))
+        return self.place.holds(self.task)
 
     def _computed(self, spans: Iterable[tuple[int, int]] = ()) -> Iterator[Done]:
         """Chunks as they come, but for those that are there."""
         progress = plain_arguments.progress(self.progress)
         with self.hands.engine(Parcel.of(self.task), len(self)) as engine:
             yield from Driver(self.task, engine, spans, progress).chunks()
-
-    @property
-    def key(self) -> dict[str, object]:
-        """What tells this sweep from others, part by part: not who computes it, nor where it is written."""
-        robot, task = self.robot.model, self.task
-        told = robot.description
-        tables = sorted((name, table.text) for name, table in told.tables.items())
-        content = [told.source.text, told.motion, tables, sorted(told.overrides.items()), robot.order]
-        return {
-            "robot": hashlib.sha256(json.dumps(content).encode()).hexdigest(),
-            "question": task.question,
-            "options": dict(task.arguments),
-            "cases": task.cases.key,
-            "columns": [*task.kept.header, *(column.name for column in task.kept.unseen)],
-            "versions": versions(),
-        }
 
     def result(self) -> Result:
         """The whole table as an answer: a column of the series each, None where a case has no value."""
@@ -331,10 +308,11 @@ def sweep(
     _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
     possible = {name: (value,) for name, value in first.items()} | options
     wanted = None if keep is None else columns.listed(_names(keep, "keep"))
-    kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured)
-    if place is not None:
-        place.demand_format(kept)
+    apart = place is not None and place.form.apart
+    kept = columns.kept(robot.model, asked, possible, made.names, wanted, pictured, apart)
     task = Task(robot, asked, prepared, made, meant, kept)
+    if place is not None:
+        place.form.demand_room(task)
     return Sweep(robot, task, hands, place, strict, progress)
 
 

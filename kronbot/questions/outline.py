@@ -33,6 +33,11 @@ class Outline:
     stacks: Sequence[str] = ()
     rows: Sequence[str] | None = None
 
+    @property
+    def all(self) -> Sequence[str]:
+        """All names."""
+        return [*self.numbers, *self.texts, *self.arrays, *self.series]
+
     def __or__(self, other: Outline) -> Outline:
         """What one or the other holds."""
         arrays = dict(self.arrays)

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.sweeps.journal import Key
-from kronbot.sweeps.kept import ERROR, Kept
-from kronbot.sweeps.output import rows
-from kronbot.sweeps.work import Done
+from kronbot.sweeps.kept import ERROR
+from kronbot.sweeps.output import Chunks, File, rows
+from kronbot.sweeps.work import Task
 
 # The entry that says what sweep this is.
 KEY = "sweep.json"
@@ -78,48 +77,65 @@ def _kind(value: npt.NDArray[Any]) -> str:
     return "?" if value.dtype.kind == "b" else value.dtype.kind
 
 
-def pieces(kept: Kept, key: Key, chunks: Callable[[], Iterable[Done]]) -> Iterator[bytes]:
-    """The file, piece by piece; what ``chunks`` gives is read twice."""
-    names = kept.header
-    forms = [_Form("U" if name == ERROR else "?") for name in names]
-    for done in chunks():
-        for form, cells in zip(forms, zip(*rows(done), strict=True), strict=False):
-            form.widen(cells)
-    # Blocks of all columns as the chunks come, found again column by column.
-    places: list[list[tuple[int, int]]] = [[] for _ in names]
-    with TemporaryFile() as blocks:
-        count = 0
+class Archive(File):
+    """An entry a column, and one that says what sweep this is."""
+
+    def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
+        """The file; what is in memory is a chunk."""
+        names = task.kept.header
+        forms = [_Form("U" if name == ERROR else "?") for name in names]
         for done in chunks():
-            table = rows(done)
-            count += len(table)
-            for form, place, cells in zip(forms, places, zip(*table, strict=True), strict=False):
-                content = form.array(cells).tobytes()
-                place.append((blocks.tell(), len(content)))
-                blocks.write(content)
-        sink = _Sink()
-        with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-            for name, form, place in zip(names, forms, places, strict=True):
-                # An entry has no time stamp.
-                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
-                    head = {"descr": form.dtype.str, "fortran_order": False, "shape": (count, *form.shape)}
-                    np.lib.format.write_array_header_2_0(entry, head)
-                    for start, length in place:
-                        blocks.seek(start)
-                        entry.write(blocks.read(length))
-                        yield sink.taken()
-            with archive.open(zipfile.ZipInfo(f"{KEY}.npy"), "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.array(json.dumps(key)), allow_pickle=False)
-    yield sink.taken()
+            for form, cells in zip(forms, zip(*rows(done), strict=True), strict=False):
+                form.widen(cells)
+        # Blocks of all columns as the chunks come, found again column by column.
+        places: list[list[tuple[int, int]]] = [[] for _ in names]
+        with TemporaryFile() as blocks:
+            count = 0
+            for done in chunks():
+                table = rows(done)
+                count += len(table)
+                for form, place, cells in zip(forms, places, zip(*table, strict=True), strict=False):
+                    content = form.array(cells).tobytes()
+                    place.append((blocks.tell(), len(content)))
+                    blocks.write(content)
+            sink = _Sink()
+            with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+                for name, form, place in zip(names, forms, places, strict=True):
+                    with _entry(archive, name) as entry:
+                        head = {"descr": form.dtype.str, "fortran_order": False, "shape": (count, *form.shape)}
+                        np.lib.format.write_array_header_2_0(entry, head)
+                        for start, length in place:
+                            blocks.seek(start)
+                            entry.write(blocks.read(length))
+                            yield sink.taken()
+                with _entry(archive, KEY) as entry:
+                    np.lib.format.write_array(entry, np.array(json.dumps(task.key)), allow_pickle=False)
+        yield sink.taken()
+
+    def same(self, file: BinaryIO, task: Task) -> bool:
+        """As its own entry says."""
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                known: object = json.loads(str(archive[KEY]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return False
+        return bool(known == task.key)
 
 
-def holds(file: Any, key: Key) -> bool:
-    """Whether an archive is that of this sweep."""
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            known: object = json.loads(str(archive[KEY]))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return False
-    return bool(known == json.loads(json.dumps(key)))
+def packed(cells: Mapping[str, Any]) -> bytes:
+    """An archive of one case: an array each, nothing where there is none."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        for name, cell in cells.items():
+            if cell is not None:
+                with _entry(archive, name) as entry:
+                    np.lib.format.write_array(entry, _value(cell), allow_pickle=False)
+    return sink.taken()
+
+
+def _entry(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """An entry to be written, which has no time stamp."""
+    return archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True)
 
 
 class _Sink:

@@ -95,8 +95,7 @@ class Journal:
 
     @staticmethod
     def _demand_same(known: Key, key: Key, place: str) -> None:
-        wanted = json.loads(json.dumps(key))
-        if different := [part for part in wanted if known.get(part) != wanted[part]]:
+        if different := [part for part in key if known.get(part) != key[part]]:
             told = f"{place} is that of another sweep, with other {' and '.join(different)}: "
             raise UsageError(told, Argument("overwrite"), " without ", Argument("resume"), " begins afresh")
 

@@ -133,8 +133,9 @@ def kept(
     varied: Sequence[str],
     asked: Iterable[str] | None,
     pictured: bool = False,
+    apart: bool = False,
 ) -> Kept:
-    """The columns asked for, by default those that are mostly asked for.
+    """The columns asked for, by default those that are mostly asked for, or all of cases that are written ``apart``.
 
     ``possible`` are the values that each argument may have; for a sweep that is ``pictured`` shapes are kept unseen.
     Raises UsageError for what no answer holds, with what may have been meant, and for nothing at all.
@@ -142,14 +143,14 @@ def kept(
     outline = _outline(robot, question, possible)
     taken = {CASE, ERROR, *varied}
     if asked is None:
-        asked = [*outline.numbers, *outline.usual]
+        asked = outline.all if apart else [*outline.numbers, *outline.usual]
     columns = {
         column.name: column
         for text in asked
         for column in _columns(outline, text.strip(), question)
         if column.name not in taken
     }
-    spread = outline.rows is not None and any(c.whole and c.kind == "series" for c in columns.values())
+    spread = outline.rows is not None and not apart and any(c.whole and c.kind == "series" for c in columns.values())
     if spread:
         telling = [name for name in outline.rows or () if name not in taken]
         columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns

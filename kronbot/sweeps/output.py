@@ -5,78 +5,143 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, NamedTuple, Protocol
 
-from kronbot.description.wording import quote
-from kronbot.errors import Argument, UsageError
-from kronbot.sweeps.kept import Kept
-from kronbot.sweeps.work import Done, line
+from kronbot.errors import UsageError
+from kronbot.sweeps.work import Done, Task, line
+from kronbot.system.saving import Target, publish
 
-SUFFIXES = (".csv", ".json", ".npz")
-
-
-def demand_format(name: str, kept: Kept) -> str:
-    """The suffix, which decides the format. Raises UsageError for another one, and where it cannot hold all."""
-    suffix = PurePath(name).suffix
-    if suffix not in SUFFIXES:
-        raise UsageError(Argument("output", quote(name)), f": the suffix must be one of {', '.join(SUFFIXES)}")
-    if suffix == ".csv" and kept.whole:
-        one = kept.whole[0]
-        raise UsageError(f"{one} is no single number: a .csv takes an entry of it, max({one}) or the like, .npz all")
-    return suffix
+# What there is, in the order of the cases, as often as somebody asks.
+Chunks = Callable[[], Iterable[Done]]
 
 
-def pieces(suffix: str, kept: Kept, chunks: Iterable[Done]) -> Iterator[bytes]:
-    """The file, piece by piece."""
-    if suffix == ".csv":
-        return as_csv(kept, chunks)
-    return as_json(kept, chunks)
+class Obstacle(NamedTuple):
+    """What stands at the place of an output, and whether it may be replaced by who wishes that."""
+
+    what: str
+    replaceable: bool = True
 
 
-def as_csv(kept: Kept, chunks: Iterable[Done]) -> Iterator[bytes]:
+class Form(Protocol):
+    """How a sweep is written: as a file of some format, or as a folder."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether every case is written by itself, with all that its answer holds."""
+
+    def demand_room(self, task: Task) -> None:
+        """Raise UsageError where there is no room for what is kept."""
+
+    def obstacle(self, target: Target) -> Obstacle | None:
+        """What stands at the place."""
+
+    def save(self, target: Target, task: Task, chunks: Chunks) -> None:
+        """Have it there, whole or not at all. Raises OSError."""
+
+    def holds(self, target: Target, task: Task) -> bool:
+        """Whether what stands there is all of this sweep."""
+
+
+class File:
+    """What files of all formats have in common; ``foot`` is how they end."""
+
+    apart = False
+    foot = b""
+
+    def demand_room(self, task: Task) -> None:
+        """There is room for everything."""
+
+    def obstacle(self, target: Target) -> Obstacle | None:
+        """A file."""
+        return None if target.found() is None else Obstacle("the file is there already")
+
+    def save(self, target: Target, task: Task, chunks: Chunks) -> None:
+        """The file appears by being renamed."""
+        with target.draft() as draft:
+            for piece in self.pieces(task, chunks):
+                draft.write(piece)
+            draft.claim()
+            publish([(target, draft)])
+
+    def holds(self, target: Target, task: Task) -> bool:
+        """As its content says."""
+        with open(target.folder.open(target.name, os.O_RDONLY), "rb") as file:
+            return self.same(file, task)
+
+    def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
+        """Its content, piece by piece; chunks may be asked for more than once."""
+        raise NotImplementedError
+
+    def same(self, file: BinaryIO, task: Task) -> bool:
+        """Whether it begins and ends as that of this sweep, whose first and last case are computed to know."""
+        head, tail = self._ends(task)
+        begins = file.read(len(head)) == head
+        file.seek(max(0, file.seek(0, os.SEEK_END) - len(tail)))
+        return begins and file.read() == tail
+
+    def _ends(self, task: Task) -> tuple[bytes, bytes]:
+        """What comes before the second case, and after the last but one."""
+
+        def content(*chunks: Done) -> bytes:
+            return b"".join(self.pieces(task, lambda: chunks))
+
+        last, head = task.cases.count - 1, content().removesuffix(self.foot)
+        return content(task.done(0, 1)).removesuffix(self.foot), content(task.done(last, last + 1))[len(head) :]
+
+
+class Csv(File):
     """Numbers as they are in JSON; nothing where a case has none."""
-    yield _csv([kept.header])
-    for done in chunks:
-        if b'"' not in done.text and not kept.unseen:
-            # Numbers, true, false and null only, in which nothing stands between commas by itself.
-            yield done.text.replace(b"[", b"").replace(b"]", b"").replace(b"null", b"")
-        else:
-            yield _csv([_cell(each) for each in row[: len(kept.header)]] for row in rows(done))
+
+    def demand_room(self, task: Task) -> None:
+        """For single values."""
+        if task.kept.whole:
+            one, cure = task.kept.whole[0], "or the like, .npz and folders all"
+            raise UsageError(f"{one} is no single number: a .csv takes an entry of it, max({one}) {cure}")
+
+    def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
+        """Lines, the header first."""
+        kept = task.kept
+        yield as_csv([kept.header])
+        for done in chunks():
+            if b'"' not in done.text and not kept.unseen:
+                # Numbers, true, false and null only, in which nothing stands between commas by itself.
+                yield done.text.replace(b"[", b"").replace(b"]", b"").replace(b"null", b"")
+            else:
+                yield as_csv(row[: len(kept.header)] for row in rows(done))
 
 
-def ends(suffix: str, kept: Kept, first: Done, last: Done) -> tuple[bytes, bytes]:
-    """How a file begins and how it ends, by its first and its last case."""
-    nothing = b"".join(pieces(suffix, kept, ()))
-    head, tail = (b"".join(pieces(suffix, kept, [done])) for done in (first, last))
-    if suffix == ".csv":
-        return head, tail.removeprefix(nothing)
-    return head.removesuffix(b"\n]}\n"), tail[tail.index(b"[\n") + 2 :]
+class Json(File):
+    """An object with the names of the columns and the rows, a line each."""
+
+    foot = b"\n]}\n"
+
+    def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
+        """The names, then a line a row."""
+        kept = task.kept
+        yield b'{"columns":' + json.dumps(kept.header, ensure_ascii=False).encode() + b',"rows":[\n'
+        comma = b""
+        for done in chunks():
+            text = done.text
+            if kept.unseen:
+                text = "".join(line(row[: len(kept.header)]) for row in rows(done)).encode()
+            yield comma + text[:-1].replace(b"\n", b",\n")
+            comma = b",\n"
+        yield self.foot
+
+
+def as_csv(lines: Iterable[Iterable[object]]) -> bytes:
+    """Rows of values."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_cell, row) for row in lines)
+    return text.getvalue().encode()
 
 
 def _cell(value: object) -> object:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _csv(lines: Iterable[Iterable[object]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue().encode()
-
-
-def as_json(kept: Kept, chunks: Iterable[Done]) -> Iterator[bytes]:
-    """An object with the names of the columns and the rows, a line each."""
-    yield b'{"columns":' + json.dumps(kept.header, ensure_ascii=False).encode() + b',"rows":[\n'
-    comma = b""
-    for done in chunks:
-        text = done.text
-        if kept.unseen:
-            text = "".join(line(row[: len(kept.header)]) for row in rows(done)).encode()
-        yield comma + text[:-1].replace(b"\n", b",\n")
-        comma = b",\n"
-    yield b"\n]}\n"
 
 
 def rows(done: Done) -> list[list[object]]:

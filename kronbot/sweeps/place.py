@@ -1,98 +1,100 @@
-"""The file of a sweep: beside it a journal while it is computed, whole at the end, gone on with where it stopped."""
+"""The output of a sweep: beside it a journal while it is computed, whole at the end, gone on with where it stopped."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import PurePath
 
+from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError, said
-from kronbot.sweeps import archive, output
-from kronbot.sweeps.journal import SUFFIX, Journal, Key
-from kronbot.sweeps.kept import Kept
-from kronbot.sweeps.work import Done
-from kronbot.system.saving import Target, publish
+from kronbot.sweeps.archive import Archive
+from kronbot.sweeps.folder import FORMATS, Folder
+from kronbot.sweeps.journal import SUFFIX, Journal
+from kronbot.sweeps.output import Csv, File, Form, Json
+from kronbot.sweeps.work import Done, Task
+from kronbot.system.saving import Target
 
 # Computes all cases but those of the spans.
 Compute = Callable[[Iterable[tuple[int, int]]], Iterator[Done]]
 
+FILES: Mapping[str, File] = {".csv": Csv(), ".json": Json(), ".npz": Archive()}
+_FOLDER = re.compile(r"(.*?)/+(\.npz|\.json)?", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class Place:
-    """A path, whether what stands there may be replaced, and whether a sweep that has stopped goes on."""
+    """A path and the form that its name wants, whether what stands there may be replaced, and whether a sweep that has
+    stopped goes on."""
 
     path: str
+    form: Form
     overwrite: bool = False
     resume: bool = False
 
-    def demand_format(self, kept: Kept) -> str:
-        """The suffix, which decides the format. Raises UsageError for another one, and where it cannot hold all."""
-        return output.demand_format(self.path, kept)
+    @classmethod
+    def named(cls, output: str, overwrite: bool = False, resume: bool = False) -> Place:
+        """A file whose suffix decides the format; NAME/ and a folder that is there are one of .npz files, NAME/.json is
+        one of .json files.
 
-    def written(self, key: Key, kept: Kept, compute: Compute) -> Iterator[Done]:
-        """Chunks in the order of the cases, once all are computed and the file is there.
-
-        Raises UsageError before anything is computed where a file or a journal is in the way.
+        Raises UsageError for other names.
         """
-        suffix = self.demand_format(kept)
-        with self._opened() as target:
-            journal = Journal.beside(target, key, self.resume, self.overwrite)
+        if folder := _FOLDER.fullmatch(f"{output}/" if os.path.isdir(output) else output):
+            return cls(folder[1], Folder(folder[2] or FORMATS[0]), overwrite, resume)
+        suffix = PurePath(output).suffix
+        if suffix not in FILES:
+            known = f"the suffix must be one of {', '.join(FILES)}; a folder ends in /"
+            raise UsageError(Argument("output", quote(output)), f": {known}")
+        return cls(output, FILES[suffix], overwrite, resume)
+
+    def written(self, task: Task, compute: Compute) -> Iterator[Done]:
+        """Chunks in the order of the cases, once all are computed and the output is there.
+
+        Raises UsageError before anything is computed where it or a journal is in the way.
+        """
+        with self._found() as target:
+            self._demand_free(target)
+            journal = Journal.beside(target, task.key, self.resume, self.overwrite)
             whole = False
             try:
                 with _going_on():
                     for done in compute(journal.spans):
                         journal.add(done)
-                with target.draft() as draft:
-                    if suffix == ".npz":
-                        pieces = archive.pieces(kept, key, journal.chunks)
-                    else:
-                        pieces = output.pieces(suffix, kept, journal.chunks())
-                    for piece in pieces:
-                        draft.write(piece)
-                    draft.claim()
-                    publish([(target, draft)])
+                self.form.save(target, task, journal.chunks)
                 whole = True
                 yield from journal.chunks()
             finally:
                 journal.close(gone=whole or not journal.places)
 
-    def holds(self, key: Key, kept: Kept, ends: Callable[[], tuple[Done, ...]]) -> bool:
-        """Whether a file is there without a journal, one that begins and ends like this sweep: it has been finished.
+    def holds(self, task: Task) -> bool:
+        """Whether the output is there without a journal, and is that of this sweep: it has been finished.
 
-        ``ends`` computes the first and the last case. Raises UsageError where it is another one.
+        Raises UsageError where it is another one.
         """
-        with self._folder() as target:
-            if target.found() is None or target.folder.found(target.name + SUFFIX) is not None:
+        with self._found() as target:
+            if self.form.obstacle(target) is None or target.folder.found(target.name + SUFFIX) is not None:
                 return False
-        suffix = self.demand_format(kept)
-        head, tail = (b"", b"") if suffix == ".npz" else output.ends(suffix, kept, *ends())
-        with self._folder() as target, open(target.folder.open(target.name, os.O_RDONLY), "rb") as file:
-            if suffix == ".npz":
-                same = archive.holds(file, key)
-            else:
-                same = file.read(len(head)) == head
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - len(tail)))
-                same = same and file.read() == tail
-        if not same and not self.overwrite:
-            cure = Argument("overwrite"), " replaces it"
-            raise UsageError(self._where, ": the file is there already, and of another sweep; ", *cure)
-        return same
+            if self.form.holds(target, task):
+                return True
+            self._demand_free(target, ", and of another sweep")
+            return False
 
     @property
     def _where(self) -> Argument:
         return Argument("output", self.path)
 
-    @contextmanager
-    def _opened(self) -> Iterator[Target]:
-        with self._folder() as target:
-            if target.found() is not None and not self.overwrite:
-                raise UsageError(self._where, ": the file is there already; ", Argument("overwrite"), " replaces it")
-            yield target
+    def _demand_free(self, target: Target, more: str = "") -> None:
+        """Raise UsageError where something stands there that is not to be replaced."""
+        found = self.form.obstacle(target)
+        if found is not None and not (self.overwrite and found.replaceable):
+            cure = ("; ", Argument("overwrite"), " replaces it") if found.replaceable else ()
+            raise UsageError(self._where, f": {found.what}{more}", *cure)
 
     @contextmanager
-    def _folder(self) -> Iterator[Target]:
+    def _found(self) -> Iterator[Target]:
         try:
             target = Target.at(self.path, self.overwrite)
         except (OSError, ValueError) as error:
@@ -111,7 +113,7 @@ def place_of(output: str | None, overwrite: bool, resume: bool) -> Place | None:
         raise UsageError(
             Argument("resume"), " goes on with the journal beside a file: name it with ", Argument("output")
         )
-    return None if output is None else Place(output, overwrite, resume)
+    return None if output is None else Place.named(output, overwrite, resume)
 
 
 @contextmanager

@@ -71,6 +71,24 @@ class Task:
     meanings: Sequence[Meaning]
     kept: Kept
 
+    @property
+    def key(self) -> dict[str, object]:
+        """What tells this sweep from others, part by part, as JSON has it: not who computes it, nor where it goes."""
+        robot = self.robot.model
+        told = robot.description
+        tables = sorted((name, table.text) for name, table in told.tables.items())
+        content = [told.source.text, told.motion, tables, sorted(told.overrides.items()), robot.order]
+        parts = {
+            "robot": hashlib.sha256(json.dumps(content).encode()).hexdigest(),
+            "question": self.question,
+            "options": dict(self.arguments),
+            "cases": self.cases.key,
+            "columns": [*self.kept.header, *(column.name for column in self.kept.unseen)],
+            "versions": versions(),
+        }
+        found: dict[str, object] = json.loads(json.dumps(parts))
+        return found
+
     def asked(self, start: int, stop: int) -> list[Case]:
         """Cases start ... stop - 1 (from 0)."""
         return [Case(*placed(self.arguments, self.meanings, row)) for row in self.cases.rows(start, stop)]

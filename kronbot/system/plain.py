@@ -42,17 +42,17 @@ class Folder:
         except FileNotFoundError:
             return None
 
-    def names(self) -> list[str]:
-        """What is in it."""
-        return os.listdir(self._path)
+    def names(self, inner: str = ".") -> list[str]:
+        """What is in it, or in a folder in it."""
+        return os.listdir(self._at(inner))
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         """Descriptor of a file."""
         return os.open(self._at(name), flags | _FILE, mode)
 
-    def make(self, name: str) -> None:
+    def make(self, name: str, mode: int = 0o700) -> None:
         """A folder in it."""
-        os.mkdir(self._at(name))
+        os.mkdir(self._at(name), mode)
 
     def touch(self, name: str) -> None:
         """Mark a file as used now."""
@@ -110,6 +110,10 @@ def replaceable(found: os.stat_result, folder: os.stat_result) -> bool:
 
 def inherit(descriptor: int, found: os.stat_result) -> None:
     """Folders give their files permissions."""
+
+
+def settle() -> None:
+    """Files are on the disk when the system finds the time."""
 
 
 def before_renaming(descriptor: int) -> int:

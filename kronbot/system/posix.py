@@ -55,9 +55,9 @@ class Folder:
         except FileNotFoundError:
             return None
 
-    def names(self) -> list[str]:
-        """What is in it."""
-        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._here)
+    def names(self, inner: str = ".") -> list[str]:
+        """What is in it, or in a folder in it."""
+        listed = os.open(inner, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._here)
         try:
             return os.listdir(listed)
         finally:
@@ -67,9 +67,9 @@ class Folder:
         """Descriptor of a file, links not followed."""
         return os.open(name, flags | _FILE, mode, dir_fd=self._here)
 
-    def make(self, name: str) -> None:
+    def make(self, name: str, mode: int = 0o700) -> None:
         """A folder in it, for the user alone."""
-        os.mkdir(name, 0o700, dir_fd=self._here)
+        os.mkdir(name, mode, dir_fd=self._here)
 
     def touch(self, name: str) -> None:
         """Mark a file as used now."""
@@ -164,6 +164,11 @@ def inherit(descriptor: int, found: os.stat_result) -> None:
     except OSError:
         mode &= ~stat.S_IRWXG  # of another group
     os.fchmod(descriptor, mode)
+
+
+def settle() -> None:
+    """What was written is on the disk: one call for many files."""
+    os.sync()
 
 
 def before_renaming(descriptor: int) -> int:

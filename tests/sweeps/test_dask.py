@@ -72,7 +72,7 @@ def test_the_same_bytes(tmp_path, workers):
 
 @pytest.mark.slow
 def test_a_scheduler_that_dies_leaves_what_is_computed(tmp_path):
-    place = Place(str(tmp_path / "out.csv"), resume=True)
+    place = Place.named(str(tmp_path / "out.csv"), resume=True)
     log = tmp_path / "computed"
     with cluster(tmp_path, 1) as (file, started):
         coming = swept(Cheap(str(log), pause=0.01), {"EI": "0:1:3001"}, place=place, scheduler=str(file))

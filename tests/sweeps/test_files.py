@@ -1,6 +1,7 @@
 """The files of a sweep hold what its rows hold, whole arrays too, and are known again when they are finished."""
 
 import csv
+import hashlib
 import json
 from dataclasses import replace
 
@@ -9,8 +10,11 @@ import pytest
 from sweeps.cheap import Cheap, swept
 
 import kronbot
-from kronbot.errors import UsageError
+from kronbot.errors import KronbotError, UsageError
+from kronbot.sweeps import folder, journal
+from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.place import Place
+from kronbot.system import plain, saving
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,7 @@ def test_archives_hold_whole_arrays(arm, tmp_path):
         assert np.isnan(archive["frequencies_free[2]"][[0, 2, 3, 4]]).all()
         assert archive["verdict_free"].tolist() == [row["verdict_free"] or "" for row in rows]
         assert archive["error"].tolist() == [row["error"] or "" for row in rows]
-    assert replace(sweep, place=Place(str(file), resume=True)).finished
+    assert replace(sweep, place=Place.named(str(file), resume=True)).finished
     with pytest.raises(UsageError, match="of another sweep"):
         assert arm.sweep("modes", {"EI": [20]}, output=str(file), resume=True).finished
 
@@ -54,7 +58,7 @@ def test_series_go_to_archives(arm, tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".npz"])
 def test_numbers_are_the_same_in_every_format(tmp_path, suffix):
     file = tmp_path / f"sweep{suffix}"
-    sweep = swept(Cheap(), {"EI": "-0.1:1:200"}, place=Place(str(file)))
+    sweep = swept(Cheap(), {"EI": "-0.1:1:200"}, place=Place.named(str(file)))
     rows = list(sweep)
     if suffix == ".npz":
         with np.load(file) as archive:
@@ -74,3 +78,110 @@ def test_a_table_has_the_dimensions_of_its_grid(arm):
     assert dict(table.sizes) == {"EI": 3, "qa": 2}
     alone = arm.with_parameters(EI=30).modes(q={"qa": 1})["frequencies_locked"][0]
     assert float(table["frequencies_locked[1]"].sel(EI=30, qa=1)) == alone
+
+
+def files(place):
+    return {path.name: path.read_bytes() for path in place.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["runs/", "runs/.json"])
+def test_folders_hold_a_file_a_case(arm, tmp_path, name):
+    """All of each answer, each array in its own shape, and a table of what has a single value."""
+    over = {"duration": [0.02, -1, 0.01]}
+    sweep = arm.sweep("simulate", over, step=0.005, workers=1, output=f"{tmp_path}/{name}")
+    assert sweep.failed == 1
+    runs = tmp_path / "runs"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+    suffix = ".json" if name.endswith(".json") else ".npz"
+    assert sorted(files(runs)) == [f"1{suffix}", f"2{suffix}", f"3{suffix}", "cases.csv", "sweep.json"]
+    table = list(csv.DictReader((runs / "cases.csv").open()))
+    for row, duration in zip(table, over["duration"], strict=True):
+        file = runs / f"{row['case']}{suffix}"
+        held = json.loads(file.read_text()) if suffix == ".json" else dict(np.load(file, allow_pickle=False))
+        assert held["duration"] == duration and str(held.get("error") or "") == row["error"]
+        if duration > 0:
+            alone = arm.simulate(duration, 0.005)
+            assert all(np.array_equal(held[key], alone[key]) for key in alone.series)
+            assert held["energy_drift"] == alone.summary["energy_drift"] == float(row["energy_drift"])
+    again = arm.sweep("simulate", over, step=0.005, workers=1, output=f"{tmp_path}/{name}", resume=True)
+    assert again.finished
+    with pytest.raises(UsageError, match="of another sweep"):
+        assert arm.sweep("simulate", over, output=f"{tmp_path}/{name}", resume=True).finished
+    other = "runs/" if suffix == ".json" else "runs/.json"
+    with pytest.raises(UsageError, match="of another sweep"):
+        assert arm.sweep("simulate", over, step=0.005, output=f"{tmp_path}/{other}", resume=True).finished
+
+
+def test_cases_of_statics_are_files(tmp_path):
+    robot = kronbot.load("piedboeuf")
+    robot.sweep("statics", {"theta": [0, 0.5]}, workers=1, output=f"{tmp_path}/runs/").failed  # noqa: B018
+    with np.load(tmp_path / "runs" / "2.npz") as held:
+        assert np.array_equal(held["tip.arm.y"], robot.statics(q={"theta": 0.5})["tip.arm.y"])
+    assert len((tmp_path / "runs" / "cases.csv").read_text().splitlines()) == 3
+
+
+def in_folder(path, over="0:1:30", robot=None, **given):
+    place = Place.named(f"{path}/", **given)
+    return swept(robot or Cheap(), {"EI": over}, place=place, workers=1)
+
+
+def test_a_folder_appears_whole_and_goes_on(tmp_path, monkeypatch):
+    """What stopped it in the middle leaves the journal alone, whose cases are not computed again."""
+    path, log = tmp_path / "runs", tmp_path / "log"
+    wanted = in_folder(tmp_path / "wanted")
+    assert wanted.failed == 0
+    write, written = Folder._content, []
+
+    def full(self, cells):
+        written.append(cells)
+        if len(written) == 20:
+            raise OSError(28, "No space left on device")
+        return write(self, cells)
+
+    monkeypatch.setattr(Folder, "_content", full)
+    with pytest.raises(KronbotError, match="No space left"):
+        list(in_folder(path, robot=Cheap(str(log))))
+    monkeypatch.undo()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "runs.part", "wanted"]
+    # As kill -9 would have left it.
+    stale = tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}"
+    stale.mkdir()
+    (stale / "01.npz").touch()
+    assert len(list(in_folder(path, robot=Cheap(str(log)), resume=True))) == 30
+    assert len(log.read_text().splitlines()) == 30
+    assert files(path) == files(tmp_path / "wanted")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "runs", "wanted"]
+
+
+def test_folders_by_plain_means(tmp_path, monkeypatch):
+    """As on Windows."""
+    for module in (saving, folder, journal):
+        monkeypatch.setattr(module, "host", plain)
+    assert in_folder(tmp_path / "runs").failed == 0
+    assert in_folder(tmp_path / "runs", "0:2:40", overwrite=True).failed == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["runs"]
+    assert len(files(tmp_path / "runs")) == 42
+
+
+def test_only_folders_of_sweeps_are_replaced(tmp_path):
+    path = tmp_path / "runs"
+    path.mkdir()
+    assert in_folder(path).failed == 0  # into one that is empty
+    before = files(path)
+    with pytest.raises(UsageError, match="the folder is there already; overwrite replaces it"):
+        list(in_folder(path, "0:2:40"))
+    assert files(path) == before
+    assert in_folder(path, "0:2:40", overwrite=True).failed == 0
+    assert len(files(path)) == 42
+    assert [each.name for each in tmp_path.iterdir()] == ["runs"]
+    (path / "mine.txt").touch()
+    for given in ({}, {"overwrite": True}):
+        with pytest.raises(UsageError, match="other files than those of a sweep"):
+            list(in_folder(path, **given))
+    assert len(files(path)) == 43
+    (tmp_path / "file").touch()
+    for name in ("file", ".", ".."):
+        with pytest.raises(UsageError, match="no folder can be put there"):
+            list(in_folder(f"{tmp_path}/{name}", overwrite=True))
+    with pytest.raises(UsageError, match="1000000 at most"):
+        in_folder(tmp_path / "many", "0:1:1e7")

@@ -148,9 +148,9 @@ def test_it_is_for_the_user_alone(file):
 
 
 def test_the_key_is_of_the_sweep_and_not_of_who_computes_it(file):
-    one = swept(Cheap(), {"EI": "0:1:9"}, 1, Place(str(file)))
-    assert one.key == swept(Cheap(), {"EI": "0:1:9"}, 2).key
-    assert json.loads(json.dumps(one.key)) == one.key
+    one = swept(Cheap(), {"EI": "0:1:9"}, 1, Place.named(str(file)))
+    assert one.task.key == swept(Cheap(), {"EI": "0:1:9"}, 2).task.key
+    assert json.loads(json.dumps(one.task.key)) == one.task.key
     others = [
         swept(Cheap(), {"EI": "0:1:8"}),
         swept(Cheap(), {"EI": "0:1:9"}, keep="total_mass"),
@@ -158,6 +158,6 @@ def test_the_key_is_of_the_sweep_and_not_of_who_computes_it(file):
         swept(Cheap(), {"EI": "normal(0, 1)"}, draws=(4, 0, False)),
         swept(Cheap(), {"EI": "normal(0, 1)"}, draws=(4, 1, False)),
     ]
-    keys = [json.dumps(each.key) for each in (one, *others)]
+    keys = [json.dumps(each.task.key) for each in (one, *others)]
     assert len(set(keys)) == len(keys)
-    assert replace(one, place=None).key == one.key
+    assert replace(one, place=None).task.key == one.task.key

@@ -71,7 +71,7 @@ sys.path.insert(0, sys.argv[1])
 from sweeps.cheap import Cheap, swept
 from kronbot.sweeps.place import Place
 robot = Cheap(sys.argv[3], pause=float(sys.argv[4]))
-sweep = swept(robot, {"EI": "-1:9:3001"}, place=Place(sys.argv[2], resume=True))
+sweep = swept(robot, {"EI": "-1:9:3001"}, place=Place.named(sys.argv[2], resume=True))
 for done in sweep.chunks():
     pass
 """
@@ -90,8 +90,8 @@ def logged(tmp_path):
 
 def journalled(tmp_path):
     """Values of the cases that a journal holds."""
-    sweep = swept(Cheap(), {"EI": "-1:9:3001"}, place=Place(str(tmp_path / "out.csv"), resume=True))
-    journal = Journal.beside(Target.at(str(tmp_path / "out.csv"), False), sweep.key, True, False)
+    sweep = swept(Cheap(), {"EI": "-1:9:3001"}, place=Place.named(str(tmp_path / "out.csv"), resume=True))
+    journal = Journal.beside(Target.at(str(tmp_path / "out.csv"), False), sweep.task.key, True, False)
     journal.close()
     return {row[0] for start, stop in journal.spans for row in sweep.task.cases.rows(start, stop)}
 
@@ -99,7 +99,7 @@ def journalled(tmp_path):
 def wanted(tmp_path):
     """What an undisturbed sweep writes."""
     file = tmp_path / "wanted.csv"
-    text(swept(Cheap(), {"EI": "-1:9:3001"}, place=Place(str(file))))
+    text(swept(Cheap(), {"EI": "-1:9:3001"}, place=Place.named(str(file))))
     return file.read_text()
 
 

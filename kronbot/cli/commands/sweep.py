@@ -134,7 +134,9 @@ OPTIONS = options.together(
     click.option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
     click.option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
     options.style_option(),
-    options.output_option("Write to FILE, format by suffix: .csv .json .npz."),
+    options.output_option(
+        "Write to FILE, format by suffix: .csv .json .npz; to FOLDER/, a file a case (kronbot explain sweep)."
+    ),
     options.overwrite_option("Let -o and --plot replace a file that is there, and a journal."),
     options.message_options,
 )
@@ -273,7 +275,10 @@ def _with_cases(of_file: OfFile, given: Mapping[str, Any]) -> dict[str, Any]:
 def _check(out: Output, resume: bool) -> None:
     """Raise UsageError, before anything is computed, where the answer could not be written."""
     if out.output is not None:
-        check_place("-o", out.output, out.overwrite or resume)
+        from kronbot.sweeps.place import Place
+
+        if not Place.named(out.output).form.apart:  # what is in the way of a folder the sweep tells
+            check_place("-o", out.output, out.overwrite or resume)
     if out.plot is not None:
         demand_suffix(out.plot)
         check_place("--plot", out.plot, out.overwrite)
@@ -282,8 +287,6 @@ def _check(out: Output, resume: bool) -> None:
 
 def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     """Compute all cases, and tell their table or write it; the answer where it is wanted as a ``whole``."""
-    from kronbot.sweeps import output
-
     if out.output is None and out.style == "table":
         result = swept.result()
         out.render(result)
@@ -294,9 +297,12 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
             pass
         tell(f"wrote {shown(out.output)}")
     else:
-        suffix = output.demand_format(f"stdout.{out.style}", swept.task.kept)
+        from kronbot.sweeps.place import FILES
+
+        table = FILES[f".{out.style}"]
+        table.demand_room(swept.task)
         first = next(chunks)  # before the header: all cases may be refused
-        for piece in output.pieces(suffix, swept.task.kept, chain([first], chunks)):
+        for piece in table.pieces(swept.task, lambda: chain([first], chunks)):
             click.echo(piece, nl=False)
     if not whole:
         return None

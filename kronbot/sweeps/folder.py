@@ -1,0 +1,111 @@
+"""The folder of a sweep: a file a case with all that is kept of it, the table of the cases, and what sweep this is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain, compress
+from stat import S_ISDIR
+
+from kronbot.errors import UsageError
+from kronbot.sweeps import archive
+from kronbot.sweeps.output import Chunks, Obstacle, as_csv, rows
+from kronbot.sweeps.work import Task
+from kronbot.system.platform import host
+from kronbot.system.saving import Target
+
+TABLE, KEY = "cases.csv", "sweep.json"
+_OWN = re.compile(r"\d+\.(npz|json)|cases\.csv|sweep\.json")
+# More files in a folder are of use to nobody.
+MOST = 1_000_000
+FORMATS = (".npz", ".json")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Files of a format, ``1.npz`` and so on; in the table is what has a single value."""
+
+    suffix: str
+    apart = True
+
+    def demand_room(self, task: Task) -> None:
+        """For so many files."""
+        if task.cases.count > MOST:
+            raise UsageError(f"a folder holds a file a case, {MOST} at most, not {task.cases.count}")
+
+    def obstacle(self, target: Target) -> Obstacle | None:
+        """What is no empty folder; that of a sweep may be replaced."""
+        found = target.found()
+        if found is None:
+            return None
+        if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
+            return Obstacle("no folder can be put there", False)
+        names = target.folder.names(target.name)
+        if not all(map(_OWN.fullmatch, names)):
+            return Obstacle("the folder holds other files than those of a sweep: take another name", False)
+        return Obstacle("the folder is there already") if names else None
+
+    def save(self, target: Target, task: Task, chunks: Chunks) -> None:
+        """The folder appears by being renamed, after the one that it replaces has been."""
+        folder = target.folder
+        # Nobody else is at it, who would have the lock of the journal.
+        draft = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
+        old = f"{draft}-old"
+        folder.remove_tree(draft)
+        folder.make(draft, 0o777)
+        try:
+            self._fill(folder, draft, task, chunks)
+            host.settle()
+            replaced = target.overwrite and target.found() is not None
+            if replaced:
+                folder.rename(target.name, old)
+            try:
+                folder.rename(draft, target.name)
+            except OSError:
+                if replaced:
+                    folder.rename(old, target.name)
+                raise
+        finally:
+            folder.remove_tree(draft)
+        folder.remove_tree(old)
+
+    def _fill(self, folder: host.Folder, draft: str, task: Task, chunks: Chunks) -> None:
+        def written(name: str) -> int:
+            return folder.open(f"{draft}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+        def write(name: str, content: bytes) -> None:
+            with open(written(name), "wb") as file:
+                file.write(content)
+
+        kept = task.kept
+        single = [name not in kept.whole for name in kept.header]
+        write(KEY, json.dumps(task.key).encode())
+        with open(written(TABLE), "wb") as table:
+            table.write(as_csv([compress(kept.header, single)]))
+            for row in chain.from_iterable(map(rows, chunks())):
+                table.write(as_csv([compress(row, single)]))
+                cells = dict(zip(kept.header, row, strict=False))
+                write(self._name(row[0], task), self._content(cells))
+
+    def _name(self, case: object, task: Task) -> str:
+        """Of the file of a case; names sort as cases do."""
+        return f"{str(case).zfill(len(str(task.cases.count)))}{self.suffix}"
+
+    def _content(self, cells: Mapping[str, object]) -> bytes:
+        if self.suffix == ".npz":
+            return archive.packed(cells)
+        return json.dumps(cells, ensure_ascii=False).encode() + b"\n"
+
+    def holds(self, target: Target, task: Task) -> bool:
+        """As its own file says, with files of this format."""
+        if target.folder.found(f"{target.name}/{self._name(1, task)}") is None:
+            return False
+        try:
+            with open(target.folder.open(f"{target.name}/{KEY}", os.O_RDONLY), "rb") as file:
+                return bool(json.load(file) == task.key)
+        except (FileNotFoundError, ValueError):
+            return False
