@@ -77,7 +77,8 @@ class Trace:
     def _bind(self, traced: Traced, parameters: Parameters) -> None:
         free = {name for name in traced.parameters if parameters.values[name] is None}
         parameters.require(free, traced.purpose)
-        self._traced = traced
+        self._traced, self._parameters = traced, parameters
+        self._elsewhere: dict[float, Array] = {}
         self.bound = parameters.bound(traced.extent)
 
     @property
@@ -140,13 +141,29 @@ class Trace:
         Each number is moved at random, by the same share at all points. A share of one rounding shows what rounding
         does to the outputs, here and on the way to them. Zeros stay.
         """
-        sizes, used = [part.shape[1] for part in points], self._traced.used
-        *ends, end = accumulate(sizes, initial=0)
-        factors = 1 + share * state.uniform(-1, 1, end + np.count_nonzero(used))
+        bound, used = self.bound.copy(), self._traced.used
+        count = sum(part.shape[1] for part in points)
+        factors = 1 + share * state.uniform(-1, 1, count + np.count_nonzero(used))
+        bound[..., used] *= factors[count:]
+        return self._with(bound), _scaled(points, factors)
+
+    def elsewhere(self, points: Sequence[Array], share: float) -> tuple[Trace, list[Array]]:
+        """The same with other numbers in the file (``Parameters.others``), and at other points (N, size)."""
+        if share not in self._elsewhere:
+            self._elsewhere[share] = self._parameters.others(self._traced.extent, self._traced.used, share)
+        state = np.random.default_rng(3)  # not that of the parameters
+        factors = 1 + share * state.uniform(-1, 1, sum(part.shape[1] for part in points))
+        return self._with(self._elsewhere[share]), _scaled(points, factors)
+
+    def _with(self, bound: Array) -> Trace:
         other = Trace.__new__(Trace)
-        other._traced, other.bound = self._traced, self.bound.copy()
-        other.bound[..., used] *= factors[end:]
-        return other, [part * factors[at : at + size] for part, at, size in zip(points, ends, sizes, strict=True)]
+        other._traced, other._parameters, other._elsewhere, other.bound = self._traced, self._parameters, {}, bound
+        return other
+
+
+def _scaled(points: Sequence[Array], factors: Array) -> list[Array]:
+    *ends, _ = accumulate((part.shape[1] for part in points), initial=0)
+    return [part * factors[at : at + part.shape[1]] for part, at in zip(points, ends, strict=True)]
 
 
 Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]

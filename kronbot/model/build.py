@@ -11,6 +11,7 @@ from casadi import SX, skew
 from kronbot.description import Description, schema
 from kronbot.description.choices import ORDERS
 from kronbot.description.names import is_fixed_frame
+from kronbot.description.placing import placed
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
@@ -19,7 +20,8 @@ from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
 from kronbot.model.motions import motion
-from kronbot.model.parameters import Parameters, Rows
+from kronbot.model.parameter_rows import Rows
+from kronbot.model.parameters import Parameters
 from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
 from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
@@ -74,6 +76,22 @@ def at_order(robot: Robot, order: str) -> Robot:
         return robot
     parameters = robot.parameters
     model = parameters.kept(("model", order), lambda: build(robot.description, order, parameters))
+    return replace(model, description=robot.description, parameters=parameters)
+
+
+def numbers_apart(robot: Robot) -> Robot:
+    """The same robot with a symbol of its own for every number of its file, whatever other numbers equal it.
+
+    So it shows what is true because two numbers are equal. What the file states by one name of its ``parameters`` is
+    one. Made once for all robots of a structure.
+    """
+    parameters = robot.parameters
+
+    def made() -> Robot:
+        said = robot.description
+        return build(replace(said, robot=placed(said.robot)), robot.order, parameters.written_out())
+
+    model = parameters.kept(("apart", robot.order), made)
     return replace(model, description=robot.description, parameters=parameters)
 
 

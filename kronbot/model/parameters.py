@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
@@ -13,9 +13,10 @@ from typing import TypeVar, cast
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
-from kronbot.description.expressions.expression import Expression, evaluate, exact, quarter_turns
+from kronbot.description.expressions.expression import Expression, evaluate, exact, following, quarter_turns
 from kronbot.errors import Argument, FreeParameters
 from kronbot.floats import Array
 
@@ -32,7 +33,7 @@ class _Structure:
 
     def __init__(self, names: Definitions) -> None:
         self.named = {name: SX.sym(name) for name in names}
-        self.literals: dict[str, tuple[SX, Expression]] = {}
+        self.literals: dict[Hashable, tuple[SX, Expression]] = {}
         self.numbers: list[float] = []  # of the literals
         self.modal: dict[str, tuple[SX, SX]] = {}
         # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
@@ -77,8 +78,9 @@ class Parameters:
 
     A literal 0 or 1, and the sine and cosine of an angle that is an exact multiple of pi/2, are structural constants;
     every other number becomes a symbol, so that ``pi/2`` never turns into 6e-17, free parameters give formulas and one
-    trace serves all values. Equal literals share one symbol. *Named* parameters come from ``parameters:`` of the file;
-    *modal data* (X1(l), D1, m11, ...) are symbols bound to an expression of the others. Symbols and traces are those of
+    trace serves all values. Equal literals share one symbol; those with a place in the file, a 1, too, have one of
+    their own. *Named* parameters come from ``parameters:`` of the file; *modal data* (X1(l), D1, m11, ...) are symbols
+    bound to an expression of the others, or (:meth:`written_out`) that expression. Symbols and traces are those of
     a structure, which parameters share that differ in values only (:meth:`with_values`).
     """
 
@@ -89,6 +91,7 @@ class Parameters:
         # So many angles and shaping numbers of the structure are known to agree with these values.
         self._agreed = 0, 0
         self._own: dict[Hashable, object] = {}
+        self._written_out = False
 
     def with_values(self, definitions: Definitions, values: Values) -> Parameters | None:
         """The same symbols with other values; None where these give another structure.
@@ -101,9 +104,15 @@ class Parameters:
         other._agreed = 0, 0
         return other if other._fitting() == (self._structure.angles, self._structure.shaping) else None
 
+    def written_out(self) -> Parameters:
+        """The same without symbols for modal data."""
+        other = copy(self)
+        other._written_out = True
+        return other
+
     @property
     def structure(self) -> Hashable:
-        """Equal for parameters that :class:`Rows` can hold together."""
+        """Equal for parameters that :class:`kronbot.model.parameter_rows.Rows` holds together."""
         return id(self._structure), tuple(value is None for value in self.values.values())
 
     def _fitting(self) -> tuple[dict[Expression, int | None], dict[tuple[str, float], SX]]:
@@ -179,7 +188,7 @@ class Parameters:
         return self._structure.named
 
     @property
-    def literals(self) -> dict[str, tuple[SX, Expression]]:
+    def literals(self) -> dict[Hashable, tuple[SX, Expression]]:
         """Symbols of numbers, with the numbers."""
         return self._structure.literals
 
@@ -220,10 +229,11 @@ class Parameters:
         """
         if factor == 0:
             return SX(0)
+        value = factor * length**power if power else SX(factor)
+        if self._written_out:
+            return value
         with self._structure.lock:
-            if name not in self.modal:
-                self.modal[name] = (SX.sym(name), factor * length**power if power else SX(factor))
-            return self.modal[name][0]
+            return self.modal.setdefault(name, (SX.sym(name), value))[0]
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -249,6 +259,31 @@ class Parameters:
         named = [math.nan if self.values[name] is None else self.values[name] for name in self.named]
         base = np.array([*named, *self._structure.numbers[:literals]], dtype=float)
         return base, self._structure.modal_data(base, modal)
+
+    def others(self, extent: tuple[int, int], used: npt.NDArray[np.bool_], share: float) -> Array:
+        """The same where the file has other numbers, each moved on its own by up to a share of itself.
+
+        What follows from others does so: modal data, and parameters that are expressions over others. Zeros and pi
+        stay, and of literals those that are not ``used``, which other questions have brought.
+        """
+        found, count = self.bound(extent).copy(), len(self.named) + extent[0]
+        keyed = list(enumerate(list(self.literals.items())[: extent[0]], len(self.named)))
+        moving = {str(key): i for i, (key, (_, literal)) in keyed if used[i] and literal.numeric}
+        state = np.random.default_rng(1)
+        for i in (*range(len(self.named)), *(moving[key] for key in sorted(moving))):
+            found[..., i] *= 1 + share * state.uniform(-1, 1)
+        found[..., : len(self.named)] = self._following(found, share)
+        if used[count:].any():
+            data = self._structure.modal_data
+            found[..., count:] = np.apply_along_axis(data, -1, found[..., :count], extent[1])
+        return found
+
+    def _following(self, found: Array, share: float) -> Array:
+        """Values of named parameters by those of the independent ones."""
+        state = np.random.default_rng(2)
+        named = dict(zip(self.named, found.tolist(), strict=False))
+        moved = following(self.definitions, named, lambda number: float(number) * (1 + share * state.uniform(-1, 1)))
+        return np.array([*moved.values()])
 
     def value(self, expression: Expression, wanted_for: str) -> float:
         """A number of the file as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
@@ -302,38 +337,12 @@ class Parameters:
         return {name for name in self.used_in(expression) if self.values[name] is None}
 
     def _literal(self, expression: Expression) -> SX:
-        value = exact(expression, {})
-        if value is not None and value.pi == 0 and value.rational in (0, 1):
+        value, place = exact(expression, {}), expression.place
+        if value is not None and value.pi == 0 and value.rational in ((0, 1) if place is None else (0,)):
             return SX(int(value.rational))
-        key = expression.text if value is None else f"{Fraction(value.rational)}+{Fraction(value.pi)}pi"
+        key = place or (expression.text if value is None else f"{Fraction(value.rational)}+{Fraction(value.pi)}pi")
         with self._structure.lock:
             if key not in self.literals:
                 self._structure.numbers.append(evaluate(expression, {}))
                 self.literals[key] = (SX.sym(f"number {len(self.literals)}"), expression)
             return self.literals[key][0]
-
-
-class Rows(Parameters):
-    """The parameters of many robots of one structure: what is bound to the symbols are rows, one a robot.
-
-    Raises Parted where what is traced turns out to be shaped by values in which they differ.
-    """
-
-    def __init__(self, each: Sequence[Parameters]) -> None:
-        vars(self).update(vars(each[0]))
-        self._own = {}
-        self._each = each
-
-    def _parted(self) -> bool:
-        if any(one._parted() or one._structure is not self._structure for one in self._each):
-            raise Parted
-        return False
-
-    def _bind(self, literals: int, modal: int) -> tuple[Array, Array]:
-        rows = [one._bound_now(literals, modal) for one in self._each]
-        base, data = zip(*rows, strict=True)
-        return np.array(base), np.array(data)
-
-
-class Parted(Exception):
-    """Robots that were asked together have no trace in common."""

@@ -29,7 +29,7 @@ from kronbot.mechanics.linear.state_space import margins, ports, signals, state_
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.model.build import build, together
+from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.at_rows import BATCH, at_rows, in_batches
@@ -108,7 +108,7 @@ class Linearization:
     @cached_property
     def _linear(self) -> LinearModel:
         demand_inertia(self.robot)
-        return LinearModel.about_any_motion(self.robot)
+        return LinearModel.about_any_motion(numbers_apart(self.robot))
 
     @cached_property
     def _signals(self) -> tuple[list[str], list[str]]:
@@ -298,13 +298,9 @@ def verdict(
     """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
     growth = [pole.value.real for pole in found if not pole.free]
     still = len(found) - len(growth)
-    summary: dict[str, Scalar] = {"free_coordinates": still}
-    judgement = judge(system, found)
-    if judgement is not None:
-        without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
-        summary["largest_growth_rate"] = max(growth)
-        summary["verdict"] = f"{judgement} ({model_in_words(robot, locked)}; {about}{without})"
-    return summary
+    without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
+    said = f"{judge(system, found)} ({model_in_words(robot, locked)}; {about}{without})"
+    return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
 
 
 def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:

@@ -23,7 +23,7 @@ from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.multibody.size import demand_tractable
-from kronbot.model.build import build, together
+from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.linearize import model_in_words, verdict
@@ -46,7 +46,7 @@ class Vibrations:
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         demand_inertia(self.robot)
-        linear = LinearModel.about_any_motion(self.robot)
+        linear = LinearModel.about_any_motion(numbers_apart(self.robot))
         return {"q": linear.q, "qd": linear.qd}, dict(zip("MDK", linear.in_steady_spin(), strict=True))
 
     def idle(self, q: Array) -> list[frozenset[int]]:

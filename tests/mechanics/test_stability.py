@@ -227,14 +227,15 @@ WHEEL = """
   - name: wheel
     joint: {type: revolute, name: q2}
     pose: {rpy: [TILT, 0, 0]}
-    rigid: {mass: 1.3, inertia: {Ixx: 0.13, Iyy: 0.13, Izz: 0.2}}
+    rigid: {mass: 1.3, inertia: {Ixx: ROUND, Iyy: ROUND, Izz: 0.2}}
 """
 
 
 @pytest.mark.parametrize("tilt", ["0", "pi/2"])
 def test_a_verdict_is_the_same_at_every_yaw(tilt):
     """A flywheel on a damped, turning arm: nothing sees the yaw, but sin(pi) is no zero among floats."""
-    text = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard\n", "") + WHEEL.replace("TILT", tilt)
+    head = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard", "parameters: {I: 0.13}")
+    text = head + WHEEL.replace("TILT", tilt).replace("ROUND", "I")
     said = [
         about(model(text.replace("\n\n", "\n")), {"q1": yaw, "q2": yaw}, {"q2": 50.0}).summary["verdict"]
         for yaw in (0.0, np.pi, np.pi / 2, -np.pi)
@@ -344,6 +345,109 @@ def test_zeros_of_a_file_are_symmetry_whatever_the_posture():
     for gravity in ("[0, -9.81, 0]", "[0, 0, 0]"):
         answer = about(made(links, gravity), {"q1": np.pi / 2, "q2": -np.pi})
         assert answer.summary["free_coordinates"] == 2 and not answer.arrays["poles"].values.any()
+
+
+SPUN = """
+kronbot: 1
+name: spun
+gravity: [0, 0, 0]
+parameters: {PARAMETERS}
+links:
+  - {name: a, joint: {type: revolute, name: qz}, pose: {}}
+  - {name: b, joint: {type: revolute, name: qx}, pose: {rpy: [0, pi/2, 0]}}
+  - {name: c, joint: {type: revolute, name: qy}, pose: {rpy: [-pi/2, 0, 0]},
+     rigid: {mass: 1, inertia: {Ixx: FIRST, Iyy: 2, Izz: SECOND}}}
+"""
+BALANCED = """
+kronbot: 1
+name: balanced
+gravity: [0, -9.81, 0]
+parameters: {PARAMETERS}
+links:
+  - {name: a, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: FIRST, com: [0, 0.4, 0]}}
+  - {name: b, joint: {type: fixed}, pose: {}, rigid: {mass: SECOND, com: [0, -0.4, 0]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "first", "second", "same"),
+    [
+        ("", "1.3", "1.3", False),
+        ("", "1", "1", False),
+        ("", "2*0.5", "1", False),
+        ("A: 1.3", "A", "1.3", False),
+        ("A: 1.3, B: 1.3", "A", "B", False),
+        ("A: 2.6, B: A/2, C: A/2", "B", "C", False),
+        ("A: 1.3", "A", "A", True),
+        ("A: 1.3, B: A", "A", "B", True),
+        ("A: pi", "A", "A", True),
+    ],
+)
+def test_what_equal_numbers_cancel_is_no_structure_unless_a_name_says_so(parameters, first, second, same):
+    """(I3 - I1) W^2 of a body that spins freely, and (m1 - m2) g r of a wheel whose radius is a number, too."""
+    words = {"PARAMETERS": parameters, "FIRST": first, "SECOND": second}
+    for text, qd, free in ((SPUN, {"qz": 3.0}, 2), (BALANCED, {}, 1)):
+        for word, value in words.items():
+            text = text.replace(word, value)
+        text = text.replace("0.4", "R").replace("parameters: {", "parameters: {R: 0.4, ")
+        answer = loads(text).linearize(qd=qd)
+        said, counted = answer.summary["verdict"], answer.summary["free_coordinates"]
+        assert said.startswith("stable, undamped" if same else "undecided") and counted == free - (not same)
+        assert abs(answer["poles"][free - 1]) <= answer["accuracy"][free - 1, 0] + (not same) * 1e-12
+
+
+@pytest.mark.parametrize("tie", ["gravity", "angle", "force"])
+def test_what_gravity_angles_and_forces_cancel_is_undecided(tie):
+    """A pendulum at the height where its weight has no moment, and one that a force carries."""
+    com, gravity, q, force = {
+        "gravity": ("[0.5, -0.5, 0]", "[-5, -5, 0]", 0.0, [0, 0, 0]),
+        "angle": ("[0.5, 0, 0]", "[0, -9.81, 0]", -0.3, [0, 0, 0]),
+        "force": ("[0, -0.5, 0]", "[0, -10, 0]", 0.0, [0, 15, 0]),
+    }[tie]
+    turn = 0.3 if tie == "angle" else 0
+    links = f"""
+  - {{name: a, joint: {{type: revolute, name: q1}}, pose: {{rpy: [0, 0, {turn}]}}, rigid: {{mass: 1.5, com: {com}}}}}
+endpoint: {{position: [0, -0.5, 0]}}
+"""
+    text = HEAD.replace("GRAVITY", gravity).replace("convention: standard\n", "") + links.lstrip("\n")
+    answer = loads(text).linearize(q={"q1": q}, force=force)
+    assert answer.summary["verdict"].startswith("undecided, pole 1") and answer.summary["free_coordinates"] == 0
+
+
+def test_energy_does_not_judge_where_other_numbers_break_its_symmetry():
+    """K or D is symmetric only because two numbers are equal: two equal poles may leave the axis, and words say so."""
+    EYE, zero = np.eye(2), np.zeros((2, 2))
+    skew = np.array([[0.0, 1], [-1, 0]])
+    errors = [1e-15 * np.ones((2, 2))] * 3
+
+    def said(D, K, others):
+        def elsewhere():
+            return [SecondOrder(EYE, *each, *errors, np.zeros((2, 0))) for each in others]
+
+        system = SecondOrder(EYE, D, K, *errors, np.zeros((2, 0)), elsewhere)
+        return str(judge(system, found_poles(system))).split(", pole")[0]
+
+    assert said(zero, EYE, [(zero, 1.01 * EYE)]) == "stable, undamped"
+    assert said(zero, EYE, [(zero, EYE + 0.01 * skew)]) == "undecided"
+    assert said(skew, EYE, [(1.01 * skew, 1.01 * EYE)]) == "stable, undamped"
+    assert said(skew, EYE, [(skew, EYE + 0.01 * skew)]) == "undecided"
+    assert said(skew, EYE, [(skew - 0.01 * EYE, EYE)]) == "undecided"
+    one = np.diag([1.0, 0.0])
+    assert said(one, np.diag([1.0, 2]), [(one, np.diag([1.0, 2.1]))]) == "stable"
+    assert said(one, np.diag([1.0, 2]), [(np.diag([1.0, -0.01]), np.diag([1.0, 2]))]) == "undecided"
+
+
+def test_a_verdict_is_there_wherever_poles_are():
+    """A rigid arm without weight is free in all its coordinates: nothing grows at a rate. Locked it has none."""
+    answer = loads(PAIR.replace("-9.81", "0")).linearize()
+    assert answer.summary["verdict"].startswith("stable, undamped (") and answer.summary["free_coordinates"] == 2
+    assert answer.summary["verdict"].endswith("; without 2 free coordinates)")
+    assert answer.summary["largest_growth_rate"] == 0
+    said = loads(PAIR.replace("-9.81", "0")).modes().summary
+    assert said["verdict_free"].endswith("; without 2 free coordinates)")
+    assert said["verdict_locked"].startswith("stable, undamped (order 2, 0 modes, joints locked q1, q2; about")
+    damped = loads(PAIR.replace("-9.81", "0").replace("name: q1", "name: q1, damping: 0.1"))
+    assert damped.linearize(lock="q2").summary["verdict"].startswith("asymptotically stable (")
 
 
 def test_moving_joints_are_locked_in_words_too():

@@ -28,6 +28,7 @@ __all__ = [
     "evaluate",
     "exact",
     "exact_values",
+    "following",
     "parse",
     "quarter_turns",
     "resolve_each",
@@ -106,6 +107,7 @@ _EXACT_NAMES: Final[dict[str, Real]] = {
     "pi": PiLinear(Fraction(0), Fraction(1)),
     "deg": PiLinear(Fraction(0), Fraction(1, 180)),
 }
+_FLOAT_NAMES: Final = {name: float(value) for name, value in _EXACT_NAMES.items()}
 
 
 def _bits(value: Fraction) -> int:
@@ -147,6 +149,7 @@ def _quarters(angle: PiLinear) -> int | None:
 # Sine and cosine of 0, pi/2, pi, 3 pi/2.
 _QUARTERS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
+_FLOAT_FUNCTIONS: Final[dict[str, Callable[[float], float]]] = {name: getattr(math, name) for name in FUNCTIONS}
 _FUNCTIONS: Final[dict[str, Callable[[Real], Real]]] = {
     **{name: _through_floats(getattr(math, name)) for name in FUNCTIONS},
     "sin": _exact_at_quarters("sin", lambda s, c: Fraction(s)),
@@ -246,6 +249,22 @@ def exact_values(
             except ExpressionError as error:
                 mistakes[name] = error
     return values, mistakes
+
+
+def following(
+    parameters: Mapping[str, Expression | None], values: Mapping[str, float], number: Callable[[Fraction], float]
+) -> dict[str, float]:
+    """The values, with those of expressions over other parameters made anew from these, each literal by ``number``.
+
+    What has no real value then keeps the one that it had.
+    """
+    found = dict(values)
+    for name in _ordered(parameters)[0]:
+        expression = parameters[name]
+        if expression is not None and expression.names:
+            with suppress(ArithmeticError, ValueError, TypeError):
+                found[name] = float(expression.fold(number, {**found, **_FLOAT_NAMES}, _FLOAT_FUNCTIONS))
+    return found
 
 
 def _ordered(parameters: Mapping[str, Expression | None]) -> tuple[list[str], list[tuple[str, ...]]]:

@@ -75,7 +75,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Expression:
-    """An exact expression; equal and hashed by its text.
+    """An exact expression; equal and hashed by its text, and by its ``place`` in a file where it was told one.
 
     ``names`` are the parameters it depends on, without ``pi`` and ``deg``; ``constant`` says that there are none.
     """
@@ -84,6 +84,8 @@ class Expression:
     root: ast.expr = field(repr=False, compare=False)
     whole: str = field(repr=False, compare=False)
     """What ``text`` is a part of, and the columns of the ``root`` count in."""
+    place: tuple[int, int] | None = None
+    """Tells numbers of a file from equal ones elsewhere in it: which expression, and from which column."""
 
     def __str__(self) -> str:
         return self.text
@@ -97,6 +99,11 @@ class Expression:
     def constant(self) -> bool:
         """True where the value depends on no parameter."""
         return not self.names
+
+    @cached_property
+    def numeric(self) -> bool:
+        """True where it holds a number: ``pi/2`` does, ``pi`` does not."""
+        return any(isinstance(node, ast.Constant) for node in ast.walk(self.root))
 
     def fold(
         self, number: Callable[[Fraction], T], names: Mapping[str, T], functions: Mapping[str, Callable[[T], T]]
@@ -128,7 +135,8 @@ class Expression:
         def leaf(node: ast.expr) -> T | None:
             if node in changing:
                 return None
-            return constant(Expression(self.whole[node.col_offset : node.end_col_offset], node, self.whole))
+            start, place = node.col_offset, self.place and (self.place[0], node.col_offset)
+            return constant(Expression(self.whole[start : node.end_col_offset], node, self.whole, place))
 
         return _fold(self.root, leaf, names, functions)
 

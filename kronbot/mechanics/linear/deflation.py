@@ -7,7 +7,7 @@ of s, too (Routh's reduction), and so on until nothing is singular at s = 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,7 @@ class SecondOrder:
     """M y'' + D y' + K y = 0 with bounds of the errors of the entries, n x n each.
 
     ``free`` (n, r) are directions that K maps to zero, exactly; a column has its own entry 1 where the others have 0.
-    ``others`` are the matrices with other numbers: what is zero there, too, is so by structure, and no accident.
+    ``others`` gives the matrices with other numbers: what is zero there, too, is so by structure, and no accident.
     """
 
     M: Array
@@ -36,7 +36,7 @@ class SecondOrder:
     dD: Array
     dK: Array
     free: Array
-    others: Sequence[SecondOrder] = ()
+    others: Callable[[], Sequence[SecondOrder]] = tuple
 
     @staticmethod
     def exact(M: Array, D: Array, K: Array) -> SecondOrder:
@@ -202,7 +202,7 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         T = np.diag(scale)
         T[:, free] = scale[:, None] * directions
     # Potential, too, is structure here: an accident must not divide a row by s.
-    every, block = [system, *system.others], np.ix_(free, free)
+    every, block = [system, *system.others()], np.ix_(free, free)
     symmetric = all(each.symmetric for each in every)
     parts = [[congruent(A, E, T) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))] for m in every]
     counts, held, alone = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 
 # How often every number is moved by a rounding, and what the largest change found is multiplied by.
 SAMPLES, SAFETY = 6, 4.0
-# How often, and by which share, all numbers are changed to see whether a zero stands for a symmetry.
-OTHERS, SHARE = 2, 1e-2
+# By which share all numbers are changed to see whether a zero stands for a symmetry.
+SHARE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -49,31 +50,33 @@ class Entries:
         """The systems of the coordinates ``kept``.
 
         A direction without stiffness is one that stays so with other numbers, of robot and question: symmetry, and no
-        accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical. Zeros and exact
-        quarter turns of the file stay what they are.
+        accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical, or where two
+        numbers of the file happen to be equal. Zeros and exact quarter turns of the file stay what they are.
         """
-        plain = self._systems(kept)
-        if not any(system.free.size for system in plain):
-            return plain
-        every = zip(*(entries._systems(kept) for entries in self._others), strict=True)
-        return [
-            replace(system, free=lasting(system.free, [(each.K, each.dK) for each in others]), others=others)
-            if system.free.size
-            else system
-            for system, others in zip(plain, every, strict=True)
-        ]
 
-    def _systems(self, kept: Sequence[int]) -> list[SecondOrder]:
+        @cache
+        def elsewhere() -> list[SecondOrder]:
+            parts = self._elsewhere._of(kept)
+            return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
+
+        def others(i: int) -> Sequence[SecondOrder]:
+            return elsewhere()[i : i + 1]
+
+        own = self._of(kept)
+        free = null_spaces(own[2], own[5])
+        free = [lasting(F, [(m.K, m.dK) for m in others(i)]) if F.size else F for i, F in enumerate(free)]
+        systems = [SecondOrder(*each) for each in zip(*own, free, strict=True)]
+        return [replace(system, others=partial(others, i)) for i, system in enumerate(systems)]
+
+    def _of(self, kept: Sequence[int]) -> list[Array]:
+        """M, D, K and their errors of some coordinates."""
         # In one layout of memory however many points there are: products depend on it by a rounding.
-        every = (*self.matrices, *self.errors)
-        M, D, K, dM, dD, dK = (np.ascontiguousarray(A[:, kept][:, :, kept]) for A in every)
-        return [SecondOrder(*each) for each in zip(M, D, K, dM, dD, dK, null_spaces(K, dK), strict=True)]
+        return [np.ascontiguousarray(A[:, kept][:, :, kept]) for A in (*self.matrices, *self.errors)]
 
     @cached_property
-    def _others(self) -> list[Entries]:
+    def _elsewhere(self) -> Entries:
         """The same with other numbers."""
-        state = np.random.default_rng(1)
-        return [Entries.at(*self.trace.moved(self.points, SHARE, state)) for _ in range(OTHERS)]
+        return Entries.at(*self.trace.elsewhere(self.points, SHARE))
 
 
 def _squares(values: Mapping[str, Array]) -> list[Array]:

@@ -24,6 +24,7 @@ from kronbot.mechanics.linear.pole import Pole, Refined, of_squares, on_axis, wi
 from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
+from kronbot.mechanics.linear.stability import conservative, potential
 from kronbot.mechanics.linear.starts import Starts, rough
 
 Complex = npt.NDArray[np.complex128]
@@ -117,7 +118,7 @@ def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pol
         found = [_thorough(own[0], starts.values[0], begun, real)]
     made = _poles(own, reduced, found)
     if degree == 1:
-        made = [of_squares(each, system.symmetric) for each, system in zip(made, systems, strict=True)]
+        made = [of_squares(each, _on_axes(each, system)) for each, system in zip(made, systems, strict=True)]
     return [
         _whole(_zeros(system, reduced, 2 // degree) + each, system) for each, system in zip(made, systems, strict=True)
     ]
@@ -200,12 +201,18 @@ def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
     """All poles, in order."""
     if system.symmetric and _degree(system) == 2:
         made = [with_growth(pole, system) for pole in made]
-        if system.gyroscopic:
+        if conservative(system):
             made = on_axis(made)
     every = sorted(made, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
     if sum(pole.count for pole in every) != 2 * len(system.M):
         raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
     return every
+
+
+def _on_axes(squares: Sequence[Pole], system: SecondOrder) -> bool:
+    """Whether squares of poles are real by more than being alone: where forces have a potential."""
+    alone = len({pole.group for pole in squares}) == len(squares)
+    return system.symmetric if alone else potential(system)
 
 
 def _real(e: Eigenvalue) -> list[Eigenvalue]:

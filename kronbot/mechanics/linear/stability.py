@@ -1,7 +1,8 @@
 """Whether deviations grow: from poles with their error bounds, and by theorem where the matrices allow it.
 
 Where forces have a potential with a minimum (K positive on all but free directions) and damping takes energy or none (D
-with a symmetric part >= 0), no deviation grows (Kelvin, Tait and Chetaev); it dies out where every mode is damped.
+with a symmetric part >= 0), no deviation grows (Kelvin, Tait and Chetaev); it dies out where every mode is damped. The
+theorem knows no errors: what it needs must be so by structure, and not because numbers happen to be equal.
 """
 
 from __future__ import annotations
@@ -28,20 +29,17 @@ class Judgement:
         return f"{self.word}, {self.doubt}" if self.doubt else self.word
 
 
-def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement | None:
-    """The verdict on all poles but those at zero of free directions; None where there are no others."""
+def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement:
+    """The verdict on all poles but those at zero of free directions; where there are no others nothing grows."""
     moving = [(i + 1, pole) for i, pole in enumerate(poles) if not pole.free]
-    if not moving:
-        return None
     if any(pole.value.real > pole.growth_error for _, pole in moving):
         return Judgement("unstable")
     open_ = [(i, pole) for i, pole in moving if pole.growth_error > 0 and pole.value.real >= -pole.growth_error]
     still = [pole for _, pole in moving if pole.value.real == 0 and pole.growth_error == 0]
-    if not open_ and not still:
+    if moving and not open_ and not still:
         return Judgement("asymptotically stable")
     bounded = keeps_energy_bounded(system)
-    undamped = system.gyroscopic and (bounded or len(still) == len(moving))
-    if undamped:
+    if (bounded and conservative(system)) or (len(still) == len(moving) and system.gyroscopic):
         return Judgement("stable, undamped")
     if not open_ or bounded:
         return Judgement("stable")
@@ -55,37 +53,55 @@ def _most(pole: Pole) -> float:
 
 def _words(numbered: tuple[int, Pole]) -> str:
     i, pole = numbered
-    return f"pole {i} grows at {pole.value.real:.2g} +- {pole.growth_error:.2g} rad/s"
+    growth = pole.value.real if abs(pole.value.real) > 1e-3 * pole.growth_error else 0.0
+    return f"pole {i} grows at {growth:.2g} +- {pole.growth_error:.2g} rad/s"
+
+
+def potential(system: SecondOrder) -> bool:
+    """Whether forces have a potential, with other numbers, too."""
+    return system.symmetric and all(each.symmetric for each in system.others())
+
+
+def conservative(system: SecondOrder) -> bool:
+    """Whether nothing takes energy, or brings it, with other numbers, too."""
+    return potential(system) and system.gyroscopic and all(each.gyroscopic for each in system.others())
 
 
 def keeps_energy_bounded(system: SecondOrder) -> bool:
     """Whether no deviation can grow: K symmetric and positive but for free directions, D taking no energy in."""
-    if not system.symmetric:
+    if not potential(system):
         return False
     size = np.sqrt(np.abs(np.diag(system.K)))
     pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
     rest = [i for i in range(len(system.K)) if i not in pivots]
-    stiff = _lowest(system.K[rest][:, rest], system.dK[rest][:, rest])
-    return stiff[0] > stiff[1] and (system.gyroscopic or _takes_energy(system))
+    stiffness, error = _spectrum(system.K[rest][:, rest], system.dK[rest][:, rest])
+    return len(stiffness) == len(rest) and bool((stiffness > error).all()) and _takes_energy(system)
 
 
 def _takes_energy(system: SecondOrder) -> bool:
-    """Whether the symmetric part of D is >= 0 within the errors of its entries; rows of nothing but errors are zero."""
+    """Whether the symmetric part of D is >= 0, and what it leaves undamped so with other numbers, too."""
+    never, idle = _damping(system)
+    if not never or not idle:
+        return never
+    elsewhere = [_damping(each) for each in system.others()]
+    return all(sure and count >= idle for sure, count in elsewhere)
+
+
+def _damping(system: SecondOrder) -> tuple[bool, int]:
+    """Whether velocities never bring energy within the errors of D, and in how many directions they take none."""
     D, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
-    known = np.flatnonzero((np.abs(D) > dD).any(axis=1))
-    lowest, error = _lowest(D[known][:, known], dD[known][:, known])
-    return lowest >= -error
+    known = np.flatnonzero((np.abs(D) > dD).any(axis=1))  # other rows are nothing but errors
+    values, error = _spectrum(D[known][:, known], dD[known][:, known])
+    return bool((values >= -error).all()), len(D) - int((values > error).sum())
 
 
-def _lowest(A: Array, E: Array) -> tuple[float, float]:
-    """The least eigenvalue of the symmetric part of A, scaled to a unit diagonal, and its error."""
+def _spectrum(A: Array, E: Array) -> tuple[Array, float]:
+    """Eigenvalues of the symmetric part of A, scaled to a unit diagonal, and their error; zero rows are left out."""
     A, E = (A + A.T) / 2, (E + E.T) / 2
     used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
-    if not len(used):
-        return np.inf, 0.0
     A, E = A[used][:, used], E[used][:, used]
     size = np.sqrt(np.abs(np.diag(A)))
     if not size.all():
-        return -np.inf, 0.0
-    error = (E / np.outer(size, size)).sum(axis=1).max() + 4 * len(A) * ROUNDING
-    return float(np.linalg.eigvalsh(A / np.outer(size, size))[0]), float(error)
+        return np.full(len(A), -np.inf), 0.0
+    error = (E / np.outer(size, size)).sum(axis=1).max(initial=0.0) + 4 * len(A) * ROUNDING
+    return np.asarray(np.linalg.eigvalsh(A / np.outer(size, size))), float(error)
