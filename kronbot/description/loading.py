@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 
 from kronbot.cached import cached_property
+from kronbot.description.checks.judgements import Judgements
 from kronbot.description.checks.quantities import check_quantities
 from kronbot.description.checks.report import Report, View
 from kronbot.description.checks.rules import check_rules
@@ -70,18 +71,20 @@ class Description:
         What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
         loading has the words.
         """
-        overrides = {**self.overrides, **changed}
-        for tree in self._trees:
-            root = _overridden(tree, overrides)
-            report = Report(self.source.name, root)
-            values = _values(root, report, overrides)
-            check_quantities(View(report, values, (), root))
-            if report.found or not _have_values(self._quantities, values):
-                return load(self.source, overrides, self.motion, self.tables)
+        overrides, judgements, quantities = {**self.overrides, **changed}, self._judgements, self._quantities
+        root = _overridden(self._tree, overrides)
+        report = Report(self.source.name, root)
+        values = _values(root, report, overrides)
+        for each in () if report.found else judgements:  # at last that of the file, whose warnings count
+            report = each.at(values)
+            if report.found:
+                break
+        if report.found or not _have_values(quantities, values):
+            return load(self.source, overrides, self.motion, self.tables)
         parameters = {**self.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
         robot = replace(self.robot, parameters=parameters)
         other = replace(self, robot=robot, values=values, warnings=_warnings(report, self.source), overrides=overrides)
-        vars(other).update(_trees=self._trees, _quantities=self._quantities)
+        vars(other).update(_tree=self._tree, _judgements=judgements, _quantities=quantities)
         return other
 
     @cached_property
@@ -100,12 +103,17 @@ class Description:
         return load, (replace(self.source, folder=folder), dict(self.overrides), self.motion, dict(self.tables))
 
     @cached_property
-    def _trees(self) -> tuple[Node, ...]:
-        """What the file says, with the motion in its place, and at last, since its warnings count, without."""
-        file, _ = compose_leniently(self.source)
-        if self.motion is None:
-            return (file,)
-        return _moved(file, compose(Source("motion", self.motion, self.source.folder))), file
+    def _tree(self) -> Node:
+        """What the file says."""
+        return compose_leniently(self.source)[0]
+
+    @cached_property
+    def _judgements(self) -> tuple[Judgements, ...]:
+        """What the checks say of it, at last, and before that with the motion in the place of its own."""
+        trees = [self._tree]
+        if self.motion is not None:
+            trees.insert(0, _moved(self._tree, compose(Source("motion", self.motion, self.source.folder))))
+        return tuple(Judgements(check_quantities, self.source.name, tree, self.values) for tree in trees)
 
     @cached_property
     def _quantities(self) -> tuple[Expression, ...]:

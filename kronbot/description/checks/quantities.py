@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View, called
 from kronbot.description.expressions.expression import Number
 from kronbot.description.names import is_fixed_frame
@@ -37,7 +38,7 @@ def check_quantities(root: View) -> None:
             _sag(link, convention, gravity)
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
-        _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
+        _tilts(link)
     _offsets(root)
     for motion in root["motion"].entries:
         _motion(motion)
@@ -46,6 +47,7 @@ def check_quantities(root: View) -> None:
     _statics(root)
 
 
+@part
 def _not_negative(*views: View) -> None:
     for view in views:
         value = view.number()
@@ -53,6 +55,7 @@ def _not_negative(*views: View) -> None:
             view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
 
 
+@part
 def _positive(view: View) -> None:
     value = view.number()
     if value is None or value > 0:
@@ -61,6 +64,11 @@ def _positive(view: View) -> None:
         view.refuse(f"missing key '{view.path[-1]}' in {called(view.path[:-1])}, which must be greater than 0")
     else:
         view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
+
+
+@part
+def _tilts(link: View) -> None:
+    _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
 
 
 def _angles(views: Iterable[View]) -> None:
@@ -72,6 +80,7 @@ def _angles(views: Iterable[View]) -> None:
             view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")
 
 
+@part
 def _turns(root: View) -> None:
     """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
     joints = [link["joint"] for link in root["links"].items]
@@ -86,6 +95,7 @@ def _is_plain(view: View) -> bool:
     return isinstance(view.node, Scalar) and isinstance(view.node.value, Number)
 
 
+@part
 def _joint(joint: View) -> None:
     _not_negative(joint["damping"], joint["rotor_inertia"])
     if joint["gear"].number(1.0) == 0:
@@ -128,6 +138,7 @@ def _is_half_turns(angle: float | None) -> bool:
     return angle is not None and abs(math.sin(angle)) < 1e-12
 
 
+@part
 def _body(body: View, planar: bool) -> None:
     if body.node is None:  # as in most links; there may be very many
         return
@@ -180,26 +191,48 @@ def _flexible(link: View, convention: str | None) -> None:
     _not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
     needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
     for key, needed, name in needs:
-        if modes[key].count and needed.number() == 0:
-            what = name if needed.node is not None else f"missing key '{name}' in 'flexible', which"
-            needed.refuse(f"{what} must be greater than 0, because '{key}' has modes")
+        if modes[key].count:
+            _stiff(needed, key, name)
     ratios = damping["ratio"].items
     total = sum(modes[key].count for key in ("v", "w", "torsion"))
     if damping["ratio"].is_list and len(ratios) != total:
         damping["ratio"].refuse(f"one ratio for each of the {total} modes is wanted here, not {len(ratios)}")
     for view in ratios:
-        ratio = view.number()
-        if ratio is not None and ratio < 0:
-            view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
-    if modes["torsion"].count and beam["polar_inertia"].number() == 0:
-        name = link["name"].text or "?"
-        modes["torsion"].warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
-    payload = link["payload"]["inertia"]
-    if beam["shape"].text == "clamped-mass" and "tip" not in beam and _impossible(payload):
-        payload.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
+        _ratio(view)
+    if modes["torsion"].count:
+        _turning(modes["torsion"], beam["polar_inertia"], link["name"].text or "?")
+    if beam["shape"].text == "clamped-mass" and "tip" not in beam:
+        _shaping(link["payload"]["inertia"])
     _length(link, convention)
 
 
+@part
+def _stiff(needed: View, key: str, name: str) -> None:
+    if needed.number() == 0:
+        what = name if needed.node is not None else f"missing key '{name}' in 'flexible', which"
+        needed.refuse(f"{what} must be greater than 0, because '{key}' has modes")
+
+
+@part
+def _ratio(view: View) -> None:
+    ratio = view.number()
+    if ratio is not None and ratio < 0:
+        view.refuse(f"a damping ratio must be at least 0, it is {ratio!r}")
+
+
+@part
+def _turning(torsion: View, inertia: View, name: str) -> None:
+    if inertia.number() == 0:
+        torsion.warn(f"torsion modes without polar_inertia: the mass matrix of link '{name}' is singular")
+
+
+@part
+def _shaping(inertia: View) -> None:
+    if _impossible(inertia):
+        inertia.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
+
+
+@part
 def _offsets(root: View) -> None:
     """Warn of a child that stands off the tip of a beam by the beam's length: as from the root, where links begin."""
     links = root["links"].items
@@ -221,6 +254,7 @@ def _offsets(root: View) -> None:
             )
 
 
+@part
 def _sag(link: View, convention: str | None, gravity: float) -> None:
     """Warn of a beam that its weight and payload, across it, bend by its own length: mostly units are mixed up there.
 
@@ -244,6 +278,7 @@ def _sag(link: View, convention: str | None, gravity: float) -> None:
             return
 
 
+@part
 def _length(link: View, convention: str | None) -> None:
     beam = link["flexible"]
     if "dh" in link and convention == "standard":
@@ -267,12 +302,14 @@ def _beam_length(link: View, convention: str | None) -> float | None:
     return None if a is None or root is None else a - root
 
 
+@part
 def _motion(motion: View) -> None:
     for key in ("half_period", "duration"):
         if key in motion:
             _positive(motion[key])
 
 
+@part
 def _simulate(simulate: View) -> None:
     for key in ("duration", "step"):
         if key in simulate:
@@ -282,6 +319,7 @@ def _simulate(simulate: View) -> None:
         _not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
 
 
+@part
 def _statics(root: View) -> None:
     statics, links = root["statics"], root["links"].items
     kinds = {link["joint"]["name"].text: link["joint"]["type"].text for link in links}
