@@ -6,6 +6,7 @@ Each imports what it needs when it is asked: all of it would double the time to 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,11 @@ from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
+    from kronbot.library.poses import PoseLike
     from kronbot.library.statics import Loads, Vectors
     from kronbot.library.sweep import Sweep
     from kronbot.library.symbolic import Symbolic
+    from kronbot.questions.jacobian import FrameView
     from kronbot.sweeps.work import Case
 
 
@@ -181,26 +184,63 @@ class Robot:
         return check.survey(self.model)
 
     @answered
-    def kinematics(self, q: Values | None = None, *, frame: str | Sequence[str] = "endpoint") -> Posed | Result:
+    def kinematics(
+        self,
+        q: Values | None = None,
+        *,
+        frame: str | Sequence[str] = "endpoint",
+        inverse: PoseLike | None = None,
+        starts: int | None = None,
+    ) -> Posed | Result:
         """Poses of frames, Tuan (71)-(72), at a point or at rows: ``pose``, a row a frame, and the matrices ``T``.
 
         ``frame`` is a name as in :meth:`jacobian`, several of them, or "all": the endpoint and the tip frames of all
         links; ``base-to:A,B`` is B seen from A. ``pose`` has the position x, y, z (m), the angles roll, pitch, yaw
         (rad) of R = Rz(yaw) Ry(pitch) Rx(roll), and the unit quaternion qx, qy, qz, qw; ``T`` has a homogeneous matrix
-        (4 x 4) for each frame, one below the other. Raises UsageError for an unknown frame, ComputationError for the
-        centre of mass of a link without mass.
+        (4 x 4) for each frame, one below the other.
+
+        With ``inverse`` the joint values, within their limits, that bring a frame to a pose: x, y, z alone, these with
+        roll, pitch, yaw or with qx, qy, qz, qw, some of them by name (positions left out are free), or a matrix T.
+        The search begins at ``q``, which also holds all other coordinates (beams are straight by default), and at
+        ``starts`` - 1 further places (default 99), the same every time. ``solutions`` has those that were found, the
+        nearest to ``q`` first, in which the pose and T are told; the series has all starts.
+
+        Raises UsageError for an unknown frame, ComputationError for the centre of mass of a link without mass, and
+        where a pose is not reached, with the nearest as ``partial``.
 
         >>> import kronbot
-        >>> answer = kronbot.load("stacker-numeric").kinematics(q=[1.0, 0.2, 0.3])
+        >>> robot = kronbot.load("stacker-numeric")
+        >>> answer = robot.kinematics(q=[1.0, 0.2, 0.3])
         >>> answer["T"].shape
         (4, 4)
+        >>> robot.kinematics(q=[0.8, 0.3, 0.2], inverse=answer["T"])["solutions"][0].round(9).tolist()
+        [1.0, 0.2, 0.3]
         """
         from kronbot.compute import question
         from kronbot.questions import kinematics
 
         seen = kinematics.views(self.model, arguments.texts(frame, "frame"))
+        if inverse is not None:
+            return self._inverse(q, seen, inverse, starts)
+        if starts is not None:
+            raise UsageError(Argument("starts"), " are those of an inverse: leave it out, or add ", Argument("inverse"))
         put = question.asked(self.model, ("kinematics", seen), lambda: kinematics.kinematics(self.model, seen))
-        return numbers(self.model, put, {"q": q}, asked=seen)
+        return numbers(self.model, put, {"q": q}, asked=kinematics.Asked(seen))
+
+    def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:
+        from kronbot.library.poses import target
+        from kronbot.questions import kinematics
+
+        count = kinematics.STARTS if starts is None else arguments.count(starts, "starts", 1, kinematics.MOST_STARTS)
+        if len(seen) != 1:
+            raise UsageError(Argument("inverse"), f" is about one frame, not {len(seen)}")
+        held, wanted = point(self.model, q, "q"), target(self.model, inverse)
+
+        def found() -> Result:
+            outcome = kinematics.inverse(self.model, seen[0], wanted, held, count)
+            return complete(replace(outcome, result=with_limits(outcome.result, self.model, q, held[None])))
+
+        return Posed(self.model, None, lambda robots, points: [found], None)
 
     @answered
     def jacobian(

@@ -1,8 +1,8 @@
-"""The picture of ``kinematics``: the arm, and the axes of the frames that were asked for."""
+"""The picture of ``kinematics``: the arm, the axes of the frames that were asked for, other solutions of an inverse."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from casadi import SX
@@ -12,8 +12,8 @@ from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.plots import arms
-from kronbot.plots.style import COLOURS, Picture, drawn
-from kronbot.questions.jacobian import FrameView
+from kronbot.plots.style import COLOURS, GREY, Picture, drawn
+from kronbot.questions.kinematics import Asked
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -28,33 +28,52 @@ AXES = ((COLOURS[1], "-"), (COLOURS[2], "--"), (COLOURS[0], ":"))
 @drawn
 def draw(result: Result) -> Picture:
     """The picture of a posture; a spatial robot is seen from two sides."""
-    robot, seen = result.model, cast("tuple[FrameView, ...]", result.asked)
+    robot, asked = result.model, result.asked
+    assert isinstance(asked, Asked)
+    seen = asked.frames
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = drawing.lines(robot)
-    shape = lines(q)
+    shape, others = lines(q), [lines(each) for each in _others(result, q)]
     planes = arms.views(robot, lines, q[None])
 
     def poses() -> tuple[dict[str, SX], dict[str, SX]]:
         symbols, world = SX.sym("q", robot.n), frame(robot, WORLD)
-        found = (relative_motion(robot, symbols, each.of, world).pose for each in seen)
+        found = (relative_motion(robot, symbols, of, world).pose for each in seen for of in (each.of, each.to))
         return {"q": symbols}, {f"{i}{word}": part for i, pose in enumerate(found) for word, part in vars(pose).items()}
 
     placed = traced(robot, seen, PURPOSE, poses)(q)
-    height = arms.height(planes, [shape], 1 / len(planes))
+    height = arms.height(planes, [shape, *others], 1 / len(planes))
     what = seen[0].name if len(seen) == 1 else f"{len(seen)} frames"
     panels = [str(column) for column in range(len(planes))]
     picture = Picture(f"kinematics {robot.name}, order {result.order}: {what}", [panels], [height])
     for axis, plane in zip(picture.values(), planes, strict=True):
+        for other in others:
+            arms.trace(axis, plane, other, color=GREY, linewidth=0.8)
         arms.trace(axis, plane, shape, color="#777777")
         arms.joints(axis, plane, robot, shape)
         first = axis is picture["0"]
         arms.bodies(axis, plane, robot, q, first)
         for i in range(len(seen)):
-            _axes(axis, plane, placed[f"{i}r"], placed[f"{i}R"], SHARE * arms.size(shape), first and not i)
-        arms.finish(axis, plane, "axes of the frames" if first else f"the same, seen along {plane.along}")
+            _axes(axis, plane, placed[f"{2 * i}r"], placed[f"{2 * i}R"], SHARE * arms.size(shape), first and not i)
+        if asked.target is not None and not np.isnan(asked.target.position).any():
+            wanted = placed["1r"] + placed["1R"] @ asked.target.position
+            axis.plot(*plane.of(wanted[:, None]), "x", color="black", zorder=5, label="wanted" if first else None)
+        what = f"axes of the frame, {1 + len(others)} solutions" if others else "axes of the frames"
+        arms.finish(axis, plane, what if first else f"the same, seen along {plane.along}")
         if first:
             axis.legend()
     return picture
+
+
+def _others(result: Result, q: np.ndarray) -> list[np.ndarray]:
+    """Coordinates (n,) of further solutions."""
+    solutions = result.arrays.get("solutions")
+    if solutions is None:
+        return []
+    assert solutions.columns is not None
+    found = np.repeat(q[None], len(solutions.values) - 1, axis=0)
+    found[:, [list(result.at["q"]).index(name) for name in solutions.columns]] = solutions.values[1:]
+    return list(found)
 
 
 def _axes(axis: Axes, plane: arms.View, r: np.ndarray, R: np.ndarray, length: float, named: bool) -> None:

@@ -1,31 +1,45 @@
-"""The question ``kinematics``: where frames are and how they are turned, at given coordinates."""
+"""The question ``kinematics``: where frames are and how they are turned, and which joint values bring them there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi
 import numpy as np
 from casadi import SX
 
-from kronbot.compute.arrays import NamedArray
-from kronbot.compute.question import Quantity, Question
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.question import Quantity, Question, asked
+from kronbot.description.choices import POSE, QUATERNION, RPY, XYZ
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.multibody.inverse_kinematics import Found, InverseKinematics, Target
 from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.mechanics.multibody.rotations import quaternions, roll_pitch_yaw
 from kronbot.model.robot import Robot
 from kronbot.questions.jacobian import FrameView, view
-from kronbot.questions.outline import Given, Outline
+from kronbot.questions.outline import Given, Labels, Outline, numbered
+from kronbot.questions.result import Outcome, Result
 
 PURPOSE = "kinematics"
 # What stands for the endpoint and the tip frames of all links.
 ALL = "all"
-XYZ, RPY, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qx", "qy", "qz", "qw")
-POSE = (*XYZ, *RPY, *QUATERNION)
+# What a pose may be written as, by how many numbers.
+FORMS = {len(names): names for names in (XYZ, (*XYZ, *RPY), (*XYZ, *QUATERNION))}
 UNITS = ("m",) * 3 + ("rad",) * 3 + ("1",) * 4
+# Starts of an inverse where nothing else is said.
+STARTS, MOST_STARTS = 100, 100_000
 # Rows and columns of a homogeneous matrix: the axes of the frame, its origin.
 ROWS, COLUMNS = (*XYZ, "1"), (*XYZ, "origin")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a picture wants to know: the frames, and the pose that the one of them was to have."""
+
+    frames: tuple[FrameView, ...]
+    target: Target | None = None
 
 
 @dataclass(frozen=True)
@@ -68,11 +82,103 @@ def kinematics(robot: Robot, seen: Sequence[FrameView]) -> Question:
     )
 
 
+def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: int) -> Outcome:
+    """Joint values for a pose of a frame, from ``count`` starts, the first of them ``held`` (n,), whose others stay.
+
+    The answer is that of :func:`kinematics` at the best of them: the solution nearest to the start, or what comes
+    nearest to the pose, with an error. Raises UsageError where no joint moves the frame as it is wanted.
+    """
+    search = InverseKinematics(robot, seen.of, seen.to, target, held)
+    if not search.places:
+        raise UsageError(f"no joint moves {seen.name}", *(" as it is wanted" if len(target.rows) < 6 else ""))
+    found = search.search(search.starts(count))
+    groups = search.solutions(found)
+    solution = {i: number for number, group in enumerate(groups, 1) for i in group}
+    last = len(groups) + 1
+    order = sorted(range(count), key=lambda i: (solution.get(i, last), 0.0 if i in solution else found.costs[i], i))
+    best = groups[0][0] if groups else order[0]
+    joints = search.whole(found.q)[:, list(robot.rigid)]
+    names, units = ([of[i] for i in robot.rigid] for of in (robot.coordinates, robot.units))
+    columns = [
+        np.array(order) + 1,
+        np.array([solution.get(i, 0) for i in order]),
+        np.isin(order, list(solution)).astype(np.int64),
+        found.steps[order],
+        found.position[order],
+        found.rotation[order],
+        *joints[order].T,
+    ]
+    arrays: dict[str, NamedArray] = {}
+    if groups:
+        rows = numbered(len(groups))
+        values = joints[[group[0] for group in groups]]
+        arrays["solutions"] = NamedArray(values, rows, {"rows": ["1"] * len(rows), "columns": units}, names)
+    q = search.whole(found.q[best])
+    put = asked(robot, (PURPOSE, (seen,)), lambda: kinematics(robot, [seen]))
+    summary: dict[str, Scalar] = {
+        "reached": bool(groups),
+        "solutions_found": len(groups),
+        **({"idle_directions": search.idle_directions(found.q[best])} if groups else {}),
+        "position_error": float(found.position[best]),
+        "rotation_error": float(found.rotation[best]),
+        "starts": count,
+        "starts_that_reach_it": len(solution),
+    }
+    answer = Result(
+        PURPOSE,
+        robot.name,
+        robot.order,
+        {"q": robot.by_name(q), "start": robot.by_name(held)},
+        arrays | put.at(q),
+        dict(zip(_columns(names), columns, strict=True)),
+        summary,
+        units=dict(zip(_columns(names), (*("1",) * 4, "m", "rad", *units), strict=True)),
+        about=robot,
+        asked=Asked((seen,), target),
+    )
+    return Outcome(answer, None if groups else _unreached(search, found, best))
+
+
+def _columns(joints: Iterable[str]) -> list[str]:
+    """Of the table of starts."""
+    found = ["start", "solution", "converged", "iterations", "error.position", "error.rotation"]
+    return [*found, *(f"angle.{name}" for name in joints)]
+
+
+def _unreached(search: InverseKinematics, found: Found, best: int) -> ComputationError:
+    """How near the best start has come, and what holds it."""
+    robot, count = search.robot, len(found.q)
+    away = [f"{found.position[best]:.3g} m"] if min(search.target.rows) < 3 else []
+    away += [f"{found.rotation[best]:.3g} rad"] if search.target.rotation is not None else []
+    ends = zip(search.places, found.q[best], *search.limits, strict=True)
+    at_limit = [f"{robot.coordinates[i]} at {q:.4g} {robot.units[i]}" for i, q, *pair in ends if q in pair]
+    held = f" (at their limits: {', '.join(at_limit)})" if at_limit else ""
+    begun = "the start" if count == 1 else f"any of {count} starts"
+    return ComputationError(
+        f"the pose is not reached from {begun}: the nearest is {' and '.join(away)} away{held}; take ",
+        "one within reach, other first values (",
+        Argument("q"),
+        ") or more ",
+        Argument("starts"),
+    )
+
+
 def outline(robot: Robot, given: Given) -> Outline:
-    """What the answer holds: poses and matrices of the frames."""
+    """What the answer holds: poses and matrices of the frames; of an inverse the solutions and the starts."""
     names: list[str] = []
     for each in given.get("frame", ("endpoint",)):
         names += map(str, each if isinstance(each, list | tuple) else [each])
     frames = [each.name for each in views(robot, names)]
-    arrays = {"pose": (frames, POSE), "T": ([f"{name}.{row}" for name in frames for row in ROWS], COLUMNS)}
-    return Outline(arrays=arrays, usual=[f"pose[{name},{column}]" for name in frames for column in (*XYZ, *RPY)])
+    arrays: dict[str, Labels] = {
+        "pose": (frames, POSE),
+        "T": ([f"{name}.{row}" for name in frames for row in ROWS], COLUMNS),
+    }
+    usual = [f"pose[{name},{column}]" for name in frames for column in (*XYZ, *RPY)]
+    if "inverse" not in given:
+        return Outline(arrays=arrays, usual=usual)
+    joints = [joint.name for joint in robot.joints]
+    counts = [each for each in given.get("starts", ()) if isinstance(each, int)]
+    arrays["solutions"] = numbered(max(counts, default=STARTS)), joints
+    numbers = ["reached", "solutions_found", "idle_directions", "position_error", "rotation_error"]
+    numbers += ["starts", "starts_that_reach_it"]
+    return Outline(numbers, (), arrays, _columns(joints), [f"solutions[1,{name}]" for name in joints])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, parse
 from kronbot.description.wording import quote, unknown, unknown_name
 from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
+from kronbot.questions.kinematics import FORMS
 from kronbot.sweeps.cases import Value
 
 XYZ = ("x", "y", "z")
@@ -17,7 +19,7 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 # Arguments that hold several values, which are varied one by one.
 GATHERED = {
     "q", "qd", "qdd", "delta", "tau", "angles", "force", "forces", "moments", "loads", "distributed", "calibration",
-    "progress", "lock", "inputs", "outputs",
+    "inverse", "progress", "lock", "inputs", "outputs",
 }  # fmt: skip
 _RATES = {"qd": "rate", "qdd": "acceleration"}
 
@@ -70,6 +72,9 @@ def _known(robot: Robot, accepted: Collection[str]) -> Iterator[tuple[str, Meani
     if "tau" in accepted:
         for joint in robot.joints:
             yield f"tau.{joint.name}", Meaning("torque", "tau", (joint.name,), {})
+    if "inverse" in accepted:
+        for name in POSE:
+            yield f"inverse.{name}", Meaning("target", "inverse", (name,), {})
     for i, axis in enumerate(XYZ):
         if "force" in accepted:
             yield f"force.{axis}", Meaning("load", "force", (i,), [0.0] * 3)
@@ -130,7 +135,7 @@ def _by_name(robot: Robot, word: str, given: object) -> dict[str, object]:
         if len(pairs) == len(given):
             return pairs
     joints = [joint.name for joint in robot.joints]
-    for names in (robot.coordinates, joints):
+    for names in FORMS.values() if word == "inverse" else (robot.coordinates, joints):
         if isinstance(given, list) and len(given) == len(names) and not any(isinstance(x, list) for x in given):
             return dict(zip(names, given, strict=True))
     raise UsageError(f"{word}: one point is wanted where a part of it is varied: values by name, or as a list")

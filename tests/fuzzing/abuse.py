@@ -192,7 +192,7 @@ CALLS = {
     "Robot.with_motion": {"motion": "q1: {type: sinusoid, amplitude: 0.1, frequency: 3}"},
     "Robot.check": {},
     "Robot.symbolic": {"style": "text", "short": False, "shared": False, "seconds": 1.0, "array": None},
-    "Robot.kinematics": {"q": [0.1, 0.2], "frame": ["fore", "all"]},
+    "Robot.kinematics": {"q": [0.1, 0.2], "frame": ["fore"], "inverse": {"x": 0.7, "y": 0.4}, "starts": 2},
     "Robot.jacobian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "frame": "fore", "axes": "body"},
     "Robot.hessian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "frame": "fore", "axes": "body"},
     "Robot.dynamics": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2]},

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import kronbot
-from kronbot.plots import kinematics
+from kronbot.errors import ComputationError
+from kronbot.plots import kinematics, style
 
 POSTURE = [0.3, 0.5, 0.2, -0.7, 0.4, 1.1]
 
@@ -45,3 +46,21 @@ def test_axes_of_frames_stand_where_they_are(frames):
 
 def name(frames):
     return frames if isinstance(frames, str) else f"{len(frames)} frames"
+
+
+def test_an_inverse_shows_other_solutions_and_what_was_wanted():
+    """Also where it is not reached, and as seen from another frame."""
+    robot = kronbot.load("stacker-numeric")
+    for frame in ("endpoint", "base-to:tower:root,boom"):
+        T = robot.kinematics([0.5, 0.2, 0.3], frame=frame)["T"]
+        answer = robot.kinematics([1.0, 0.1, 0.1], frame=frame, inverse=T)
+        axis = answer.plot().axes[0]
+        pale = [line for line in axis.lines if line.get_color() == style.GREY and line.get_linewidth() == 0.8]
+        assert len(pale) == (len(answer["solutions"]) - 1) * 4
+        (cross,) = [line for line in axis.lines if line.get_marker() == "x"]
+        there = robot.kinematics(answer.at["q"], frame=frame.rpartition(",")[2])["T"]
+        plane = ["xyz".index(text()[0]) for text in (axis.get_xlabel, axis.get_ylabel)]
+        assert cross.get_xydata()[0] == pytest.approx(there[plane, 3])
+    with pytest.raises(ComputationError) as refused:
+        robot.kinematics(inverse=[20, 0, 0])
+    assert refused.value.partial.plot().axes[0].get_legend_handles_labels()[1][-1] == "wanted"

@@ -11,6 +11,7 @@ from kronbot.errors import KronbotError
 ASKED = [
     ("check", {}),
     ("kinematics", {"frame": "all"}),
+    ("kinematics", {"inverse": {"x": 0.5}, "starts": 3}),
     ("jacobian", {"qd": {}}),
     ("hessian", {"qdd": {}, "axes": "body"}),
     ("dynamics", {}),

@@ -23,6 +23,7 @@ from click.shell_completion import (
 )
 
 from kronbot.description import names
+from kronbot.description.choices import POSE
 
 if TYPE_CHECKING:
     from kronbot.description.schema import RobotFile
@@ -164,6 +165,12 @@ def frame(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
 def frames(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """The same, or ``all``."""
     return _items(["all"], incomplete) + frame(ctx, param, incomplete)
+
+
+@_safely
+def pose(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """``NAME=VALUE,NAME=VALUE`` over what a pose is made of."""
+    return _assignments(POSE, incomplete)
 
 
 @_safely

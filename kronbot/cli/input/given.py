@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kronbot.cli.input import sweeps
 from kronbot.cli.input.asking import POINTS
-from kronbot.cli.input.points import all_rows, of_joints, values
+from kronbot.cli.input.points import all_rows, of_joints, pose, values
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _FRAME_LOAD = "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz"
 # From the robot and the text of an option, by its name; the others are what click makes of them.
 CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
+    "inverse": lambda robot, text: pose(robot, text, "--inverse"),
     "delta": lambda robot, text: values(robot, text, "--delta"),
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),

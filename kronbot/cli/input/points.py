@@ -10,9 +10,11 @@ import numpy as np
 
 from kronbot.cli.input.rows import angles, blocks_of, doubt_of
 from kronbot.cli.output.messages import show_doubts
+from kronbot.description.choices import RPY, XYZ
 from kronbot.description.limits import CASES
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
+from kronbot.library.arguments import number
 from kronbot.library.values import by_index, joints_only
 
 if TYPE_CHECKING:
@@ -38,11 +40,29 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
         if len(next(iter(block.values()))) > 1:
             raise UsageError(f"{option} {shown(text)}: one point is wanted here, not a file of many rows")
         return {name: float(column[0]) for name, column in block.items()}
-    parts = [part.strip() for part in text.split(",")]
-    given: Values = _by_name(parts, option) if any("=" in part for part in parts) else parts
+    given: Values = _parts(text, option)
     found = by_index(robot, given, option)
     _warn_of_degrees(robot, text, found, option)
-    return list(found.values()) if given is parts else {robot.coordinates[i]: value for i, value in found.items()}
+    named = isinstance(given, Mapping)
+    return {robot.coordinates[i]: value for i, value in found.items()} if named else list(found.values())
+
+
+def pose(robot: Robot, text: str, option: str) -> dict[str, str] | list[str]:
+    """A pose, by names or as numbers, each an expression over parameters."""
+    given = _parts(text, option)
+    turned = len(given) == len(XYZ) + len(RPY)
+    named = given if isinstance(given, dict) else dict(zip(RPY, given[len(XYZ) :] if turned else (), strict=False))
+    for name in RPY:
+        value = number(named.get(name, "0"), robot.description.values, f"{option} {name}")
+        if doubt := doubt_of(name, value, text):
+            show_doubts([f"{option}: {doubt}"])
+    return given
+
+
+def _parts(text: str, option: str) -> dict[str, str] | list[str]:
+    """What stands between commas, by name where there is a NAME=VALUE. Raises UsageError where only some have names."""
+    found = [part.strip() for part in text.split(",")]
+    return _by_name(found, option) if any("=" in part for part in found) else found
 
 
 def _warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option: str) -> None:

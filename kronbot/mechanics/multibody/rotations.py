@@ -76,6 +76,22 @@ def roll_pitch_yaw(R: Array) -> Array:
     return np.stack([roll, np.arctan2(-R[..., 2, 0], upright), yaw], axis=-1)
 
 
+def of_roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
+    """Rz(yaw) Ry(pitch) Rx(roll), 3 x 3."""
+    (ca, cb, cc), (sa, sb, sc) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+    about_x = np.array([[1, 0, 0], [0, ca, -sa], [0, sa, ca]])
+    about_y = np.array([[cb, 0, sb], [0, 1, 0], [-sb, 0, cb]])
+    about_z = np.array([[cc, -sc, 0], [sc, cc, 0], [0, 0, 1]])
+    return np.asarray(about_z @ about_y @ about_x)
+
+
+def of_quaternion(x: float, y: float, z: float, w: float) -> Array:
+    """The rotation matrix (3 x 3) of a unit quaternion."""
+    v = np.array([x, y, z])
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) * (w * w - v @ v) + 2 * np.outer(v, v) + 2 * w * skew)
+
+
 def _size(vectors: Array) -> Array:
     """Lengths (...) of vectors (..., 3)."""
     return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))
