@@ -28,3 +28,13 @@ def own_cache(tmp_path_factory):
 def no_colour(monkeypatch):
     """Messages as a pipe sees them."""
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture
+def swept_here(monkeypatch):
+    """Cases of sweeps are computed in this process, whatever their number of workers."""
+    from sweeps.here import Here
+
+    from kronbot.library.sweep import Hands
+
+    monkeypatch.setattr(Hands, "engine", lambda hands, parcel, cases: Here(parcel))

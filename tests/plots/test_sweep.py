@@ -8,6 +8,7 @@ from kronbot.plots.followed import followed
 from kronbot.plots.pictures import draw
 
 pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.usefixtures("swept_here")
 # Bending about z does not know EIy: the two families cross where both are 20.
 BEAM = """
 kronbot: 1

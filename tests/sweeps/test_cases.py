@@ -13,6 +13,7 @@ from kronbot.errors import UsageError
 from kronbot.sweeps import grammar
 from kronbot.sweeps.grammar import cases
 
+pytestmark = pytest.mark.usefixtures("swept_here")
 NONE = (None, 0, False)
 
 

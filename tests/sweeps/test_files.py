@@ -16,6 +16,8 @@ from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.place import Place
 from kronbot.system import plain, saving
 
+pytestmark = pytest.mark.usefixtures("swept_here")
+
 
 @pytest.fixture(scope="module")
 def arm():

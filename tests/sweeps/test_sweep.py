@@ -5,6 +5,8 @@ import pytest
 import kronbot
 from kronbot.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("swept_here")
+
 
 @pytest.fixture(scope="module")
 def arm():
