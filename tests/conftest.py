@@ -1,5 +1,7 @@
 """What several test modules use."""
 
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -38,3 +40,16 @@ def swept_here(monkeypatch):
     from kronbot.library.sweep import Hands
 
     monkeypatch.setattr(Hands, "engine", lambda hands, parcel, cases: Here(parcel))
+
+
+@pytest.fixture
+def unsettled(monkeypatch):
+    """Pictures go to files without a layout, which takes longest and is looked at in tests of pictures."""
+    from kronbot.plots import style
+
+    @contextmanager
+    def as_it_is(figure):
+        figure.set_layout_engine(None)
+        yield
+
+    monkeypatch.setattr(style, "_settled", as_it_is)

@@ -44,15 +44,16 @@ def test_help_is_whole_where_nothing_is_asked(capsys):
     assert " ... " not in capsys.readouterr().err
 
 
-def test_indices_are_told(capsys):
-    over = ["--over", "EI~uniform(10,30)", "--over", "mu~uniform(1,1.01)", "--sample", "16", "--indices"]
+def test_indices_are_told(capsys, monkeypatch):
+    monkeypatch.setattr("kronbot.sweeps.indices.RESAMPLES", 20)
+    over = ["--over", "EI~uniform(10,30)", "--over", "mu~uniform(1,1.01)", "--sample", "4", "--indices"]
     asked = ["sweep", "check", "khang", *over, "--keep", "first_frequency_locked", *ONE]
     assert run(asked) == 0
     out = capsys.readouterr().out
     assert "indices first_frequency_locked" in out and "first_low" in out
     assert run([*asked, "--format", "csv"]) == 0
     told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 1 + 16 * 4
+    assert len(told.out.splitlines()) == 1 + 4 * 4
     assert "indices first_frequency_locked, EI: first 0." in told.err
 
 

@@ -1,7 +1,11 @@
 """Structures that robots of different values share, until something is traced that tells them apart."""
 
+import itertools
+from functools import cache
+
 import numpy as np
 import pytest
+from thinned import thinned
 
 import kronbot
 from kronbot.compute.trace import Trace
@@ -36,14 +40,30 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("values", [{"turn": "pi/2"}, {"place": 0.5}, {"EI": 30}])
-@pytest.mark.parametrize("first", [True, False])
-def test_who_is_asked_first_does_not_matter(asked, values, first):
+OTHER = {"turn": {"turn": "pi/2"}, "place": {"place": 0.5}, "EI": {"EI": 30}}
+# A gauge is where statics looks only.
+TOLD_APART = [
+    *((asked, value, True) for asked, value in itertools.product(("jacobian", "statics"), OTHER)),
+    *((asked, "turn", False) for asked in ASKED),
+    ("statics", "place", False),
+]
+
+
+@cache
+def alone(asked, value):
+    """Answers of robots just loaded."""
+    robots = kronbot.loads(ARM), kronbot.loads(ARM, parameters=OTHER[value])
+    return [ASKED[asked](robot).to_dict() for robot in robots]
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "first"), thinned(list(itertools.product(ASKED, OTHER, (True, False))), TOLD_APART)
+)
+def test_who_is_asked_first_does_not_matter(asked, value, first):
     """Of robots that were made from each other before either was asked: answers of robots just loaded, to the bit."""
-    robot, ask = kronbot.loads(ARM), ASKED[asked]
+    robot, ask, values = kronbot.loads(ARM), ASKED[asked], OTHER[value]
     other = robot.with_parameters(**values)
-    wanted = [ask(kronbot.loads(ARM)).to_dict(), ask(kronbot.loads(ARM, parameters=values)).to_dict()]
+    wanted = alone(asked, value)
     pair = [robot, other]
     order = (0, 1) if first else (1, 0)
     for i in (*order, *order):

@@ -6,15 +6,20 @@ import pytest
 from casadi import SX
 from oracles import Beam, rod
 from robots_in_tests import model
+from thinned import rare
 
 # Sampled at three Gauss points a step, 4 modes miss frequencies by 1e-7 and 14 miss stiffness by 4e-6.
 MODES = [
-    ("clamped-free", {"v": 2, "w": 2, "torsion": 2}),
-    ("clamped-free", {"v": 3, "w": 4, "torsion": 1}),
-    ("craig-bampton", {"v": 4, "w": 3, "torsion": 2}),
-    ("clamped-free", {"v": 14}),
-    ("legendre", {"v": 10}),
+    ("clamped-free", {"v": 1, "w": 2, "torsion": 1}),
+    ("clamped-free", {"w": 4}),
+    ("clamped-free", {"v": 10}),
+    ("craig-bampton", {"v": 3, "w": 1, "torsion": 1}),
+    rare("clamped-free", {"v": 2, "w": 2, "torsion": 2}),
+    rare("clamped-free", {"v": 3, "w": 4, "torsion": 1}),
+    rare("craig-bampton", {"v": 4, "w": 3, "torsion": 2}),
+    rare("clamped-free", {"v": 14}),
 ]
+STIFF = ("legendre", {"v": 10})
 
 
 def flexible(shape, modes):
@@ -47,7 +52,7 @@ def inertia_and_stiffness(beam, q_f):
     return [M, *(casadi.hessian(place, q_f)[0] for place in places)]
 
 
-@pytest.mark.parametrize(("shape", "modes"), MODES)
+@pytest.mark.parametrize(("shape", "modes"), [*MODES, STIFF])
 def test_a_straight_beam_is_that_of_closed_forms(shape, modes):
     """Frequencies are those of order 1, geometric stiffness is that of order 2, which is exact there."""
     plain, second, ours = (values(shape, modes, order, 0.0, inertia_and_stiffness) for order in ("1", "2", "exact"))
@@ -56,7 +61,7 @@ def test_a_straight_beam_is_that_of_closed_forms(shape, modes):
         assert np.abs(one - other).max() <= 1e-9 * np.abs(other).max()
 
 
-@pytest.mark.parametrize(("shape", "modes"), MODES[:4])
+@pytest.mark.parametrize(("shape", "modes"), MODES)
 def test_a_bent_rod_is_that_of_an_adaptive_integration(shape, modes):
     """Bent and twisted by up to 0.6 rad in each field."""
     rod_of = Beam(flexible(shape, modes), 1.2, "exact")

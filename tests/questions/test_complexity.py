@@ -8,6 +8,7 @@ import pytest
 from casadi import SX
 from click.testing import CliRunner
 from robots_in_tests import model
+from thinned import rare
 
 import kronbot
 from kronbot.cli.commands.complexity import complexity as command
@@ -64,7 +65,13 @@ def test_fewer_operations_than_table_1():
 
 
 @pytest.mark.parametrize(
-    ("function", "lengths"), [("forward_recursive", (2, 3, 8, 64)), ("inverse", (2, 3, 16)), ("jacobian", (2, 3, 16))]
+    ("function", "lengths"),
+    [
+        ("forward_recursive", (2, 3, 20)),
+        ("inverse", (2, 3, 16)),
+        ("jacobian", (2, 3, 16)),
+        rare("forward_recursive", (2, 3, 8, 64)),
+    ],
 )
 def test_growth_is_linear_in_the_links(function, lengths):
     """Each further link costs the same, to 64 links."""
@@ -77,11 +84,11 @@ def test_growth_is_linear_in_the_links(function, lengths):
 
 def test_growth_is_cubic_in_the_modes_of_one_link_only():
     """A polynomial of degree 3 in the modes m a direction: (2 m)^3/6 for each link but the first, which is clamped."""
-    for links in (2, 3):
-        found = [forward(links, m) for m in range(2, 8)]
+    for links, most in ((2, 7), (3, 5)):
+        found = [forward(links, m) for m in range(2, most + 1)]
         for kind in ("multiplications", "additions"):
             counts = [getattr(each, kind) for each in found]
-            assert np.diff(counts, 3).tolist() == [8 * (links - 1)] * 3
+            assert np.diff(counts, 3).tolist() == [8 * (links - 1)] * (most - 4)
 
 
 def test_second_order_costs_less_than_twice_the_first():
@@ -108,13 +115,18 @@ links:
 """
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
-def test_planar_robots_stay_planar(order):
+DYNAMICS = ("forward_recursive", "forward_composite", "inverse", "inertia")
+
+
+@pytest.mark.parametrize(
+    ("order", "functions"), [("1", DYNAMICS), ("2", DYNAMICS), ("exact", DYNAMICS[-1:]), rare("exact", DYNAMICS)]
+)
+def test_planar_robots_stay_planar(order, functions):
     """Masses off the plane and inertia about axes in it are in no instruction."""
     text = PLANAR.replace("v: 2", "v: 1") if order == "exact" else PLANAR  # each instruction along the rod is many
     flat = text.replace("INERTIA", "{Izz: 0.05}").replace("OFFSET", "0")
     deep = text.replace("INERTIA", "{Ixx: 0.07, Iyy: 0.06, Izz: 0.05, Ixz: 0.01, Iyz: 0.02}").replace("OFFSET", "0.1")
-    for function in ("forward_recursive", "forward_composite", "inverse", "inertia"):
+    for function in functions:
         assert count(model(deep, order), function) == count(model(flat, order), function)
 
 

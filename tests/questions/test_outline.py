@@ -29,7 +29,7 @@ ASKED = [
 ]
 
 
-SMALL = ("khang", "piedboeuf", "stacker-numeric")
+SMALL = ("khang", "stacker-numeric")
 ALL = [pytest.param(name, marks=() if name in SMALL else pytest.mark.slow) for name in sorted(shipped_robots())]
 
 

@@ -1,5 +1,6 @@
 """Simulation against independent runs, conservation laws and published behaviour."""
 
+import itertools
 import json
 import signal
 from contextlib import suppress
@@ -10,8 +11,10 @@ import pytest
 from oracles import Lagrangian
 from random_robots import SPATIAL_ARM
 from robots_in_tests import columns, model, run
+from thinned import rare, thinned
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.mechanics.motion import rosenbrock
@@ -23,12 +26,14 @@ JOINTS = ("q1", "q2", "q3")
 TIPS = ("tip.upper.y", "tip.forearm.y", "tip.wrist.y")
 
 
-@pytest.mark.parametrize(("order", "reference"), [("1", "reference_m2_exact"), ("2", "reference_m2_second")])
-@pytest.mark.parametrize("algorithm", ["recursive", "composite"])
-def test_canadarm_follows_the_independent_run(order, reference, algorithm):
+@pytest.mark.parametrize(
+    ("order", "algorithm"), [("1", "composite"), ("2", "recursive"), rare("1", "recursive"), rare("2", "composite")]
+)
+def test_canadarm_follows_the_independent_run(order, algorithm):
     """Angles and tip deflections each second within 1e-6 (the issue's figure; the reference has 12 digits)."""
-    answer = run(kronbot.load("canadarm", order=order).model, step=1.0, rtol=1e-10, algorithm=algorithm)
-    series, wanted = answer.result.series, REFERENCE[reference]
+    with policy.native("off"):  # what a compiler takes is more than the run
+        answer = run(kronbot.load("canadarm", order=order).model, step=1.0, rtol=1e-10, algorithm=algorithm)
+    series, wanted = answer.result.series, REFERENCE[{"1": "reference_m2_exact", "2": "reference_m2_second"}[order]]
     assert np.abs(series["t"] - REFERENCE["t"]).max() == 0
     assert np.abs(columns(series, *JOINTS) - wanted["theta"]).max() < 1e-6
     assert np.abs(columns(series, *TIPS) - wanted["tip_deflection"]).max() < 1e-6
@@ -57,13 +62,13 @@ def test_other_integrators_agree_with_cvodes(solver):
     assert np.abs(columns(series[0], *robot.coordinates) - columns(series[1], *robot.coordinates)).max() < 1e-7
 
 
-@pytest.mark.parametrize("order", ["1", "2"])
-def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order):
-    """No gravity, damping or torque: 4 s at rtol 1e-10; the first axis is fixed, its momentum constant."""
+@pytest.mark.parametrize(("order", "duration"), [("2", 0.5), rare("1", 4.0), rare("2", 4.0)])
+def test_a_free_spatial_arm_keeps_its_energy_and_momentum(order, duration):
+    """No gravity, damping or torque, at rtol 1e-10; the first axis is fixed, its momentum constant."""
     free = SPATIAL_ARM | {"gravity": [0, 0, 0]}
     robot, oracle = model(free, order), Lagrangian(free, int(order))
     rates = dict(zip(robot.coordinates, (0.5, 0.3, *[0.05] * robot.n), strict=False))
-    answer = run(robot, duration=4.0, step=0.5, rtol=1e-10, qd=rates)
+    answer = run(robot, duration=duration, step=duration / 8, rtol=1e-10, qd=rates)
     assert answer.result.summary["complete"] is True
     assert answer.result.summary["energy_drift"] < 1e-8
     series = answer.result.series
@@ -149,8 +154,16 @@ def test_what_there_is_when_a_run_stops_is_kept(error, kind, monkeypatch):
     assert np.array_equal(answer.result.series["q1"], whole["q1"][:count])
 
 
-@pytest.mark.parametrize("becomes", [SystemError, RuntimeError, ValueError, ComputationError, None])
-@pytest.mark.parametrize("solver", INTEGRATORS)
+MADE = [SystemError, RuntimeError, ValueError, ComputationError, None]
+
+
+@pytest.mark.parametrize(
+    ("solver", "becomes"),
+    thinned(
+        list(itertools.product(INTEGRATORS, MADE)),
+        [("cvodes", becomes) for becomes in MADE] + [(solver, None) for solver in INTEGRATORS if solver != "cvodes"],
+    ),
+)
 def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch):
     """CasADi makes errors of many names of it, and destructors nothing: the rows so far are kept."""
     kind = INTEGRATORS[solver]

@@ -10,6 +10,7 @@ import yaml
 from oracles import Lagrangian
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from thinned import rare
 
 from kronbot import load, loads
 from kronbot.cli.main import run as kronbot
@@ -46,7 +47,7 @@ def row(answer, *columns):
 # ------------------------------------------------------------------------------------------------------ gauges
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
 def test_gauges_of_a_small_load_are_moments_over_stiffness(order):
     """m(s) = M + (l - s) e1 x F: kappa = (m_x/GJ, m_y/EI_y, m_z/EI_z), whose signs are those of alpha', -w'', v''."""
     small = 1e-6
@@ -279,7 +280,7 @@ def test_equilibria_that_a_disturbance_leaves_are_counted():
     assert "unstable_cases" not in robot.statics({"q": -1.5}, forces=pulls[:2], tau={"q": 0.0}).summary
 
 
-@pytest.mark.parametrize(("push", "side"), [(1.1, 0.002), (1.3, -0.01), (2.5, 0.3)])
+@pytest.mark.parametrize(("push", "side"), [rare(1.1, 0.002), (1.3, -0.01), rare(2.5, 0.3)])
 def test_newton_stays_on_the_branch_of_the_growing_load(push, side):
     """Beyond Euler's load a column has three equilibria; a small side force decides where the path leads.
 
@@ -340,7 +341,7 @@ links:
   - name: upper
     joint: {type: revolute, name: q1}
     dh: {a: 1.1, d: 0.1, alpha: pi/2, theta: 0.2}
-    flexible: {mass: 2, EI: {y: 90, z: 70}, modes: {v: 1, w: 1}, shape: legendre}
+    flexible: {mass: 2, EI: {z: 70}, modes: {v: 1}, shape: legendre}
   - name: fore
     joint: {type: revolute, name: q2}
     dh: {a: 0.8, d: 0.05, alpha: 0, theta: 0.4}
@@ -396,7 +397,7 @@ def test_a_start_is_that_of_every_order():
 def test_orders_of_which_one_has_no_equilibrium_are_not_complete(tmp_path, capsys):
     """Order 1 feels no axial load, orders 2 and exact buckle: exit 1, the rows that there are, not complete."""
     file, target = tmp_path / "column.yaml", tmp_path / "out.json"
-    file.write_text(CLAMPED.replace("v: 8, w: 8, torsion: 8", "v: 2"))
+    file.write_text(CLAMPED.replace("v: 8, w: 8, torsion: 8", "v: 1"))
     load = 1.5 * rods.euler_column(LENGTH, EI_Z)
     asked = ["statics", str(file), "--forces", f"0,0,0;{-load},0,0", "--order", "all"]
     assert kronbot([*asked, "-o", str(target)]) == 1

@@ -12,8 +12,10 @@ import yaml
 from oracles import Lagrangian
 from robots_in_tests import model, run
 from scipy.optimize import minimize
+from thinned import rare
 
 from kronbot import description, loads
+from kronbot.compute.native import policy
 from kronbot.description import schema
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.mechanics.static.equilibria import Case, Equilibria
@@ -128,7 +130,8 @@ def test_a_cantilever_under_a_tip_load():
         end = tip(robot, force=(0, -load, 0))
         assert end["y"] == pytest.approx(-down, abs=1e-5), load  # the table has five digits
         assert end["x"] == pytest.approx(-back, abs=1e-5), load
-    assert tip(beam("exact", v=6), force=(0, -10, 0)) == end  # same input, same bytes
+    again = [tip(beam("exact", v=1), force=(0, -10, 0)) for _ in range(2)]
+    assert again[0] == again[1]  # same input, same bytes
 
 
 def test_eight_shapes_are_the_elastica_to_six_digits():
@@ -151,10 +154,11 @@ def princeton_load(load, angle):
     return ({}, (0, load * np.sin(angle), load * np.cos(angle)), (0, 0, 0))
 
 
-def test_the_princeton_beam():
+@pytest.mark.parametrize("cases", [PRINCETON[-4::2], rare(PRINCETON)])
+def test_the_princeton_beam(cases):
     """Flapwise and chordwise displacement and twist, log(R) about the beam's axis, of the Kirchhoff rod."""
-    series = equilibria(princeton("exact"), [princeton_load(*case) for case in PRINCETON]).series
-    for i, case in enumerate(PRINCETON):
+    series = equilibria(princeton("exact"), [princeton_load(*case) for case in cases]).series
+    for i, case in enumerate(cases):
         wanted = rods.princeton_beam(*case)
         ours = [series[f"tip.b.{axis}"][i] for axis in ("y", "z", "rx")]
         assert ours == pytest.approx([wanted.flapwise, wanted.chordwise, wanted.twist], rel=1e-4, abs=1e-7), case
@@ -187,8 +191,12 @@ def critical(order, ratio, w=6, torsion=6, v=3):
 
 def test_lateral_buckling_of_a_deep_cantilever():
     classical = rods.lateral_buckling_classical(1.0, 1.0, 1.0)
-    assert critical("2", 0.05) == pytest.approx(classical, rel=1e-3)  # what six shapes leave
+    assert critical("2", 0.05, w=4, torsion=4, v=1) == pytest.approx(classical, rel=1e-3)  # what four shapes leave
     assert critical("exact", 1e-4, w=5, torsion=5, v=1) == pytest.approx(classical, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_lateral_buckling_after_bending():
     exact = rods.lateral_buckling(1.0, 0.05, 1.0, 0.075) / (0.05 * 0.075) ** 0.5
     assert critical("exact", 0.05, w=5, torsion=5) == pytest.approx(exact, rel=1e-3)
 
@@ -232,7 +240,7 @@ statics:
 """
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
 def test_loads_on_a_tree_minimize_the_potential(order):
     """An optimizer that knows nothing but the potential energy of particles (the oracle's) finds the same state."""
     # Fewer modes at order exact, where the oracle takes its time.
@@ -381,13 +389,14 @@ def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "duration", "solver"),
-    [("canadarm", 0.1, "cvodes"), pytest.param("spatial", 0.01, "dop853", marks=pytest.mark.slow)],
+    [("khang", 0.2, "cvodes"), rare("canadarm", 0.1, "cvodes"), rare("spatial", 0.01, "dop853")],
 )
 def test_the_exact_order_conserves_energy(name, duration, solver):
     """In space by the integrator without a Jacobian, whose trace takes half a minute."""
     text = description.read(name).text.replace("modes: {v: 2}", "modes: {v: 1}")
     robot = model(text, "exact")
-    answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9, solver=solver)
+    with policy.native("off"):  # a compiler would be at it longer than the run takes
+        answer = run(robot, duration=duration, step=duration / 5, rtol=1e-9, solver=solver)
     assert answer.error is None
     # What a tolerance of 1e-9 a step leaves over some hundred steps.
     assert answer.result.summary["energy_drift"] < 1e-6
