@@ -69,10 +69,10 @@ def test_following_knows_gaps_and_modes_that_end():
 
 
 def test_two_values_are_maps_or_families(beam):
-    grid = pictured(beam, "check", {"EIy": "10:30:3", "EIz": "10:40:4"}, keep="first_frequency_locked")
+    grid = pictured(beam, "modes", {"EIy": "10:30:7", "EIz": "10:40:8"}, keep="frequencies_locked[1]")
     (axis,) = grid.values()
     (mesh, *_) = axis.collections
-    assert mesh.get_array().shape == (3, 4)
+    assert mesh.get_array().shape == (7, 8)
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("EIz", "EIy")
     assert grid.content(".svg") == grid.content(".svg")
     family = pictured(beam, "check", {"order": ["1", "exact"], "EIz": "10:40:4"}, keep="first_frequency_locked")
