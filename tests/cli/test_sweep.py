@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
 import pytest
 from waiting import PATIENCE
 
 import kronbot
 from kronbot.cli.commands.sweep import QUESTIONS
+from kronbot.cli.input import cases
 from kronbot.cli.main import run
 
 ONE = ["--workers", "1"]
@@ -156,6 +159,25 @@ def test_cases_of_a_file(tmp_path, capsys):
     assert [(row["EI"], row["order"]) for row in rows] == [("20", "1"), ("30", "exact")]
     alone = kronbot.load("khang", order="exact", parameters={"EI": 30}).check()
     assert float(rows[1]["first_frequency_locked"]) == alone.summary["first_frequency_locked"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_cases_without_an_end_are_refused(tmp_path, capsys, monkeypatch):
+    """They would fill the memory."""
+    pipe = tmp_path / "cases.csv"
+    os.mkfifo(pipe)
+
+    def write():
+        with suppress(BrokenPipeError), pipe.open("w") as file:
+            while True:
+                file.write("EI\n" * 1000)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    monkeypatch.setattr(cases, "LARGEST", 1 << 20)
+    assert run(["sweep", "check", "khang", "--cases", str(pipe), *ONE]) == 2
+    writer.join()
+    assert "larger than 1 MB" in capsys.readouterr().err
 
 
 FILE = """

@@ -95,3 +95,16 @@ def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path):
     (tmp_path / "other.json").write_text("[1]")
     with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "other.json")))
+
+
+@pytest.mark.parametrize("kind", ["endless", "deep", "a pipe without a writer"])
+def test_hostile_scheduler_files_end_at_once(tmp_path, kind):
+    file = Path("/dev/zero") if kind == "endless" else tmp_path / "file"
+    if kind == "deep":
+        file.write_text("[" * 100_000)
+    elif not hasattr(os, "mkfifo"):
+        pytest.skip("pipes with names")
+    elif kind != "endless":
+        os.mkfifo(file)
+    with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
+        text(swept(Cheap(), {"EI": [1]}, scheduler=str(file)))

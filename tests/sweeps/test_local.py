@@ -8,11 +8,15 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from sweeps.cheap import Cheap, swept
+from waiting import PATIENCE
 
+import kronbot
 from kronbot.errors import ComputationError
 from kronbot.sweeps.engines.local import Local
 from kronbot.sweeps.journal import Journal
@@ -69,6 +73,7 @@ DRIVER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from sweeps.cheap import Cheap, swept
+from waiting import PATIENCE
 from kronbot.sweeps.place import Place
 robot = Cheap(sys.argv[3], pause=float(sys.argv[4]))
 sweep = swept(robot, {"EI": "-1:9:3001"}, place=Place.named(sys.argv[2], resume=True))
@@ -184,3 +189,83 @@ class Broken(Cheap):
 def test_processes_that_do_not_start_are_not_started_for_ever():
     with pytest.raises(ComputationError, match="do not start: they end with code 3"):
         text(swept(Broken(), {"EI": [1, 2]}))
+
+
+DURING_A_START = """
+import os, signal, sys, time
+from multiprocessing import util
+sys.path.insert(0, sys.argv[1])
+from sweeps.cheap import Cheap, swept
+from waiting import PATIENCE
+
+class Large(Cheap):
+    "No pipe holds it."
+    def __getstate__(self):
+        return self.__dict__ | {"ballast": "x" * 3_000_000}
+
+start = util.spawnv_passfds
+def stopped(*command):
+    process = start(*command)
+    if any("spawn_main" in str(word) for word in command[1]):
+        os.kill(process, signal.SIGSTOP)  # it reads nothing before all is over
+        if sys.argv[2] == "interrupted":
+            signal.raise_signal(signal.SIGINT)
+            os.kill(process, signal.SIGCONT)
+        elif not os.fork():
+            time.sleep(0.3)
+            os.kill(os.getppid(), signal.SIGKILL)
+            os.kill(process, signal.SIGCONT)
+            os._exit(0)
+    return process
+util.spawnv_passfds = stopped
+for done in swept(Large(), {"EI": [1, 2]}, 1).chunks():
+    pass
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGCONT"), reason="signals of POSIX")
+@pytest.mark.parametrize("how", ["interrupted", "killed"])
+def test_a_driver_that_ends_while_a_process_starts(how):
+    """The process has not got its task: it ends without a word."""
+    command = [sys.executable, "-c", DURING_A_START, str(HERE), how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    said = done.stderr.replace("Traceback (most recent call last)", "", 1) if how == "interrupted" else done.stderr
+    assert "Traceback" not in said
+    assert done.returncode != 0
+
+
+def test_sweeps_of_several_threads_leave_the_program_as_it_is(monkeypatch):
+    """What processes begin with is that of the whole program, and comes back as it was."""
+    main, before, start = sys.modules["__main__"], dict(os.environ), SpawnProcess.start
+
+    def slow(process):
+        assert sys.modules["__main__"] is not main
+        time.sleep(0.05)
+        start(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", slow)
+    found = []
+    asked = [swept(Cheap(), {"EI": [1, 2, 3]}, 2) for _ in range(3)]
+    threads = [Thread(target=lambda sweep=sweep: found.append(text(sweep))) for sweep in asked]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3 and len(set(found)) == 1
+    assert sys.modules["__main__"] is main
+    assert dict(os.environ) == before
+
+
+def test_nothing_is_imported_from_the_folder_one_is_in(tmp_path):
+    """Python started with a command would look there first, also for its own modules: anybody may have laid one."""
+    hostile, script = tmp_path / "hostile", tmp_path / "script.py"
+    hostile.mkdir()
+    for name in ("multiprocessing", "pickle", "signal", "numpy", "kronbot"):
+        (hostile / f"{name}.py").write_text(f"print('{name} is taken from here', flush=True)\nraise SystemExit(7)\n")
+    script.write_text("from kronbot.__main__ import main\nmain()\n")
+    command = [sys.executable, script, "sweep", "check", "khang", "--over", "EI=20,30", "--format", "csv"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    environment["PYTHONPATH"] = str(Path(kronbot.__file__).parents[1])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=hostile, env=environment, check=False)
+    assert "taken from here" not in done.stdout + done.stderr
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)

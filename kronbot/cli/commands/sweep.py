@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from kronbot.cli.input import asking, completion, options
+from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.options import Decorator, Output, Subject
 from kronbot.cli.output.files import check_place, keep_apart, save, tell
 from kronbot.cli.output.messages import show_doubts
@@ -22,7 +21,7 @@ from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.wording import unknown
-from kronbot.errors import ComputationError, UsageError, said
+from kronbot.errors import ComputationError, UsageError
 from kronbot.plots.style import demand_matplotlib, demand_suffix
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         swept = robot.sweep(
             question,
             _over(given["over"]),
-            cases=_cases(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
+            cases=cases.columns(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
             keep=given["keep"] or None,
             output=out.output,
             plot=out.plot is not None,
@@ -326,20 +325,3 @@ def _over(texts: Sequence[str]) -> dict[str, object]:
             raise UsageError(f"--over: {name} is given twice")
         found[name] = values
     return found
-
-
-def _cases(name: str) -> Mapping[str, Sequence[object]]:
-    """The columns of a file of cases. Raises UsageError where it cannot be read, or is none."""
-    from kronbot.sweeps.grammar import table
-
-    place = f"--cases {shown(name)}"
-    try:
-        kind = Path(name).stat().st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
-            raise UsageError(f"{place}: a file is wanted, or a pipe")
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{place}: not UTF-8 text: save the file with the encoding UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{place}: {said(error)}") from None
-    return table(text, name).columns

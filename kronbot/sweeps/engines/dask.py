@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +19,8 @@ from kronbot.sweeps.work import Done, Parcel
 
 # How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
 PATIENCE, PAUSE = 10.0, 2.0
+# Bytes that are read of its file, which lists its workers.
+LARGEST = 1 << 26
 GONE = "the connection to the scheduler is lost"
 _LOG = logging.getLogger("distributed.client")
 
@@ -106,10 +108,12 @@ class Dask:
 def _address(file: str) -> str:
     """Where the scheduler of a file is: Dask would wait for the file for ever. Raises UsageError."""
     try:
-        return str(json.loads(Path(file).read_text())["address"])
+        # Of a pipe without a writer nothing comes, and is not waited for.
+        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
+            return str(json.loads(opened.read(LARGEST) or b"")["address"])
     except OSError as error:
-        raise UsageError(Argument("scheduler", quote(file)), f": {said(error)}") from None
-    except (ValueError, KeyError, TypeError):
+        raise UsageError(Argument("scheduler", quote(file)), f": {said(error, place=False)}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(Argument("scheduler", quote(file)), " is not the file of a Dask scheduler") from None
 
 

@@ -19,11 +19,17 @@ from typing import Self
 from kronbot.errors import ComputationError, KronbotError, said
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.work import Done, Parcel
+from kronbot.system.interruption import interruptions
 from kronbot.system.platform import host
 
 # Processes that end before their first chunk, one after the other: more will not do either.
 STARTS = 3
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# One thread for matrices; nothing is imported from the folder that the driver happens to be in.
+_SURROUNDINGS = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "PYTHONSAFEPATH"), "1"
+)
+# What processes begin with belongs to the whole program, whose threads may all have sweeps.
+_STARTING = threading.Lock()
 
 
 @dataclass
@@ -51,7 +57,7 @@ class Local:
     def __enter__(self) -> Self:
         try:
             for _ in range(self._count):
-                self._workers.append(self._started())
+                self._start()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -111,30 +117,33 @@ class Local:
             lost: list[Done | Lost] = []
         else:
             lost = [Lost(spans.pop(0))] if spans else []
-        self._workers.append(self._started())
+        self._start()
         for span in spans:
             self.submit(span)
         return lost
 
-    def _started(self) -> _Worker:
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self._parcel), daemon=True, name="kronbot sweep")
+        process = context.Process(target=_work, args=(theirs,), daemon=True, name="kronbot sweep")
         try:
-            with _plain_start():
+            with _STARTING, interruptions() as met, met.saving(), _plain_start():
                 process.start()
+                self._workers.append(_Worker(process, ours))
         except OSError as error:
             raise ComputationError(f"no process can be started: {said(error)}") from None
-        theirs.close()
-        return _Worker(process, ours)
+        finally:
+            theirs.close()
+        with suppress(OSError):  # as above
+            ours.send(self._parcel)
 
 
 @contextmanager
 def _plain_start() -> Iterator[None]:
     """A process that begins in here runs nothing of the main program, hears no Ctrl-C and computes on one thread."""
-    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _ONE_THREAD}
+    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _SURROUNDINGS}
     sys.modules["__main__"] = ModuleType("__main__")
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    os.environ.update(_SURROUNDINGS)
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -149,14 +158,18 @@ def _plain_start() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, masked)
 
 
-def _work(pipe: Connection, parcel: Parcel) -> None:
-    """What a process does: chunks, one after the other, until nobody asks any more."""
+def _work(pipe: Connection) -> None:
+    """What a process does: chunks, one after the other, until nobody asks any more.
+
+    The task comes through the pipe: of one that the driver's end cuts short, multiprocessing would print a traceback.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(0)), daemon=True).start()  # type: ignore[union-attr]
     span: tuple[int, int] | None = None  # at first the task is unpacked
     answer: Done | KronbotError | None
     with suppress(EOFError, OSError):
+        parcel: Parcel = pipe.recv()
         while True:
             try:
                 task = parcel.task()
