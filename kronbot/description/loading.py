@@ -158,11 +158,13 @@ def _with_tables(described: Description) -> Description:
     for link in robot.links:
         if link.flexible is not None and isinstance(link.flexible.shape, TableFile):
             table(link.flexible.shape.file)
-    drives = robot.simulate.by_joint.values()
-    for motion in (*robot.motion.values(), *(drive.motion for drive in drives)):
+    drives = robot.simulate.by_joint
+    turning = {link.joint.name for link in robot.links if link.joint.type == "revolute"}
+    for joint, motion in (*robot.motion.items(), *((joint, drive.motion) for joint, drive in drives.items())):
         if isinstance(motion, TableMotion):
-            table(motion.file).motion()
-    for drive in drives:
+            given = table(motion.file)
+            given.period(joint in turning) if motion.periodic else given.motion()
+    for drive in drives.values():
         if isinstance(drive.torque, TableFile):
             table(drive.torque.file).torque()
     return replace(described, tables=tables)

@@ -230,6 +230,9 @@ class TableMotion:
     """A cubic spline through the rows of a CSV file: time in s, coordinate in rad or m."""
 
     file: Annotated[Text, Field(description="path relative to the robot file")]
+    periodic: Annotated[
+        bool, Check(scalars.flag), Field(description="the rows are one period; the last is the first again")
+    ] = False
     type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
 
 

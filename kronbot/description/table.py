@@ -76,6 +76,21 @@ class Table:
         """Times (s, strictly ascending) and values of a cubic spline. A first line without a number is a header."""
         return self._of_rows(_CUBIC_ROWS)
 
+    def period(self, turning: bool) -> Columns:
+        """The same of a spline that repeats: the last row is the first again, or whole turns further on if ``turning``.
+
+        What the digits of the file have left of a difference is gone.
+        """
+        times, values = self.motion()
+        rise = values[-1] - values[0]
+        turns = math.tau * round(rise / math.tau) if turning else 0.0
+        if abs(rise - turns) > _PLACE * (max(values) - min(values)):
+            *_, last = self._lines()
+            further = ", or whole turns further on" if turning else ""
+            wrong = f"the last row of a period is the first again: {values[0]!r}{further}, not {values[-1]!r}"
+            raise DescriptionError([last.mistake(wrong, 1)])
+        return times, (*values[:-1], values[0] + turns)
+
     def torque(self) -> Columns:
         """The same of a broken line, which needs fewer rows."""
         return self._of_rows(_LINEAR_ROWS)

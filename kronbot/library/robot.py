@@ -403,8 +403,9 @@ class Robot:
         """M_L, D_L, K_L, h_L along the robot's motion, as stacks over t, Khang (59)-(67); Floquet multipliers.
 
         :meth:`with_motion` gives it another motion. Times in s; ``lock=None`` leaves all coordinates in the matrices
-        and locks the moving joints for the multipliers. Raises UsageError without a motion, without a duration or for
-        a ``period`` after which the matrices do not repeat, ComputationError where M is singular.
+        and locks the moving joints for the multipliers. The duration is by default a period, that of the file's
+        simulation or of the longest motion. Raises UsageError without a motion, or for a ``period`` after which the
+        matrices do not repeat, ComputationError where M is singular.
         """
         from kronbot.questions import linearize_along
 

@@ -53,6 +53,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         link = _link(entry, parent, n, description, order, parameters)
         n = link.modal.stop
         links.append(link)
+    turning = {link.joint.name for link in links if link.joint is not None and link.joint.revolute}
     return Robot(
         description=description,
         order=order,
@@ -63,7 +64,10 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             len(links) - 1 if file.endpoint.link is None else names.index(file.endpoint.link),
             parameters.vector(file.endpoint.position),
         ),
-        motions={joint: motion(entry, parameters, description.tables) for joint, entry in file.motion.items()},
+        motions={
+            joint: motion(entry, parameters, description.tables, joint in turning)
+            for joint, entry in file.motion.items()
+        },
     )
 
 

@@ -126,14 +126,10 @@ def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, 
     """
     if place not in robot.limits:
         return []
-    begin = motion.times[0] if motion.times else 0.0
-    own = next(
-        (robot.parameters.evaluate(each, purpose) for each in (motion.joint, motion.period) if each is not None), 0.0
-    )
-    stops = {motion.times[-1] if motion.times else own}
+    begin, stops = motion.ends[0] if motion.ends else 0.0, {motion.span(robot.parameters, purpose)}
     if end is not None:
         # A short motion in a long run is looked at as closely as the run.
-        stops = {min(end, *stops)} | ({end} if not motion.times else set())
+        stops = {min(end, *stops)} | ({end} if not motion.ends else set())
     times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
     values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)

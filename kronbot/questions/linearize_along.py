@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from fractions import Fraction
 
 import casadi
 import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.trace import Trace, traced
+from kronbot.compute.trace import traced
+from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
 from kronbot.mechanics.linear.regularity import demand_regular
-from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, rigid_forces
 from kronbot.questions.outline import Given, Labels, Outline, numbered
+from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import SHORTEST_STEP, demand_rows, grid
 
 STEPS = 100
-# Coefficients one period apart must agree to this share of themselves, but for rounding of the largest.
-PERIODIC, ROUNDING = 1e-8, 1e-13
-LONGEST_CYCLE = 1000
 
 
 def linearize_along(
@@ -51,18 +47,17 @@ def linearize_along(
         raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)
     trace = traced(robot, "along", PURPOSE, lambda: _along(robot))
-    if period is not None:
-        _demand_tables(robot, period, "the period")
-    found = _period(robot, trace) if period is None else period
-    if period is not None and (period < SHORTEST_STEP or not _repeats(trace, period)):
-        raise UsageError(Argument("period", f"{period:g}"), ": M_L, D_L, K_L do not repeat after it")
+    moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
+    held = moving if locked is None else locked
+    along = Along(robot, trace, robot.others(held), PURPOSE)
+    found = along.period() if period is None else _demand_repeating(along, period)
     if duration is None:
         duration = _own_duration(robot) if isinstance(found, str) else found
     step = duration / STEPS if step is None else step
     demand_rows(duration, step, 3 * robot.n**2 + robot.n)
     times = grid(duration, step)
     _demand_tables(robot, times[-1], "the grid")
-    rows = trace.rows(times)
+    rows = trace.rows(np.tile(times[:, None], len(robot.motions)))
     arrays = _stacks(robot, rows, times, locked or frozenset())
     told = [
         words
@@ -74,37 +69,50 @@ def linearize_along(
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"
         return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
-    moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
-    held = moving if locked is None else locked
     summary["period"] = found
-    product = _monodromy(robot, trace, found, held, progress)
-    if product is None:
-        summary["multipliers"] = "none: all coordinates are locked"
-    else:
-        answer = multipliers(product)
-        numbers = [str(i + 1) for i in range(len(answer.values))]
-        arrays["multipliers"] = NamedArray(answer.values, numbers, "1")
-        arrays["multiplier_errors"] = NamedArray(answer.errors, numbers, "1")
-        summary |= _verdict(robot, answer, held)
+    answer = multipliers(_monodromy(along, found, progress))
+    numbers = [str(i + 1) for i in range(len(answer.values))]
+    arrays["multipliers"] = NamedArray(answer.values, numbers, "1")
+    arrays["multiplier_errors"] = NamedArray(answer.errors, numbers, "1")
+    summary |= _verdict(robot, answer, held)
     return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
 
 
+def _demand_repeating(along: Along, period: float) -> float | str:
+    """The period (s) where the matrices repeat after it, or why there are no multipliers. Raises UsageError."""
+    given = Argument("period", f"{period:g}")
+    if period < SHORTEST_STEP:
+        raise UsageError(given, f" is shorter than {SHORTEST_STEP:g} s")
+    _demand_tables(along.robot, period, "the period")
+    if not along.free:
+        return ALL_LOCKED
+    change = along.change(period)
+    if not change.counts:
+        return period
+    cure = "".join(f"; the spline of {quote(file)} repeats where it is periodic: true" for file in along.open_tables)
+    raise UsageError(given, f": M_L, D_L, K_L do not repeat after it, {change}{cure}")
+
+
 def _own_duration(robot: Robot) -> float:
-    """The duration (s) of the file's simulation. Raises UsageError where it has none."""
+    """That of the file's simulation, or of its longest motion (s). Raises UsageError where there is neither."""
     duration = robot.file.simulate.duration
-    if duration is None:
+    if duration is not None:
+        return robot.parameters.value(duration, PURPOSE)
+    longest = max(motion.span(robot.parameters, PURPOSE) for motion in robot.motions.values())
+    if not longest:
         raise UsageError("how long? give ", Argument("duration"), ", or a ", Argument("period"))
-    return robot.parameters.value(duration, PURPOSE)
+    return longest
 
 
 def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
-    """M_L, D_L, K_L, h_L as functions of time."""
+    """M_L, D_L, K_L, h_L as functions of a time for each motion, in the order of the file."""
     linear = LinearModel.about_any_motion(robot)
-    t = SX.sym("t")
+    t = SX.sym("t", len(robot.motions))
+    times = dict(zip(robot.motions, casadi.vertsplit(t), strict=True))
     symbols, values = [], []
     for joint in robot.joints:
         known = joint.name in robot.motions
-        motion = robot.motions[joint.name].derivatives(t) if known else (SX(0), SX(0), SX(0))
+        motion = robot.motions[joint.name].derivatives(times[joint.name]) if known else (SX(0), SX(0), SX(0))
         symbols += [linear.q[joint.index], linear.qd[joint.index], linear.qdd[joint.index]]
         values += list(motion)
     rigid = rigid_forces(robot, linear)
@@ -129,56 +137,12 @@ def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozense
     return stacks | {"h_L": NamedArray(h, names, {"rows": robot.force_units(free)}, None, axis)}
 
 
-def _period(robot: Robot, trace: Trace) -> float | str:
-    """The common period (s) of all motions after which the matrices repeat, or why there is none."""
-    periods = []
-    for name, motion in robot.motions.items():
-        if motion.period is None:
-            return f"the motion of {name} does not repeat"
-        period = abs(robot.parameters.evaluate(motion.period, PURPOSE))
-        periods += [period] if math.isfinite(period) else []  # a joint that stands still has any
-    if not periods:
-        return "no motion moves"
-    if not math.isfinite(max(periods) / min(periods)):
-        return "the motions have no common period"
-    ratios = [Fraction(period / periods[0]).limit_denominator(LONGEST_CYCLE) for period in periods]
-    if any(abs(float(ratio) - period / periods[0]) > 1e-9 for ratio, period in zip(ratios, periods, strict=True)):
-        return "the motions have no common period"
-    common = math.lcm(*(ratio.numerator for ratio in ratios)) / math.gcd(*(ratio.denominator for ratio in ratios))
-    period = common * periods[0]
-    return period if _repeats(trace, period) else f"M_L, D_L, K_L do not repeat after {period:g} s, the motions' period"
-
-
-def _repeats(trace: Trace, period: float) -> bool:
-    shares = np.array([0.0, 0.13, 0.37, 0.71])
-    first, second = trace.rows(shares * period), trace.rows((shares + 1) * period)
-    return all(
-        (np.abs(first[name] - second[name]) <= PERIODIC * np.abs(first[name]).max(axis=0) + ROUNDING * size).all()
-        for name in "MDK"
-        for size in [np.abs(first[name]).max(initial=0.0)]
-    )
-
-
-def _monodromy(
-    robot: Robot, trace: Trace, period: float, locked: frozenset[int], progress: Callable[[float], None]
-) -> Monodromy | None:
-    """The monodromy matrix of the free coordinates, None where all are locked."""
-    free = robot.others(locked)
-    if not free:
-        return None
-    demand_regular(trace(0.0)["M"].reshape(robot.n, robot.n)[np.ix_(free, free)], [robot.coordinates[i] for i in free])
-
-    def coefficients(times: Array) -> tuple[Array, Array, Array]:
-        rows = trace.rows(times)
-        M, D, K = (rows[name].reshape(-1, robot.n, robot.n)[:, free][:, :, free] for name in "MDK")
-        return M, D, K
-
-    def roundings(times: Array) -> tuple[Array, Array, Array]:
-        dM, dD, dK = (E[:, free][:, :, free] for E in Entries.at(trace, [times[:, None]]).errors)
-        return dM, dD, dK
-
-    corners = [t for motion in robot.motions.values() for t in motion.corners(robot.parameters, PURPOSE)]
-    return monodromy(coefficients, roundings, period, corners, progress)
+def _monodromy(along: Along, period: float, progress: Callable[[float], None]) -> Monodromy:
+    """The monodromy matrix of the free coordinates."""
+    robot = along.robot
+    demand_regular(along.at(np.zeros(1))[0][0], [robot.coordinates[place] for place in along.free])
+    corners = [t for motion in robot.motions.values() for t in motion.meetings(robot.parameters, period, PURPOSE)]
+    return monodromy(along.at, lambda times: along.errors(times, period), period, corners, progress)
 
 
 def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:
@@ -195,10 +159,9 @@ def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[s
 
 def _demand_tables(robot: Robot, end: float, what: str) -> None:
     for motion in robot.motions.values():
-        if motion.times and not motion.times[0] <= 0 <= end <= motion.times[-1]:
-            raise UsageError(
-                f"a table goes from t = {motion.times[0]:g} s to {motion.times[-1]:g} s, {what} to {end:g} s"
-            )
+        if motion.ends and not motion.ends[0] <= 0 <= end <= motion.ends[1]:
+            first, last = motion.ends
+            raise UsageError(f"a table goes from t = {first:g} s to {last:g} s, {what} to {end:g} s")
 
 
 def outline(robot: Robot, given: Given) -> Outline:

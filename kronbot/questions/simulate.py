@@ -88,8 +88,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         parameters = robot.parameters
         parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
         report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
-        corners = parameters.own(("corners", robot.order), lambda: system.drives.corners(parameters, PURPOSE))
-        at = stops(run.duration, corners)
+        key, end = ("corners", robot.order, run.duration), run.duration
+        at = stops(end, parameters.own(key, lambda: system.drives.corners(parameters, end, PURPOSE)))
         # Equations that were forgotten and traced again may see more symbols.
         kind = run.algorithm, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])

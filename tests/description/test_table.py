@@ -1,9 +1,11 @@
 """Tables of time and value."""
 
+import math
 import os
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kronbot
@@ -47,6 +49,22 @@ def test_a_spline_wants_more_rows_than_a_broken_line(tmp_path):
     assert table(tmp_path, "0,1\n1,2\n2,1\n")
     with pytest.raises(DescriptionError, match="at least 4"):
         read_table(tmp_path, "t.csv").motion()
+
+
+def test_the_last_row_of_a_period_is_the_first_again(tmp_path):
+    """Or whole turns further on, of a joint that turns; digits that the file has not are made up."""
+    (tmp_path / "t.csv").write_text("t,q\n0,1\n1,2\n2,1.5\n3,1.0000004\n")
+    (tmp_path / "turn.csv").write_text("0,1\n1,2\n2,5\n3,7.283185\n")
+    (tmp_path / "open.csv").write_text("t,q\n0,1\n1,2\n2,1.5\n3,1.2\n")
+    for turning in (True, False):
+        assert read_table(tmp_path, "t.csv").period(turning)[1] == (1, 2, 1.5, 1)
+    assert read_table(tmp_path, "turn.csv").period(True)[1] == (1, 2, 5, 1 + 2 * math.pi)
+    wrong = r"open.csv:5:3: the last row of a period is the first again: 1.0{}, not 1.2"
+    for turning, further in ((True, ", or whole turns further on"), (False, "")):
+        with pytest.raises(DescriptionError, match=wrong.format(further)):
+            read_table(tmp_path, "open.csv").period(turning)
+    with pytest.raises(DescriptionError, match=r"turn.csv:4:3: .* 1.0, not 7.283185"):
+        read_table(tmp_path, "turn.csv").period(False)
 
 
 def test_size(tmp_path, monkeypatch):
@@ -167,3 +185,20 @@ def test_a_wrong_table_of_a_torque_is_told_at_loading(tmp_path):
     (tmp_path / "t.csv").write_text("0,1\n1,x\n")
     with pytest.raises(DescriptionError, match="t.csv:2:3: 'x' is not a finite number"):
         kronbot.load(tmp_path / "sliders.yaml")
+
+
+def test_whether_the_rows_are_a_period_is_checked_with_the_robot(tmp_path):
+    """In motions and in drives, by what the joint is."""
+    (tmp_path / "turn.csv").write_text("0,0\n1,2\n2,5\n3,6.283185\n")
+    text = SLIDERS.replace("q.csv", "turn.csv, periodic: true").replace("{file: t.csv}", "1")
+    (tmp_path / "r.yaml").write_text(text)
+    with pytest.raises(DescriptionError, match=r"turn.csv:4:3: the last row of a period is the first again"):
+        kronbot.load(tmp_path / "r.yaml")
+    (tmp_path / "r.yaml").write_text(text.replace("prismatic, name: q2", "revolute, name: q2"))
+    answer = kronbot.load(tmp_path / "r.yaml").simulate(duration=9, step=1.5)
+    assert answer["q2"][::2] == pytest.approx(2 * math.pi * np.arange(4), abs=1e-12)
+    assert np.ptp(answer["q2_dot"][1::2]) < 1e-12 < answer["q2_dot"][1]
+    wrong = text.replace("periodic: true", "periodic: 1")
+    (tmp_path / "r.yaml").write_text(wrong)
+    with pytest.raises(DescriptionError, match="true or false"):
+        kronbot.load(tmp_path / "r.yaml")

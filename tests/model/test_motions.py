@@ -6,6 +6,7 @@ import pytest
 from robots_in_tests import model
 from scipy.interpolate import CubicSpline
 
+from kronbot.errors import UsageError
 from kronbot.model import motions
 
 
@@ -57,7 +58,7 @@ def test_cycloidal_from_one_value_to_another():
 def test_a_cycloidal_rise_has_a_corner_where_it_ends():
     """Where a simulation stops and goes on, as at the end of a polynomial."""
     robot = model(SLIDER)
-    assert robot.motions["q1"].corners(robot.parameters, "test") == (2 / 3,)
+    assert robot.motions["q1"].corners(robot.parameters, 9, "test") == (2 / 3,)
 
 
 def test_spin_up_reaches_its_rate_smoothly():
@@ -102,12 +103,41 @@ def test_spline_of_a_table_is_the_not_a_knot_cubic():
     assert motion.times == times
 
 
+@pytest.mark.parametrize("turns", [0, -2])
+def test_a_periodic_table_is_the_periodic_spline(turns):
+    """C2 everywhere, periods before 0 and far on too; where the last row is whole turns on, so is each period."""
+    times, values = (-0.3, 0.7, 1.1, 2.0, 3.5, 4.0), np.array([0.1, 0.3, -0.2, 0.5, 0.3, 0.1])
+    rise = 2 * np.pi * turns / 4.3
+    steady = rise * (np.array(times) + 0.3)
+    motion = motions.periodic_spline(times, tuple(values + steady))
+    reference = CubicSpline(times, values, bc_type="periodic")
+    at = np.linspace(-9, 90, 1801)
+    ours = evaluated(motion, at)
+    for derivative, drift in enumerate([rise * (at + 0.3), rise, 0.0]):
+        assert np.allclose(ours[derivative], reference(at, derivative) + drift, atol=1e-10)
+    assert motion.ends is None
+    assert float(motion.period) == pytest.approx(4.3)
+    assert float(motion.travel) == pytest.approx(2 * np.pi * turns)
+
+
+def test_corners_of_a_periodic_table_are_those_of_all_its_periods():
+    """Every row of a coarse one, its ends too, and none of a fine one."""
+    for count in (9, 2001):
+        t = np.linspace(0, 2, count)
+        motion = motions.periodic_spline(tuple(t), (*np.cos(np.pi * t[:-1] + 0.3), np.cos(0.3)))
+        every = np.arange(0, 7.1007, 2 / (count - 1))
+        assert np.allclose(sorted(set(motion.meetings(None, 7.1007, "test"))), every, atol=1e-12)
+        assert np.allclose(sorted(set(motion.corners(None, 7.1007, "test"))), every[1:] if count == 9 else [])
+    with pytest.raises(UsageError, match="repeats 500000 times"):
+        motion.meetings(None, 1e6, "test")
+
+
 def test_corners_of_a_table_are_rows_where_accelerations_turn():
     """All inner rows of a coarse one but those of the not-a-knot ends, none of a fine one; where they jump, there."""
     for count, corners in ((9, 5), (2001, 0)):
         t = np.linspace(0, 2, count)
-        found = motions.spline(tuple(t), tuple(np.sin(5 * t))).corners(None, "test")
+        found = motions.spline(tuple(t), tuple(np.sin(5 * t))).corners(None, 2, "test")
         assert len(found) == corners
         assert set(found) <= set(t[2:-2])
-    kink = motions.spline(tuple(t), tuple(np.maximum(t - 1, 0.0) ** 2)).corners(None, "test")
+    kink = motions.spline(tuple(t), tuple(np.maximum(t - 1, 0.0) ** 2)).corners(None, 2, "test")
     assert kink and max(np.abs(np.array(kink) - 1)) < 0.02

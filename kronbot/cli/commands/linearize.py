@@ -51,7 +51,9 @@ class Moving(click.Command):
     metavar="[MOTION]",
     help="Along the file's motion, or along the one given, written as in a file; Floquet multipliers if periodic.",
 )
-@click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: a period, else simulate's.")
+@click.option(
+    "--duration", type=Quantity(), help="With --motion: how long, s; default: a period, simulate's, the motion's."
+)
 @click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
 @click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
 @click.option(

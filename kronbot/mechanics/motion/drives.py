@@ -70,16 +70,16 @@ class Drives:
     @property
     def _tabulated(self) -> dict[str, tuple[float, ...]]:
         """Times (s) of every table in use, by what it gives."""
-        motions = {name: motion for name, motion in self.commanded.items() if motion.times}
+        motions = {name: motion for name, motion in self.commanded.items() if motion.ends}
         return {
             f"the {what} of {name}, {quote(each.file)},": each.times
             for what, given in (("motion", motions), ("torque", self.tables))
             for name, each in given.items()
         }
 
-    def corners(self, parameters: Parameters, wanted_for: str) -> list[float]:
-        """Times (s) at which a motion or a torque, or a derivative of it, jumps; in no order."""
-        of_motions = [motion.corners(parameters, wanted_for) for motion in self.commanded.values()]
+    def corners(self, parameters: Parameters, end: float, wanted_for: str) -> list[float]:
+        """Times (s) up to an end at which a motion or a torque, or a derivative of it, jumps; in no order."""
+        of_motions = [motion.corners(parameters, end, wanted_for) for motion in self.commanded.values()]
         return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ def _drives(robot: Robot) -> Drives:
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
-            prescribed[joint.index] = motion(drive.motion, robot.parameters, told)
+            prescribed[joint.index] = motion(drive.motion, robot.parameters, told, joint.revolute)
         elif drive is not None and isinstance(drive.torque, schema.TableFile):
             tables[joint.name] = TorqueTable(drive.torque.file, *told[drive.torque.file].torque())
     found, wanted = Drives(robot, by_joint, prescribed, tables, {}), {}
