@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from kronbot.cached import cached_property
+from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.errors import Mistake
 
 _CELL = re.compile(r'(?:^|(?<=,))(?:\s*"(?:[^"]|"")*"\s*(?=,|$)|[^,]*)')
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
+NUMBER = re.compile(rf"[-+]?{DECIMAL}")
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,20 @@ class Line:
         """The columns, from 1, in which the cells begin."""
         places = accumulate((len(piece) + 1 for piece in self._pieces[:-1]), initial=1)
         return [place + piece.index(piece.strip()) for place, piece in zip(places, self._pieces, strict=True)]
+
+    @property
+    def separated(self) -> Mistake | None:
+        """What is wrong where other signs part columns of names or numbers, or a comma stands for a decimal point."""
+        for sign, name in _SEPARATORS.items():
+            parts = [part.strip(' "') for part in self.text.split(sign) if part.strip(' "')]
+            decimal = next(filter(DECIMAL_COMMA.fullmatch, parts), "")
+            numbers = all(NUMBER.fullmatch(part.replace(",", ".", 1)) for part in parts)
+            if len(parts) > 1 and ("," not in self.text or (decimal and numbers)):
+                cure = f", and decimals have a point: {decimal.replace(',', '.')}" if decimal else ""
+                return self.mistake(f"columns are separated by commas, not by {name}{cure}")
+        places = (i for i, cell in enumerate(self.cells) if DECIMAL_COMMA.fullmatch(cell))
+        i = next(places, None)
+        return None if i is None else self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)
 
     def mistake(self, message: str, cell: int = 0) -> Mistake:
         """Something is wrong with the line, or with one of its cells."""

@@ -42,7 +42,7 @@ class _Values(Entries):
     what = "parameter"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Description:
     """A robot file that is right.
 
@@ -64,6 +64,10 @@ class Description:
         object.__setattr__(self, "values", MappingProxyType(_Values(self.values)))
         for name in ("overrides", "tables"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        """Which robot, and where it is written."""
+        return f"<description of {self.robot.name}, {self.source.name}>"
 
     def with_overrides(self, changed: Mapping[str, str]) -> Description:
         """The same file with other expressions in some more of its parameters. Raises like :func:`load`.

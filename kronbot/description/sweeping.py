@@ -9,7 +9,6 @@ from kronbot.description import scalars
 from kronbot.description.choices import Swept
 from kronbot.description.validation import LIST_OR_VALUE, Check, Field, Tag
 
-Text = Annotated[str, Check(scalars.text)]
 Word = Annotated[str, Check(scalars.word)]
 Words = Annotated[Annotated[Word, Tag("<value>")] | Annotated[tuple[Word, ...], Tag("<list>")], LIST_OR_VALUE]
 
@@ -31,4 +30,4 @@ class Sweep:
     sample: Annotated[int | None, Check(scalars.whole), Field(description="how many draws of distributions")] = None
     seed: Annotated[int, Check(scalars.whole), Field(description="of the draws")] = 0
     indices: Annotated[bool, Check(scalars.flag), Field(description="Sobol indices of the draws")] = False
-    keep: Annotated[tuple[Text, ...], Field(description="columns, like max(abs(tip.arm.y)); default: usual ones")] = ()
+    keep: Annotated[Words, Field(description="columns, like max(abs(tip.arm.y)); default: usual ones")] = ()

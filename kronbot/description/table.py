@@ -16,8 +16,7 @@ from pathlib import Path
 from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
-from kronbot.description.csv_lines import Line
-from kronbot.description.expressions.grammar import DECIMAL
+from kronbot.description.csv_lines import DECIMAL_COMMA, NUMBER, Line
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.description.yaml.source import decode, read_bytes
@@ -25,11 +24,8 @@ from kronbot.errors import DescriptionError, Mistake
 
 # Rows that a cubic spline and a broken line need.
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
-_NUMBER = re.compile(rf"[-+]?{DECIMAL}")
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
-_SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
-_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?", re.ASCII)
 _COLUMN = re.compile(r"x|[vwt][1-9][0-9]?", re.ASCII)
 _COLUMNS = "x, v1, v2, ..., w1, w2, ..., t1, t2, ..."
 # Programs print places with seven digits; a table in other units, or of another beam, is off by more.
@@ -177,7 +173,7 @@ class _Line(Line):
 
     @property
     def holds_a_number(self) -> bool:
-        return any(_NUMBER.fullmatch(cell) for cell in self.cells)
+        return any(NUMBER.fullmatch(cell) for cell in self.cells)
 
     def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
         """The ``count`` finite numbers of the line, or None and what is wrong."""
@@ -187,7 +183,7 @@ class _Line(Line):
             self.demand_commas()
             message = f"{wanted}, not {len(self.cells)}"
             halves = zip(self.cells[::2], self.cells[1::2], strict=False)
-            if len(self.cells) == 2 * count and all(map(_DECIMAL_COMMA.fullmatch, map(",".join, halves))):
+            if len(self.cells) == 2 * count and all(map(DECIMAL_COMMA.fullmatch, map(",".join, halves))):
                 cure = f"{message} (decimals have a point: {self.cells[0]}.{self.cells[1]})"
                 raise DescriptionError([self.mistake(cure)])
             mistakes.append(self.mistake(message))
@@ -207,7 +203,7 @@ class _Line(Line):
 
     def _read(self) -> tuple[list[float], list[int]]:
         """The numbers, and which of them are none."""
-        numbers = [float(cell) if _NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
+        numbers = [float(cell) if NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
         return numbers, [i for i, number in enumerate(numbers) if not math.isfinite(number)]
 
     def demand_commas(self) -> None:
@@ -215,15 +211,8 @@ class _Line(Line):
 
         That is one mistake of the whole file, and not told line by line.
         """
-        for sign, name in _SEPARATORS.items():
-            parts = [part.strip(' "') for part in self.text.split(sign) if part.strip(' "')]
-            decimal = next(filter(_DECIMAL_COMMA.fullmatch, parts), "")
-            numbers = all(_NUMBER.fullmatch(part.replace(",", ".", 1)) for part in parts)
-            if len(parts) > 1 and ("," not in self.text or (decimal and numbers)):
-                cure = f", and decimals have a point: {decimal.replace(',', '.')}" if decimal else ""
-                raise DescriptionError([self.mistake(f"columns are separated by commas, not by {name}{cure}")])
-        for i in (i for i, cell in enumerate(self.cells) if _DECIMAL_COMMA.fullmatch(cell)):
-            raise DescriptionError([self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)])
+        if wrong := self.separated:
+            raise DescriptionError([wrong])
 
 
 def _too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:

@@ -14,11 +14,15 @@ from kronbot.errors import UsageError
 from kronbot.library import arguments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Export:
     """Functions that need no kronbot; parameters of the file are their last argument."""
 
     package: Package
+
+    def __repr__(self) -> str:
+        """The functions, without their code."""
+        return f"<functions of {self.package.robot}, order {self.package.order}: {', '.join(self.functions)}>"
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -589,17 +589,18 @@ class Robot:
             self.model, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
         )
 
-    def answers(self, question: str, cases: Sequence[Case]) -> Iterator[Result | KronbotError]:
+    def answers(
+        self, question: str, cases: Sequence[Case | tuple[Mapping[str, object], Mapping[str, object]]]
+    ) -> Iterator[Result | KronbotError]:
         """The answers to a question in many cases: robots with values of their own, arguments of their own.
 
-        ``question`` is the name of a method; a case has ``parameters`` by name and ``arguments`` of the question, and
-        ``order``. For each case, in order, what ``with_parameters(...)`` and the method give, bit for bit, or the error
-        that they raise. Raises UsageError for another question, and for what is no case.
+        ``question`` is the name of a method; a case is a pair of ``parameters`` by name and ``arguments`` of the
+        question, and ``order``. For each case, in order, what ``with_parameters(...)`` and the method give, bit for
+        bit, or the error that they raise. Raises UsageError for another question, and for what is no case.
 
         >>> import kronbot
-        >>> from kronbot.sweeps.work import Case
         >>> robot = kronbot.load("canadarm")
-        >>> soft, stiff = robot.answers("check", [Case({"EI": 1e4}, {}), Case({"EI": 1e6}, {})])
+        >>> soft, stiff = robot.answers("check", [({"EI": 1e4}, {}), ({"EI": 1e6}, {"order": "1"})])
         >>> soft.summary["first_frequency_locked"] < stiff.summary["first_frequency_locked"]
         True
         """
@@ -608,9 +609,11 @@ class Robot:
 
         asked = arguments.choice(question, many.QUESTIONS, "question")
         given: list[Any] = arguments.entries(cases, "cases")
-        if strange := [each for each in given if not isinstance(each, Case)]:
-            raise UsageError(f"cases: a list of Case is wanted, not {arguments.shown(strange[0])} in it")
-        return many.answers(self, asked, given)
+        pairs = [isinstance(e, tuple) and len(e) == 2 and all(isinstance(part, Mapping) for part in e) for e in given]
+        if not all(pairs):
+            strange = arguments.shown(given[pairs.index(False)])
+            raise UsageError(f"cases: pairs are wanted, like ({{'EI': 2e5}}, {{'q': [0.1]}}), not {strange}")
+        return many.answers(self, asked, [Case(*pair) for pair in given])
 
     def sweep(
         self,

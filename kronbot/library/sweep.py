@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
@@ -21,12 +18,13 @@ from kronbot.library.cases import QUESTIONS
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.sweeps import cases as varied
-from kronbot.sweeps import grammar, names, output
+from kronbot.sweeps import cells, grammar, names, output
 from kronbot.sweeps import indices as sobol
 from kronbot.sweeps import kept as columns
 from kronbot.sweeps.driver import Driver, in_order
 from kronbot.sweeps.engines.interface import Engine
 from kronbot.sweeps.place import Place
+from kronbot.sweeps.tally import Tally
 from kronbot.sweeps.work import Done, Parcel, Subject, Task
 
 if TYPE_CHECKING:
@@ -62,7 +60,7 @@ class Hands:
         return Dask(parcel, self.scheduler)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """One question in many cases. Iterating computes them and yields their rows, by column, in the order of the cases.
 
@@ -75,7 +73,11 @@ class Sweep:
     place: Place | None
     strict: bool
     progress: Progress
-    _told: dict[str, int] = field(default_factory=dict)
+    tally: Tally
+
+    def __repr__(self) -> str:
+        """What is asked, and the columns of the answer."""
+        return f"<sweep {self.task.question} of {self.robot.model.name}, {len(self)} cases: {', '.join(self.header)}>"
 
     @property
     def header(self) -> list[str]:
@@ -104,24 +106,24 @@ class Sweep:
 
         With a file they come when all cases are computed. Raises Interrupted at Ctrl-C, with a word on how to go on.
         """
-        count = failed = 0
+        self.tally.begin()
         coming = in_order(self._computed()) if self.place is None else self.place.written(self.task, self._computed)
         try:
             for done in coming:
-                count, failed = done.stop, failed + done.failed
+                self.tally.add(done)
                 yield done
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
-        self._told.update(cases=count, failed=failed)
-        if failed and self.strict:
-            raise ComputationError(f"{failed} of {count} cases have failed: their rows say why")
+        self.tally.complete = True
+        if self.tally.failed and self.strict:
+            raise ComputationError(self.tally.failures)
 
     @property
     def failed(self) -> int:
         """How many cases have failed, when all are computed."""
-        for _ in () if self._told else self.kept_chunks:
+        for _ in () if self.tally.complete else self.kept_chunks:
             pass
-        return self._told["failed"]
+        return self.tally.failed
 
     @property
     def finished(self) -> bool:
@@ -144,22 +146,24 @@ class Sweep:
         rows = [row for done in self.kept_chunks for row in output.rows(done)]
         width = len(self.header)
         table = zip(*(row[:width] for row in rows), strict=True)
-        series = {name: _column(values) for name, values in zip(self.header, table, strict=True)}
+        series = {name: cells.column(values) for name, values in zip(self.header, table, strict=True)}
         unseen = [column.name for column in self.task.kept.unseen]
         beside = {name: [row[i] if i < len(row) else None for row in rows] for i, name in enumerate(unseen, width)}
         robot, task = self.robot.model, self.task
         factors = [(tuple(each.names), each.size) for each in task.cases.factors]
         draws = task.cases.factors[-1]
         drawn = draws.names if isinstance(draws, varied.Draws) else ()
-        kept, warnings = [column.name for column in task.kept.columns], []
+        kept, warnings = [column.name for column in task.kept.columns], [*self.tally.doubts()]
         found: dict[str, Indices] = {}
         if isinstance(draws, varied.Draws) and draws.indices:
             if self.failed:
                 warnings.append(f"no indices: they are about whole draws, and {self.failed} cases have failed")
             else:
-                found = sobol.indices(draws, {name: series[name].tolist() for name in kept if _is_number(series[name])})
-        summary: dict[str, Scalar] = {"question": task.question, **self._told}
-        asked = Swept(task.question, factors, drawn, kept, found, beside)
+                found = sobol.indices(
+                    draws, {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
+                )
+        summary: dict[str, Scalar] = {"question": task.question, **self.tally.summary}
+        asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual)
         return Result(
             "sweep",
             robot.name,
@@ -174,15 +178,15 @@ class Sweep:
 
     def to_pandas(self) -> Any:
         """The table as a DataFrame, NaN where a case has no number. Raises UsageError without pandas."""
-        return views.table({name: _numbers(each) for name, each in self.result().series.items()}, {})
+        return views.table({name: cells.plain(name, each) for name, each in self.result().series.items()}, {})
 
     def to_xarray(self) -> Any:
         """The table as a Dataset with the varied values as coordinates; a grid has a dimension for each of them.
 
-        Raises UsageError without xarray.
+        Whole arrays have dimensions NAME.row and NAME.column. Raises UsageError without xarray.
         """
         result = self.result()
-        series = {name: _numbers(each) for name, each in result.series.items()}
+        series = {name: cells.form_of(name, each).array(each.tolist()) for name, each in result.series.items()}
         cases = self.task.cases
         grid = all(len(factor.names) == 1 for factor in cases.factors)
         if len(series[columns.CASE]) != cases.count:  # rows of a case are rows
@@ -197,7 +201,13 @@ class Sweep:
                 coordinates[name] = whole[tuple(slice(None) if i == axis else 0 for i in range(len(dims)))]
             else:
                 coordinates[name] = (dims, whole)
-        data = {name: (dims, values.reshape(sizes)) for name, values in series.items()}
+        data = {
+            name: (
+                [*dims, *(f"{name}.{side}" for side in ("row", "column")[: values.ndim - 1])],
+                values.reshape(*sizes, *values.shape[1:]),
+            )
+            for name, values in series.items()
+        }
         return views.swept(data, coordinates, {"robot": result.robot, "order": result.order})
 
     def plot(self, file: str | None = None, *, overwrite: bool = False) -> Figure:
@@ -246,27 +256,6 @@ def columns_of(cases: object) -> dict[str, list[object]]:
     return found
 
 
-def _column(values: Sequence[object]) -> npt.NDArray[Any]:
-    """A column as an array of numbers or text; of objects where one is missing."""
-    made = np.array(values) if None not in values and not any(isinstance(v, list | dict) for v in values) else None
-    if made is None or made.dtype.kind not in "biufU":
-        made = np.empty(len(values), dtype=object)
-        made[:] = values
-    return made
-
-
-def _is_number(values: npt.NDArray[Any]) -> bool:
-    """Whether a column holds numbers, though perhaps not for every case."""
-    return values.dtype.kind in "iuf" or (
-        values.dtype.kind == "O" and all(v is None or type(v) in (int, float) for v in values)
-    )
-
-
-def _numbers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column with NaN where a number is missing."""
-    return np.array([np.nan if v is None else float(v) for v in values]) if _is_number(values) else values
-
-
 def sweep(
     robot: Subject,
     question: str,
@@ -313,7 +302,7 @@ def sweep(
     task = Task(robot, asked, prepared, made, meant, kept)
     if place is not None:
         place.form.demand_room(task)
-    return Sweep(robot, task, hands, place, strict, progress)
+    return Sweep(robot, task, hands, place, strict, progress, Tally(kept))
 
 
 def _names(value: object, word: str) -> str | list[str]:

@@ -21,7 +21,7 @@ from kronbot.questions.formulas import Writing, formulas
 from kronbot.questions.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Symbolic:
     """Formulas of a robot, in the form that ``writing`` asks for.
 
@@ -31,6 +31,10 @@ class Symbolic:
 
     robot: Robot
     writing: Writing
+
+    def __repr__(self) -> str:
+        """Of what, and how they are written."""
+        return f"<formulas of {self.robot.name}, order {self.robot.order}, as {self.writing.style}>"
 
     @in_words
     def kinematics(self, frame: str | Sequence[str] = "endpoint") -> Result:

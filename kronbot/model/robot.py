@@ -114,7 +114,7 @@ class Endpoint:
     position: SX
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """One robot at one kinematic order: everything the mechanics need, constant once built.
 
@@ -129,7 +129,11 @@ class Robot:
     gravity: SX
     endpoint: Endpoint
     motions: dict[str, Motion]
-    relatives: list[Robot] = field(default_factory=list, repr=False, compare=False)
+    relatives: list[Robot] = field(default_factory=list, compare=False)
+
+    def __repr__(self) -> str:
+        """Which robot, and its coordinates."""
+        return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
     @property
     def file(self) -> RobotFile:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray
+from kronbot.mechanics.linear.modal import CREEPING
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.robot import Robot
@@ -32,8 +33,6 @@ UNSEEN = 1e-10
 LEAST = 0.05
 # Curves of a diagram, and shares that are rounding there.
 CURVES, ROUNDING = 6, 1e-14
-# Damping ratios of at least this are no vibrations.
-CREEPING = 1 - 1e-9
 
 
 @dataclass(frozen=True)

@@ -207,12 +207,12 @@ def outline(robot: Robot, given: Given) -> Outline:
     enter, leave = signals(robot, chosen[0] or INPUTS, chosen[1] or OUTPUTS[:2])
     arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
-    arrays |= {"D": (leave, enter), **modal(robot)}
+    arrays |= {"D": (leave, enter), **modal(names)}
     numbers = numbered(2 * robot.n)
     arrays["margins"] = numbers, ["controllable", "controllable_error", "observable", "observable_error"]
     words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate"]
     texts = ["verdict", "controllable_doubt", "observable_doubt"]
-    usual = first("frequencies", robot.n)
+    usual = first("frequencies", robot, "all" not in given.get("lock", ()))
     return Outline([*words, "beyond_small_deflections"], texts, arrays, (), usual, ("poles", "shapes"))
 
 

@@ -175,7 +175,7 @@ def _convergence(
 ) -> dict[str, NamedArray]:
     """By case a table with rows of 1 ... largest modes in every direction that has any.
 
-    Joints at ``held`` stay locked in both. Columns are the frequencies that the first row has.
+    Joints at ``held`` stay locked in both. Columns are the frequencies of what swings, as many as the first row has.
     """
     demand_tractable(_with_modes(robot, largest))  # before the work that leads there
     places = list(robot.rigid)
@@ -188,7 +188,8 @@ def _convergence(
         still = frozenset(joint for place, joint in zip(places, joints, strict=True) if place in held)
         found = other.found(full_q[None], full_qd[None], still)[0]
         for case, locked in _cases(other.robot, still).items():
-            rows[case].append(Modes(found[case].poles, other.robot.n - len(locked)).frequencies)
+            modes = Modes(found[case].poles, other.robot.n - len(locked))
+            rows[case].append(modes.frequencies[modes.swinging])
         progress((count / largest) ** 3)
     return {case: _table(each) for case, each in rows.items()}
 
@@ -223,13 +224,13 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = {}
     largest = max((each for each in given.get("convergence", ()) if isinstance(each, int)), default=0)
     largest = min(largest, MODES)
-    cases = {"locked": len(robot.flexible), "free": robot.n}
-    for case in cases:
-        arrays |= modal(robot, f"_{case}")
+    cases = {"locked": [robot.coordinates[place] for place in robot.flexible], "free": robot.coordinates}
+    for case, names in cases.items():
+        arrays |= modal(names, f"_{case}")
         if largest:
-            arrays[f"convergence_{case}"] = numbered(largest), numbered(2 * robot.n)
+            arrays[f"convergence_{case}"] = numbered(largest), numbered(len(names))
     numbers = [f"{word}_{case}" for word in ("free_coordinates", "largest_growth_rate") for case in cases]
     texts = [f"{word}_{case}" for word in ("verdict", "model") for case in cases]
-    usual = [name for case, count in cases.items() for name in first(f"frequencies_{case}", count)]
+    usual = [name for case in cases for name in first(f"frequencies_{case}", robot, case == "free")]
     uneven = [f"{word}_{case}" for word in ("poles", "shapes") for case in cases]
     return Outline(numbers, texts, arrays, (), usual, uneven)

@@ -11,7 +11,7 @@ from kronbot.model.robot import Robot
 # The values that each argument may take, by its name; those of an argument that is not there are not given.
 Given = Mapping[str, Sequence[object]]
 Labels = tuple[Sequence[str], Sequence[str] | None]
-# As many frequencies are what most ask for.
+# As many frequencies of beams are what most ask for.
 FIRST = 6
 
 
@@ -58,13 +58,14 @@ def numbered(count: int) -> list[str]:
     return [str(k + 1) for k in range(count)]
 
 
-def modal(robot: Robot, suffix: str = "") -> dict[str, Labels]:
-    """The arrays of modes; a pair of poles that creep is two of them."""
-    names, numbers = robot.coordinates, numbered(2 * robot.n)
+def modal(names: Sequence[str], suffix: str = "") -> dict[str, Labels]:
+    """The arrays of modes of coordinates; a pair of poles that creep is two of them."""
+    numbers = numbered(2 * len(names))
     vectors = {f"{word}{suffix}": (numbers, None) for word in ("poles", "frequencies", "damping")}
     return {**vectors, f"shapes{suffix}": (names, numbers), f"accuracy{suffix}": (numbers, list(ACCURACY))}
 
 
-def first(name: str, count: int) -> list[str]:
-    """The first entries of a vector."""
-    return [f"{name}[{number}]" for number in numbered(min(FIRST, count))]
+def first(name: str, robot: Robot, free: bool) -> list[str]:
+    """The frequencies that most ask for; ``free`` joints come besides, each at 0, with damping two that creep."""
+    besides = sum(2 - joint.damping.is_zero() for joint in robot.joints) if free else 0
+    return [f"{name}[{number}]" for number in numbered(min(FIRST, len(robot.flexible)) + besides)]

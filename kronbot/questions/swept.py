@@ -26,6 +26,7 @@ class Swept:
     ``factors`` are the names that vary together and how many values they have, the first slowest; those of ``drawn``
     follow distributions. ``indices`` are those of columns, where they were asked for. ``beside`` are frequencies and
     shapes of every row, by the name of the array, as far as they were kept for a picture; None where a case failed.
+    Columns that nobody has named are ``usual``.
     """
 
     question: str
@@ -34,3 +35,4 @@ class Swept:
     kept: Sequence[str]
     indices: Mapping[str, Indices] = field(default_factory=dict)
     beside: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    usual: Sequence[str] = ()

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from kronbot.sweeps.cells import Form, value
 from kronbot.sweeps.kept import ERROR
 from kronbot.sweeps.output import Chunks, File, rows
 from kronbot.sweeps.work import Task
@@ -23,67 +22,13 @@ from kronbot.sweeps.work import Task
 KEY = "sweep.json"
 
 
-@dataclass
-class _Form:
-    """What the cells of a column have in common: kind, shape, and the length of texts."""
-
-    kind: str = "?"
-    shape: tuple[int, ...] = ()
-    length: int = 1
-
-    def widen(self, cells: Sequence[Any]) -> None:
-        """Make room for some more cells."""
-        for cell in cells:
-            if isinstance(cell, str):
-                self.kind, self.length = "U", max(self.length, len(cell))
-            elif cell is None:
-                self.kind = max(self.kind, "f", key=_KINDS.index)
-            else:
-                value = _value(cell)
-                self.kind = max(self.kind, _kind(value), key=_KINDS.index)
-                if self.shape != value.shape:
-                    sizes = zip(self.shape or value.shape, value.shape, strict=True)
-                    self.shape = tuple(max(pair) for pair in sizes)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(f"<U{self.length}" if self.kind == "U" else _TYPES[self.kind])
-
-    def array(self, cells: Sequence[Any]) -> npt.NDArray[Any]:
-        """Cells as an array."""
-        if self.kind == "U":
-            told = [cell if isinstance(cell, str) else "" if cell is None else json.dumps(cell) for cell in cells]
-            return np.array(told, self.dtype)
-        made = np.full((len(cells), *self.shape), np.nan if self.kind in "fc" else 0, self.dtype)
-        for row, cell in zip(made, cells, strict=True) if self.shape else ():
-            if cell is not None:
-                value = _value(cell)
-                row[tuple(map(slice, value.shape))] = value
-        if not self.shape:
-            made[:] = [np.nan if cell is None else _value(cell) for cell in cells]
-        return made
-
-
-# Every one holds those before it.
-_KINDS = "?ifcU"
-_TYPES = {"?": "?", "i": "<i8", "f": "<f8", "c": "<c16"}
-
-
-def _value(cell: Any) -> npt.NDArray[Any]:
-    return np.array(cell["real"]) + 1j * np.array(cell["imag"]) if isinstance(cell, dict) else np.array(cell)
-
-
-def _kind(value: npt.NDArray[Any]) -> str:
-    return "?" if value.dtype.kind == "b" else value.dtype.kind
-
-
 class Archive(File):
     """An entry a column, and one that says what sweep this is."""
 
     def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
         """The file; what is in memory is a chunk."""
         names = task.kept.header
-        forms = [_Form("U" if name == ERROR else "?") for name in names]
+        forms = [Form("U" if name == ERROR else "?") for name in names]
         for done in chunks():
             for form, cells in zip(forms, zip(*rows(done), strict=True), strict=False):
                 form.widen(cells)
@@ -129,7 +74,7 @@ def packed(cells: Mapping[str, Any]) -> bytes:
         for name, cell in cells.items():
             if cell is not None:
                 with _entry(archive, name) as entry:
-                    np.lib.format.write_array(entry, _value(cell), allow_pickle=False)
+                    np.lib.format.write_array(entry, value(cell), allow_pickle=False)
     return sink.taken()
 
 

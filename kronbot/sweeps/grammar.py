@@ -97,6 +97,8 @@ def table(text: str, name: str) -> Table:
     if len(rows) < 2:
         raise UsageError(f"{quote(name)}: a header of names is wanted here, and rows of values below it")
     header = rows[0]
+    if len(header) == 1 and (wrong := lines[0].separated):
+        raise UsageError(f"{quote(name)}: {wrong.message}")
     for i, row in enumerate(rows[1:], 1):
         if len(row) != len(header) or not all(row):
             raise UsageError(f"{quote(name)}, row {i}: {len(header)} values are wanted, as many as there are names")

@@ -90,13 +90,14 @@ class Kept:
     """The columns of a table: the case, the varied names, what is kept of each answer, the error.
 
     Where ``rows`` is set, columns that are series make a row of each of their entries. What is ``unseen`` is in no
-    table: pictures need it.
+    table: pictures need it. Columns that nobody has named are ``usual``.
     """
 
     varied: tuple[str, ...]
     columns: tuple[Column, ...]
     rows: bool
     unseen: tuple[Column, ...] = ()
+    usual: tuple[str, ...] = ()
 
     @property
     def header(self) -> list[str]:
@@ -142,17 +143,18 @@ def kept(
     """
     outline = _outline(robot, question, possible)
     taken = {CASE, ERROR, *varied}
-    if asked is None:
-        asked = outline.all if apart else [*outline.numbers, *outline.usual]
+    usual = outline.all if apart else [*outline.numbers, *outline.usual]
     columns = {
         column.name: column
-        for text in asked
+        for text in (usual if asked is None else asked)
         for column in _columns(outline, text.strip(), question)
         if column.name not in taken
     }
     spread = outline.rows is not None and not apart and any(c.whole and c.kind == "series" for c in columns.values())
+    unasked = [*columns] if asked is None else []
     if spread:
         telling = [name for name in outline.rows or () if name not in taken]
+        unasked += [name for name in telling if name not in columns]
         columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns
     if not columns and not varied:
         raise UsageError("nothing is kept: name something, like ", Argument("keep", "'M[q1,q1]'"))
@@ -160,7 +162,8 @@ def kept(
         raise UsageError(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
         )
-    return Kept(tuple(varied), tuple(columns.values()), spread, tuple(_followed(columns.values())) if pictured else ())
+    unseen = tuple(_followed(columns.values())) if pictured else ()
+    return Kept(tuple(varied), tuple(columns.values()), spread, unseen, tuple(unasked))
 
 
 def _followed(columns: Iterable[Column]) -> Iterator[Column]:

@@ -185,3 +185,50 @@ def test_frequencies_are_told_in_hertz_too(capsys):
     assert run(["check", "khang"]) == 0
     first = kronbot.load("khang").check().summary["first_frequency_locked"]
     assert f"first_frequency_locked  {first:.6g} rad/s, {first / 2 / np.pi:.6g} Hz" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["modes", "khang", "--format", "csv"], "csv holds one array: give --array with one of poles_locked, "),
+        (["linearize", "khang", "-o", "a.csv"], "csv holds one array: give --array with one of M_L, "),
+        (["linearize", "khang", "--array", "AA"], "no array 'AA' in this answer; did you mean 'A'?"),
+        (["linearize", "khang", "--motion", "qa: {type: sinusoid, amplitude: 1, frequency: 1}", "--array", "A"], "'A'"),
+        (["taylor", "khang", "--terms", "1", "--format", "csv"], "csv holds one array: give --array with one of M, "),
+        (["hessian", "khang", "--array", "J_T"], "no array 'J_T'"),
+        (["dynamics", "khang", "--array", "tau"], "no array 'tau'"),
+        (["jacobian", "khang", "--array", "v"], "no array 'v'"),
+    ],
+)
+def test_what_an_answer_cannot_hold_is_told_before_it_is_computed(given, words, capsys, monkeypatch):
+    for question in ("modes", "linearize", "linearize_along", "taylor", "hessian", "dynamics", "jacobian"):
+        monkeypatch.setattr(f"kronbot.library.robot.Robot.{question}", None)
+    assert run(given) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_latex_is_a_form_of_symbolic(capsys):
+    """Either may stand alone, and both may."""
+    texts = []
+    for form in (["--latex"], ["--symbolic", "--latex"], ["--symbolic", "latex"]):
+        assert run(["jacobian", "stacker", "--array", "J_R", *form]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0].startswith("\\[") and texts == texts[:1] * 3
+    assert run(["jacobian", "stacker", "--symbolic", "python", "--latex"]) == 2
+
+
+def test_tables_tell_bounds_of_errors_as_they_are(capsys):
+    """A bound is not rounding beside a condition number, and no error is 0 that is not."""
+    assert run(["modes", "canadarm"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("accuracy_locked") + 2
+    shown = np.array([line.split()[1:] for line in lines[start : start + 6]], dtype=float)
+    held = np.array(ask(capsys, "modes", "canadarm")["arrays"]["accuracy_locked"]["values"])
+    assert shown == pytest.approx(held, rel=1e-5) and (held[:, 0] > 0).all()
+
+
+def test_wide_arrays_are_told_by_their_size(capsys):
+    assert run(["taylor", "stacker-numeric", "--terms", "4", "--delta", "q2=0.2"]) == 0
+    out = capsys.readouterr().out
+    assert "d4M_dq4: 3 x 243, all with --format json|csv or -o\n" in out
+    assert "q1|q1|q1|q1" in out and "q1|q1|q1|q1|q1" not in out

@@ -66,7 +66,7 @@ def jacobians(capsys, *arguments):
 WRONG = {
     "another coordinate": ("slew,q2\n0,0\n", "1:1: the header must name coordinates, 'slew' is none"),
     "a coordinate twice": ("q1, q1\n0,0\n", "1:5: q1 stands twice in the header"),
-    "another separator": ("q1;q2\n0;0\n", "1:1: the header must name coordinates, 'q1;q2' is none"),
+    "another separator": ("q1;q2\n0;0\n", "1:1: columns are separated by commas, not by semicolons"),
     "no header": ("\n0,0\n", "1:1: a header of coordinate names is wanted here"),
     "nothing": ("", "1:1: a header of coordinate names is wanted here"),
     "no rows": ("q1\n\n \n", "4:1: rows of numbers are wanted below the header"),

@@ -52,6 +52,9 @@ def test_ranges_and_lists_of_angles(capsys):
     one = ["statics", "piedboeuf", "--order", "0", "--forces", "0,0,0"]
     angles = ask(capsys, *one, "--angles", "theta=-0.2:0.1:0.1,0.5")["series"]["angle.theta"]
     assert angles == pytest.approx([-0.2, -0.1, 0, 0.1, 0.5])
+    for given, place in (("-60*deg:0:20*deg", -1), ("-60*deg:10*deg:20*deg", 3), ("-0.3:0.1:0.1", -1)):
+        angles = ask(capsys, *one, "--angles", f"theta={given}")["series"]["angle.theta"]
+        assert angles[place] == (0.1 if given.startswith("-0.3") else 0.0)  # the end, and 0, as they are written
     turned = ask(capsys, "statics", "piedboeuf", "--q", "theta=1", "--moments", "0,0,1;0,0,2", "--forces", "1,0,0")
     assert turned["series"]["moment.z"] == [1, 2] and turned["series"]["force.x"] == [1, 1]
 

@@ -93,7 +93,7 @@ def test_a_file_a_journal_and_its_picture(tmp_path, capsys):
     assert run([*asked, "--plot", str(picture)]) == 0
     err = capsys.readouterr().err
     assert f"wrote {file}\n" in err and f"wrote {picture}\n" in err
-    assert "warning: 1 of 2 cases have failed" in err
+    assert "warning: 1 of 2 cases have failed (case 1: " in err and "must be at least 0, it is -20.0" in err
     assert sorted(tmp_path.iterdir()) == [file, picture]
     text = file.read_text()
     assert text.splitlines()[0] == "case,EI,frequencies_free[2],error" and text.splitlines()[1].startswith("1,-20,,")
@@ -121,7 +121,9 @@ def test_help(question, capsys):
     ("given", "words"),
     [
         (["modes", "khang"], "nothing is varied: give --over NAME=FROM:TO:N or --cases"),
-        (["mode", "khang"], "No such command 'mode'"),
+        (["mode", "khang"], "no question and no robot file 'mode'; did you mean 'modes'?"),
+        (["canadrm"], "did you mean 'canadarm'?"),
+        (["modes", "khang", "--over", "EI=1", "--keep", "frequencies_locked[3]"], "no row or column '3'"),
         (["modes", "khang", "--over", "EJ=1:2:3"], "nothing to vary called 'EJ'; there are g, l, mu, EI"),
         (["modes", "khang", "--over", "EI"], "--over 'EI' should read NAME=FROM:TO:N"),
         (["modes", "khang", "--over", "EI=1:2"], "should read FROM:TO:N"),
@@ -282,3 +284,41 @@ def test_who_reads_may_go(tmp_path):
     line = f"{sys.executable} -m kronbot sweep check khang --over EI=1:9:9 --format csv --workers 1 | head -1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert done.stdout.startswith("case,EI,") and done.stderr == ""
+
+
+def test_tables_show_what_is_not_0_or_was_asked_for(capsys):
+    """Nothing is said of rows and columns where none is left out."""
+    over = ["--over", "force.y=-1,-2", *ONE]
+    assert run(["sweep", "statics", "khang", "--q", "0", *over]) == 0
+    head = capsys.readouterr().out.splitlines()[3].split()
+    assert "force.y" in head and "torque.qa" in head and "moment.x" not in head and "force.x" not in head
+    assert run(["sweep", "statics", "khang", "--q", "0", "--keep", "force.x,torque.qa", *over]) == 0
+    assert capsys.readouterr().out.splitlines()[2].split() == ["case", "force.y", "force.x", "torque.qa"]
+
+
+def test_columns_that_nothing_fills_are_doubted(tmp_path, capsys):
+    asked = ["sweep", "modes", "khang", "--over", "EI=20,30", "--keep", "frequencies_free[1:4]", *ONE]
+    for form in ([], ["--format", "csv"], ["-o", str(tmp_path / "a.csv")]):
+        assert run([*asked, *form]) == 0
+        assert "warning: no case has frequencies_free[3], frequencies_free[4]" in capsys.readouterr().err
+    assert run(["sweep", "modes", "khang", "--over", "EI=20,30", *ONE]) == 0  # by default some may be empty
+    assert capsys.readouterr().err == ""
+
+
+def test_files_of_cases_in_other_columns(tmp_path, capsys):
+    file = tmp_path / "cases.csv"
+    file.write_text("EI;qa\n20;0\n")
+    assert run(["sweep", "modes", "khang", "--cases", str(file), *ONE]) == 2
+    assert "columns are separated by commas, not by semicolons" in capsys.readouterr().err
+
+
+def test_keep_of_a_file_may_be_one_text(tmp_path, capsys):
+    """As behind --keep: in a list of YAML the brackets of an entry want quotes."""
+    file = tmp_path / "file.yaml"
+    file.write_text(FILE.partition("sweep:")[0] + "sweep: {question: modes, over: {m: 2}, keep: KEPT}\n")
+    text = file.read_text()
+    for kept in ('"frequencies_free[1], free_coordinates_free"', '["frequencies_free[1]", free_coordinates_free]'):
+        file.write_text(text.replace("KEPT", kept))
+        assert run(["sweep", str(file), "--format", "csv", *ONE]) == 0
+        head = capsys.readouterr().out.splitlines()[0]
+        assert head == "case,m,frequencies_free[1],free_coordinates_free,error"

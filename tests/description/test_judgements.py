@@ -24,7 +24,7 @@ links:
     joint: {type: prismatic, name: q2}
     pose: {xyz: [off, 0, 0], rpy: [roll, 0, 0]}
     flexible: {mass: m, length: l2, EI: {y: EIy, z: EIz}, modes: {v: 1}, shape: clamped-mass, damping: {alpha: al}}
-    payload: {mass: mp, inertia: {Ixx: Ixx, Iyy: Iyy, Izz: Izz}}
+    payload: {mass: mp, inertia: {Ixx: Ixx, Iyy: Iyy, Izz: Izz, Ixy: Ixy}}
   - name: third
     joint: {type: revolute, name: q3}
     pose: {xyz: [off, 0, 0]}

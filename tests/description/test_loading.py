@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kronbot.description import Source, limits, load
-from kronbot.description.checks.quantities import possible_inertia
+from kronbot.description.checks.tensors import possible_inertia
 from kronbot.description.expressions.expression import exact, parse
 from kronbot.description.schema import PD, Cycloidal, Endpoint, Link, PolynomialMotion, Simulate, Statics, TableFile
 from kronbot.errors import DescriptionError, UsageError

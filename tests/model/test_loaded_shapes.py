@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from yaml import safe_load
 
 from kronbot import loads
+from kronbot.errors import DescriptionError
 
 LENGTH, MASS, EI_Y, EI_Z = 1.3, 1.2, 10.0, 7.0
 TIP, ABOUT, OFFSET = 0.6, {"Ixx": 0.2, "Iyy": 0.24, "Izz": 0.05}, 0.3
@@ -82,3 +83,13 @@ def test_an_offset_payload_moves_with_the_section_it_sits_on(alpha):
     fine = loads(beam("{v: 6, w: 6}", com, alpha, "legendre")).check().summary["first_frequency_locked"]
     loaded = loads(beam("{v: 4, w: 4}", com, alpha)).check().summary["first_frequency_locked"]
     assert fine <= loaded * (1 + 1e-9) and loaded == pytest.approx(fine, rel=1e-4)
+
+
+def test_a_planar_payload_has_an_inertia_about_z_alone():
+    """As of any planar robot; what is below 0 about some axis stays refused."""
+    whole = beam("{v: 2}", "[0, 0, 0]")
+    planar = whole.replace("Ixx: 0.2, Iyy: 0.24, ", "")
+    wanted = loads(whole).modes()["frequencies_locked"]
+    assert loads(planar).modes()["frequencies_locked"] == pytest.approx(wanted, rel=1e-12)
+    with pytest.raises(DescriptionError, match="no body can have it"):
+        loads(planar.replace("Izz: 0.05", "Izz: 0.05, Iyz: 0.1"))

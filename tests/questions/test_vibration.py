@@ -165,3 +165,35 @@ def test_rows_keep_the_growth_of_those_that_are_unstable():
     assert found["unstable_cases_free"] == 1
     assert found["largest_growth_rate_free"] == pytest.approx(np.sqrt(9.81 / 0.5), rel=1e-12)
     assert robot.modes(q=[np.pi]).summary["largest_growth_rate_free"] == found["largest_growth_rate_free"]
+
+
+def test_what_converges_swings():
+    """Neither zeros of free coordinates nor poles of damped joints, which creep, are in the table."""
+    damped = loads(SHOWN)
+    answer = damped.modes(convergence=2)
+    swings = answer["frequencies_free"][(answer["damping_free"] < 0.99) & (answer["frequencies_free"] > 0)]
+    assert len(answer["frequencies_free"]) > len(swings) == 2
+    assert answer["convergence_free"][1] == pytest.approx(swings[:1], rel=1e-9)
+
+
+def test_free_frequencies_of_sweeps_hold_those_that_swing():
+    """However many joints are free; none is kept that no answer can have."""
+    damped = loads(SHOWN)
+    header = damped.sweep("modes", {"order": ["1"]}).header
+    assert [name for name in header if name.startswith("frequencies_free")][-1] == "frequencies_free[4]"
+    assert header[-2:] == ["frequencies_free[4]", "error"]
+    still = damped.sweep("linearize", {"order": ["1"]}, lock="all").header
+    assert [name for name in still if name.startswith("frequencies")] == ["frequencies[1]", "frequencies[2]"]
+
+
+SHOWN = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q1, damping: 1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {z: 50}, modes: {v: 2}}
+"""

@@ -187,3 +187,19 @@ def test_only_folders_of_sweeps_are_replaced(tmp_path):
             list(in_folder(f"{tmp_path}/{name}", overwrite=True))
     with pytest.raises(UsageError, match="1000000 at most"):
         in_folder(tmp_path / "many", "0:1:1e7")
+
+
+def test_views_have_counts_texts_and_whole_arrays(arm):
+    """Of a case that failed there are no numbers; nothing but it has an error."""
+    keep = ["frequencies_locked[1]", "shapes_free", "verdict_locked"]
+    sweep = arm.sweep("modes", {"EI": [20, -1, 30]}, keep=keep, workers=1)
+    table = sweep.to_pandas()
+    assert table["case"].tolist() == [1, 2, 3] and table["case"].dtype.kind == "i"
+    assert table["error"].isna().tolist() == [True, False, True]
+    assert table["frequencies_locked[1]"].isna().tolist() == [False, True, False]
+    assert table["verdict_locked"][0].startswith("stable")
+    data = sweep.to_xarray()
+    assert data["shapes_free"].dims == ("EI", "shapes_free.row", "shapes_free.column")
+    assert np.array_equal(data["shapes_free"][0], arm.with_parameters(EI=20).modes()["shapes_free"])
+    assert data["error"].values.tolist()[::2] == ["", ""] and data["case"].dtype.kind == "i"
+    assert arm.sweep("check", {"EI": [20, 30]}, workers=1).to_pandas()["error"].tolist() == [None, None]

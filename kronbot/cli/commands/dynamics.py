@@ -32,4 +32,6 @@ def dynamics(subject: Subject, q: str | None, qd: str | None, qdd: str | None, f
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
     robot = subject.load(out)
+    if formulas.style is None:
+        out.demand_held(robot, "dynamics", questions.given(at))
     out.render_blocks(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics(), out.array))

@@ -45,6 +45,8 @@ def hessian(
     at = {"q": q, "qd": qd, "qdd": qdd}
     formulas.check(at)
     robot = subject.load(out)
+    if formulas.style is None:
+        out.demand_held(robot, "hessian", {**questions.given(at), "axes": axes})
     numeric = partial(robot.hessian, frame=frame, axes=axes)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes), out.array)
     out.render_blocks(answers)

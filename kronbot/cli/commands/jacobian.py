@@ -39,6 +39,8 @@ def jacobian(
     formulas.check(at)
     formulas.check_picture(out.plot)
     robot = subject.load(out)
+    if formulas.style is None:
+        out.demand_held(robot, "jacobian", questions.given(at))
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
     if out.plot is None:

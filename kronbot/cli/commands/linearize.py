@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kronbot.library.robot import Robot
     from kronbot.questions.result import Result
 
+# Arrays of answers to rows alone.
+OF_ROWS = ("q", "tau")
 OF_MOTION = ("duration", "step", "period")
 OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic"
 
@@ -104,6 +106,8 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
         return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock), out.array))
 
     demand_point_to_draw(out.plot, at)
+    if formulas.style is None:
+        out.demand_held(robot, question, questions.given(put), OF_ROWS)
     out.answer(f"linear models of {robot.name}", ask)
 
 

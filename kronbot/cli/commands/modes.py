@@ -38,4 +38,5 @@ def modes(subject: Subject, out: Output, **asked: Any) -> None:
 
     demand_point_to_draw(out.plot, asked)
     given = arguments(robot.model, asked, rows=True)
+    out.demand_held(robot, "modes", given)
     out.answer(f"modes of {robot.name}", lambda progress: robot.modes(**given, progress=progress))

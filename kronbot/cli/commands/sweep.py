@@ -75,8 +75,10 @@ class Sweeps(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The question that stands first, or, where a robot stands there, that of its file."""
         name = args[0]
-        if name in QUESTIONS or not (name.endswith(completion.SUFFIXES) or name in shipped_robots()):
+        if name in QUESTIONS:
             return super().resolve_command(ctx, args)
+        if not name.endswith(completion.SUFFIXES) and name not in shipped_robots():
+            raise unknown(name, (*QUESTIONS, *shipped_robots()), "no question and no robot file ")
         from kronbot import description
 
         told = description.load(description.read(name)).robot.sweep
@@ -225,11 +227,10 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         from kronbot.plots.pictures import draw
 
         save(out.plot, draw(result).content(Path(out.plot).suffix))
-    if failed := swept.failed:
-        told = f"{failed} of {len(swept)} cases have failed: column error says why"
+    if swept.failed:
         if given["strict"]:
-            raise ComputationError(told)
-        tell(f"warning: {told}")
+            raise ComputationError(swept.tally.failures)
+        tell(f"warning: {swept.tally.failures}")
 
 
 def _left_out(name: str) -> bool:
@@ -304,6 +305,8 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
         for piece in table.pieces(swept.task, lambda: chain([first], chunks)):
             click.echo(piece, nl=False)
     if not whole:
+        if not out.quiet:
+            show_doubts([*swept.tally.doubts()])
         return None
     result = swept.result()
     for name, array in result.arrays.items():  # for which the table has no place

@@ -42,4 +42,6 @@ def taylor(subject: Subject, out: Output, **asked: Any) -> None:
 
     from kronbot.cli.input.given import arguments
 
-    out.render(robot.taylor(**arguments(robot.model, asked)))
+    given = arguments(robot.model, asked)
+    out.demand_held(robot, "taylor", given)
+    out.render(robot.taylor(**given))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,8 +46,8 @@ class Formulas:
 
 def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float | None) -> Formulas:
     """The options together. Raises UsageError where they contradict each other."""
-    if latex and symbolic not in (None, "latex"):
-        raise UsageError(f"--latex and --symbolic {symbolic} exclude each other")
+    if latex and symbolic == "python":
+        raise UsageError("--latex and --symbolic python exclude each other")
     style = "latex" if latex else symbolic
     if style is None:
         for word, given in (("--short", short), ("--cse", cse), ("--seconds", seconds is not None)):
@@ -68,6 +68,11 @@ symbolic_options = together(
     click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
     gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"]),
 )  # fmt: skip
+
+
+def given(options: Mapping[str, object]) -> dict[str, object]:
+    """Those that are."""
+    return {word: value for word, value in options.items() if value not in (None, ())}
 
 
 def answer(

@@ -113,6 +113,28 @@ class Output:
             known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
             raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
 
+    @property
+    def is_csv(self) -> bool:
+        """Whether the answer is wanted as csv."""
+        return self.style == "csv" if self.output is None else Path(self.output).suffix == ".csv"
+
+    def demand_held(self, robot: Robot, question: str, given: Mapping[str, object], also: tuple[str, ...] = ()) -> None:
+        """Raise UsageError, before anything is computed, where no answer has the array, or csv would want one named.
+
+        Answers may hold arrays ``also`` that the outline of the question does not know.
+        """
+        from importlib import import_module
+
+        from kronbot.cli.output.render import demand_one
+        from kronbot.questions.result import demand_array
+
+        possible = {word: (value,) for word, value in given.items()}
+        outline = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
+        if self.array is not None:
+            demand_array(self.array, (*outline.arrays, *also))
+        elif self.is_csv and not outline.series:
+            demand_one(outline.arrays)
+
     def render(self, result: Result) -> None:
         """Print or write the answer."""
         from kronbot.cli.output.render import render

@@ -258,6 +258,8 @@ class _Sheet:
         names: list[str] = []
         for i, name in enumerate(line.cells):
             if name not in known:
+                if wrong := line.separated:
+                    raise RowError([wrong])
                 hint = did_you_mean(name, known)
                 hint = hint or f"; keep only the columns of coordinates, which are {listing(known)}"
                 message = f"the header must name coordinates, {quote(name)} is none{hint}"

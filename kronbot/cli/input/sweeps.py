@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # More values than this are a mistyped step.
 RANGE_LIMIT = 100_000
+# A share of the step: values nearer to 0, or to the end, are meant to be there.
+ROUNDING = 1e-9
 
 
 def angles_by_joint(robot: Robot, texts: Sequence[str]) -> dict[str, list[float]]:
@@ -44,7 +46,9 @@ def _range(text: str, known: Mapping[str, float | None]) -> list[float]:
     count = (ends[1] - ends[0]) / ends[2]
     if count > RANGE_LIMIT:
         raise UsageError(f"--angles: the range {text!r} has {count:.3g} values; {RANGE_LIMIT} is the limit")
-    return [ends[0] + i * ends[2] for i in range(int(count * (1 + 1e-12) + 1e-9) + 1)]
+    values = [ends[0] + i * ends[2] for i in range(int(count * (1 + 1e-12) + ROUNDING) + 1)]
+    meant = (ends[1], 0.0)
+    return [next((each for each in meant if abs(value - each) <= ROUNDING * abs(ends[2])), value) for value in values]
 
 
 def vectors(text: str | None, option: str) -> Sequence[Sequence[float]] | None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from kronbot.cli.output.files import save, tell
 from kronbot.cli.output.reservations import reservations
 from kronbot.cli.output.tables import summary, table
 from kronbot.compute.arrays import NamedArray, plain
+from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.result import Outcome, Result, demand_array, joined
@@ -153,11 +154,17 @@ def as_csv(result: Result) -> bytes:
     else:
         if not result.arrays:
             raise UsageError("csv holds a series or an array, and this answer has neither: take --format json")
-        if len(result.arrays) != 1:
-            raise UsageError(f"csv holds one array: give --array with one of {', '.join(result.arrays)}")
+        demand_one(result.arrays)
         (name,) = result.arrays
         writer.writerows(_csv_rows(name, result.arrays[name]))
     return text.getvalue().encode()
+
+
+def demand_one(arrays: Iterable[str]) -> None:
+    """Raise UsageError where an answer without a series has several arrays, of which csv holds one."""
+    names = list(arrays)
+    if len(names) > 1:
+        raise UsageError(f"csv holds one array: give --array with one of {listing(names)}")
 
 
 def _csv_rows(name: str, array: NamedArray) -> Iterator[list[object]]:

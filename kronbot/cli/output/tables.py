@@ -19,6 +19,7 @@ from kronbot.cli.output.messages import colourful, escaped
 from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11
@@ -27,6 +28,10 @@ PIPE_WIDTH = 120
 # Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
 PART, ENTRY = 1e-12, 1e-14
 GAP = "  "
+# An array of more columns is told by its size: the lines would be longer than anyone reads.
+WIDEST = 100
+# Arrays whose columns are quantities of their own, bounds of errors among them: none is rounding beside another.
+BOUNDS = ("accuracy", "margins")
 # What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
 HERTZ = 1 / (2 * math.pi)
 FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
@@ -38,8 +43,10 @@ def table(result: Result) -> None:
     _heading(f"{result.command} {result.robot}, order {result.order}")
     for name, array in result.arrays.items():
         click.echo()
-        if array.axis is not None or array.symbolic:
-            click.echo(_listing(name, array))
+        if array.symbolic and array.axis is None:
+            click.echo(_formulas(name, array))
+        elif array.axis is not None or len(array.columns or ()) > WIDEST:
+            click.echo(_size(name, array))
         else:
             _array(name, array)
     if result.series:
@@ -84,7 +91,7 @@ def _array(name: str, array: NamedArray) -> None:
 def _plain_array(name: str, array: NamedArray) -> None:
     _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
-    values = _without_noise(values)
+    values = values if name.startswith(BOUNDS) else _without_noise(values)
     columns = [[_number(entry) for entry in column] for column in values.T]
     _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
 
@@ -112,11 +119,15 @@ def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> N
         click.echo(GAP.join([first, *others]).rstrip())
 
 
-def _listing(name: str, array: NamedArray) -> str:
-    """A formula as nested lists, a stack by its size."""
-    if array.axis is not None:
-        size = " x ".join(str(n) for n in array.values.shape[1:])
-        return f"{name}: {len(array.axis[1])} times {size}, all with --format json|csv or -o"
+def _size(name: str, array: NamedArray) -> str:
+    """A stack or a wide array by its size."""
+    stacked = "" if array.axis is None else f"{len(array.axis[1])} times "
+    size = " x ".join(str(n) for n in array.values.shape[array.axis is not None :])
+    return f"{name}: {stacked}{size}, all with --format json|csv or -o"
+
+
+def _formulas(name: str, array: NamedArray) -> str:
+    """Formulas as nested lists."""
     if array.columns is None:
         return f"{name} = [{', '.join(array.values.tolist())}]"
     rows = [f"[{', '.join(row)}]" for row in array.values.tolist()]
@@ -130,17 +141,21 @@ def _series(result: Result, width: int) -> None:
     Columns that are 0 throughout, or nothing but rounding, tell a reader nothing.
     """
     count = len(next(iter(result.series.values())))
+    swept = result.asked if isinstance(result.asked, Swept) else None
     # A table of many cases has columns of every size.
-    clean = result.series if result.command == "sweep" else without_rounding(result.series)
-    telling = {name: values for name, values in clean.items() if values.dtype.kind == "U" or values.any()}
-    if result.command == "sweep":  # somebody has asked for the columns, and those without an entry are empty
-        telling = {name: values for name, values in clean.items() if any(each is not None for each in values)}
+    clean = result.series if swept else without_rounding(result.series)
+    named = {*clean} - {*swept.usual} if swept else set()  # what somebody has asked for is shown as it is
+    telling = {
+        name: values
+        for name, values in clean.items()
+        if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
+    }
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
             click.echo(f"{name:{left}}{GAP}{_number(values[0])}")
-        if len(telling) < len(clean):
-            click.echo(f"{len(clean) - len(telling)} more columns are 0 (all with --format csv)")
+        if zeros := len(clean) - len(telling):
+            click.echo(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 (all with --format csv)")
         return
     # Room for a word on what is left out is room for one more row.
     most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
@@ -153,10 +168,17 @@ def _series(result: Result, width: int) -> None:
         if taken - len(GAP) > width and shown:
             break
         shown.append(name)
-    which = "" if result.command == "sweep" else " that are not 0"
-    more = f", {len(texts) - len(shown)} more columns{which}" if len(texts) > len(shown) else ""
-    click.echo(f"{len(rows)} of {count} rows{more} (all with --format csv)")
+    told = [f"{len(rows)} of {count} rows"] if len(rows) < count else []
+    if hidden := len(texts) - len(shown):
+        told.append(f"{more(hidden)} that {'is' if hidden == 1 else 'are'} not 0")
+    if told:
+        click.echo(f"{', '.join(told)} (all with --format csv)")
     _columns([texts[name] for name in shown], shown)
+
+
+def more(columns: int) -> str:
+    """So many columns besides."""
+    return f"{columns} more column{'s' * (columns != 1)}"
 
 
 def _number(value: object) -> str:

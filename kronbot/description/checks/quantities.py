@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View, called
+from kronbot.description.checks.tensors import positive_inertia, possible_inertia
 from kronbot.description.expressions.expression import Number
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.yaml.nodes import Scalar
@@ -20,9 +21,6 @@ _ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
 # An offset is the length of a beam to this share.
 _ONE_LENGTH = 0.02
-
-# Rods and plates stand exactly on the border of what a body can have; decimals of a table must not push them over it.
-_INERTIA_TOLERANCE = 1e-9
 
 
 def check_quantities(root: View) -> None:
@@ -164,25 +162,6 @@ def _impossible(inertia: View) -> bool:
     return len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not possible_inertia(*bound)
 
 
-def possible_inertia(Ixx: float, Iyy: float, Izz: float, Ixy: float, Ixz: float, Iyz: float) -> bool:
-    """Whether some distribution of mass has this tensor, kg m^2.
-
-    It has where tr(I)/2 E - I, the second moments of the mass, is positive semidefinite; told from the pivots of an
-    elimination, after a shift by a small part of the trace that lets rounded border cases pass.
-    """
-    trace = Ixx + Iyy + Izz
-    size = max(trace, abs(Ixy), abs(Ixz), abs(Iyz))
-    if size == 0:
-        return True
-    half = (trace / 2 + _INERTIA_TOLERANCE * size) / size
-    a, d, f = half - Ixx / size, half - Iyy / size, half - Izz / size
-    b, c, e = -Ixy / size, -Ixz / size, -Iyz / size
-    if a <= 0:
-        return False
-    d, e, f = d - b * b / a, e - b * c / a, f - c * c / a
-    return d > 0 and f - e * e / d > 0
-
-
 def _flexible(link: View, convention: str | None) -> None:
     beam = link["flexible"]
     stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
@@ -228,7 +207,8 @@ def _turning(torsion: View, inertia: View, name: str) -> None:
 
 @part
 def _shaping(inertia: View) -> None:
-    if _impossible(inertia):
+    bound = _tensor(inertia)
+    if len(bound) == len(_ENTRIES) and min(bound[:3]) >= 0 and not positive_inertia(*bound):
         inertia.refuse("the shapes 'clamped-mass' depend on this inertia, and no body can have it")
 
 

@@ -100,6 +100,9 @@ ACCURACY = {
     "count": "1",
 }
 
+# Damping ratios of at least this are no vibrations.
+CREEPING = 1 - 1e-9
+
 
 @dataclass(frozen=True)
 class Modes:
@@ -127,6 +130,11 @@ class Modes:
         # Adding zero makes a zero of -0.
         ratios = [-pole.value.real / abs(pole.value) + 0.0 if pole.value else 0.0 for pole in self.found]
         return np.array(ratios, dtype=float)
+
+    @property
+    def swinging(self) -> npt.NDArray[np.bool_]:
+        """Which of them swing (m,): neither free coordinates nor poles that creep."""
+        return np.asarray((self.frequencies > 0) & (np.abs(self.damping) < CREEPING))
 
     @property
     def shapes(self) -> npt.NDArray[np.complex128]:

@@ -1,0 +1,61 @@
+"""What there is to say of a sweep besides its rows: counts, the first failure, columns that nothing fills."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kronbot.compute.arrays import Scalar
+from kronbot.description.wording import listing
+from kronbot.sweeps.kept import ERROR, Kept
+from kronbot.sweeps.output import rows
+from kronbot.sweeps.work import Done
+
+# Cases among which a column that stays empty is looked for.
+LOOKED = 10_000
+
+
+@dataclass
+class Tally:
+    """How many cases there are and have failed, the first ``failure`` in words, columns (places) still ``empty``.
+
+    Only of columns that somebody has named: what is kept by default a case may lack.
+    """
+
+    kept: Kept
+    cases: int = 0
+    failed: int = 0
+    failure: str = ""
+    complete: bool = False
+    empty: set[int] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """Nothing is computed."""
+        self.cases, self.failed, self.failure, self.complete = 0, 0, "", False
+        named = {column.name for column in self.kept.columns} - {*self.kept.usual}
+        self.empty = {place for place, name in enumerate(self.kept.header) if name in named}
+
+    def add(self, done: Done) -> None:
+        """One chunk more."""
+        if (done.failed and not self.failure) or (self.empty and done.stop <= LOOKED):
+            error = self.kept.header.index(ERROR)
+            for row in rows(done):
+                self.empty -= {place for place in self.empty if row[place] is not None}
+                if row[error] is not None and not self.failure:
+                    self.failure = f"case {row[0]}: {row[error]}"
+        self.cases, self.failed = done.stop, self.failed + done.failed
+
+    @property
+    def summary(self) -> dict[str, Scalar]:
+        """The counts."""
+        return {"cases": self.cases, "failed": self.failed}
+
+    @property
+    def failures(self) -> str:
+        """How many cases have failed, and why the first one has."""
+        return f"{self.failed} of {self.cases} cases have failed ({self.failure})"
+
+    def doubts(self) -> Iterator[str]:
+        """What is allowed and may be a mistake."""
+        if self.empty and self.failed < self.cases <= LOOKED:
+            yield f"no case has {listing(self.kept.header[place] for place in sorted(self.empty))}"
