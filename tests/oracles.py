@@ -36,9 +36,11 @@ _FUNCTIONS = {name: getattr(math, name) for name in ("sin", "cos", "tan", "sqrt"
 
 
 def number(value, names=None):
-    """The float of a number or of an expression over `names` (themselves numbers or expressions)."""
+    """The float of a number or of an expression over `names` (themselves numbers, expressions or symbols)."""
     if isinstance(value, (int, float)):
         return float(value)
+    if isinstance(value, ca.SX):
+        return value
     names = names or {}
 
     def fold(node):
@@ -461,9 +463,19 @@ class Lagrangian:
         for name, link in self.links.items():
             joint = link["joint"]
             if joint["type"] != "fixed":
-                self.joints.append(len(names))
-                names.append(joint["name"])
-                self.index[name, "joint"] = len(names) - 1
+                if "follows" in joint and "elastic" in joint:
+                    names.append(joint["name"])
+                    self.index[name, "joint"] = len(names) - 1
+                elif "follows" not in joint:
+                    self.joints.append(len(names))
+                    names.append(joint["name"])
+                    self.index[name, "joint"] = self.index[name, "motor"] = len(names) - 1
+                if "elastic" in joint and "follows" not in joint:
+                    names.append(f"{joint['name']}.motor")
+                    self.joints[-1] = self.index[name, "motor"] = len(names) - 1
+                for axis in joint.get("bearing", {}).get("stiffness", {}):
+                    names.append(f"{joint['name']}.{axis}")
+                    self.index[name, axis] = len(names) - 1
             if name in self.beams:
                 first = len(names)
                 for letter, count in zip("vwt", self.beams[name].counts, strict=True):
@@ -477,11 +489,23 @@ class Lagrangian:
         kind = self.links[name]["joint"]["type"]
         if kind == "fixed":
             return rotate_z(theta), ca.DM([0, 0, d])
-        q = self.q[self.index[name, "joint"]]
+        q = self._moved(name)
         if kind == "prismatic":
             return rotate_z(theta), ca.vertcat(0, 0, d + q)
         c, s = ca.cos(theta + q), ca.sin(theta + q)
         return ca.vertcat(ca.horzcat(c, -s, 0), ca.horzcat(s, c, 0), ca.horzcat(0, 0, 1)), ca.DM([0, 0, d])
+
+    def _moved(self, name):
+        """How far the joint of a link has moved."""
+        if (name, "joint") in self.index:
+            return self.q[self.index[name, "joint"]]
+        return self._followed(self.links[name]["joint"]["follows"])
+
+    def _followed(self, text):
+        known = {link["joint"]["name"]: other for other, link in self.links.items() if "name" in link["joint"]}
+        wanted = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        values = {joint: self._moved(other) for joint, other in known.items() if joint in wanted}
+        return number(text, {**self._names, **values})
 
     def _pose(self, name):
         """Root and tip frame (position, rotation) of a link in the base frame, parents first."""
@@ -504,6 +528,9 @@ class Lagrangian:
             p = p + r @ self._vector(link["pose"].get("xyz"))
             r = r @ (rotate_z(yaw) @ rotate_y(pitch) @ rotate_x(roll))
             turn, move = self._joint(name)
+        if "bearing" in link["joint"]:
+            tilt = [self.q[self.index[name, axis]] if (name, axis) in self.index else 0 for axis in "xy"]
+            r = r @ exp_rotation(ca.vertcat(*tilt, 0))
         p, r = p + r @ move, r @ turn  # Rz and Tz commute
         self.frames[name, "root"] = p, r
         if name in self.beams:
@@ -535,18 +562,40 @@ class Lagrangian:
 
     def _collect(self, nodes):
         self.particles, self.spins, self.sections = [], [], []
-        self.rotors = np.zeros(self.n)
+        self.rotors, self.preload, self.slack = np.zeros(self.n), np.zeros(self.n), 0.0
         self.stiffness, self.damping = np.zeros((self.n,) * 2), np.zeros((self.n,) * 2)
         for name, link in self.links.items():
             for key, which in (("rigid", "tip"), ("hub", "root"), ("payload", "tip")):
                 if link.get(key):
                     self._body(link[key], self.frames[name, which])
-            if (name, "joint") in self.index:
-                i, joint = self.index[name, "joint"], link["joint"]
+            joint = link["joint"]
+            if (name, "motor") in self.index:
+                i = self.index[name, "motor"]
                 self.rotors[i] = self._value(joint.get("gear", 1)) ** 2 * self._value(joint.get("rotor_inertia", 0))
-                self.damping[i, i] = self._value(joint.get("damping", 0))
+            if joint["type"] != "fixed":
+                self._joint_springs(name, joint)
             if name in self.beams:
                 self._beam_particles(name, link, nodes)
+
+    def _joint_springs(self, name, joint):
+        """Shaft, spring and bearing of a joint as entries of the matrices, and what springs exert at q = 0."""
+        own = self._moved(name)
+        before = self._followed(joint["follows"]) if "follows" in joint else self.q[self.index[name, "motor"]]
+        damped = {"damping": joint.get("damping", 0)}
+        springs = [(own, joint.get("spring", {})), (own - before, joint.get("elastic", {}))]
+        springs.append((before if (name, "motor") in self.index else own, damped))
+        for axis in "xy":
+            of_axis = {key: values.get(axis, 0) for key, values in joint.get("bearing", {}).items()}
+            springs.append((self.q[self.index.get((name, axis), 0)], of_axis))
+        for stretch, spring in springs:
+            linear = ca.Function("stretch", [self.q], [ca.jacobian(stretch, self.q), stretch])(0)
+            row = np.array(linear[0]).ravel()
+            stiffness, rest = (self._value(spring.get(key, 0)) for key in ("stiffness", "rest"))
+            rest -= float(linear[1])
+            self.stiffness += stiffness * np.outer(row, row)
+            self.damping += self._value(spring.get("damping", 0)) * np.outer(row, row)
+            self.preload += stiffness * rest * row
+            self.slack += stiffness * rest**2 / 2
 
     def _beam_particles(self, name, link, nodes):
         beam, block = self.beams[name], self.index[name, "beam"]
@@ -663,7 +712,7 @@ class Lagrangian:
 
     def elastic_energy(self, q):
         q = np.asarray(q, float)
-        return float(q @ self.stiffness @ q) / 2
+        return float(q @ self.stiffness @ q) / 2 - float(self.preload @ q) + self.slack
 
     def gravity_energy(self, q):
         return float(self._potential(q)[0])
@@ -682,7 +731,7 @@ class Lagrangian:
 
     def bias(self, q, qd):
         """What inverse dynamics needs at qdd = 0."""
-        elastic = self.stiffness @ np.asarray(q, float) + self.damping @ np.asarray(qd, float)
+        elastic = self.stiffness @ np.asarray(q, float) - self.preload + self.damping @ np.asarray(qd, float)
         return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic
 
     def inverse_dynamics(self, q, qd, qdd):

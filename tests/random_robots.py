@@ -93,7 +93,7 @@ def beams(draw, torsion=True, root=0.0, length=None, max_modes=2):
 
 
 @st.composite
-def joints(draw, number, kinds=("revolute", "prismatic", "fixed"), rotors=True):
+def joints(draw, number, kinds=("revolute", "prismatic", "fixed"), rotors=True, yielding=False):
     kind = draw(st.sampled_from(kinds))
     if kind == "fixed":
         return {"type": kind}
@@ -103,13 +103,55 @@ def joints(draw, number, kinds=("revolute", "prismatic", "fixed"), rotors=True):
     if rotors and draw(st.booleans()):
         joint["rotor_inertia"] = draw(decimals(0, 0.02))
         joint["gear"] = draw(st.sampled_from([1, 2.5, 10, -5]))
+    if yielding:
+        joint |= draw(yieldings())
+        if "elastic" in joint:
+            joint["rotor_inertia"] = joint.get("rotor_inertia", 0) + 0.01
     return joint
 
 
 @st.composite
-def links(draw, number, convention, allow_flexible=True, kinds=("revolute", "prismatic", "fixed"), max_modes=2):
+def couplings(draw, links):
+    """Let some joints follow others that stand before them, with a shaft between or without."""
+    free = []
+    for joint in (link["joint"] for link in links):
+        if joint["type"] == "fixed":
+            continue
+        if free and draw(st.integers(0, 2)) == 0:
+            joint["follows"] = f"{draw(decimals(-2, 2))}*{draw(st.sampled_from(free))} + {draw(decimals(-1, 1))}"
+            joint["follows"] += f" - {draw(st.sampled_from(free))}/2" if draw(st.booleans()) else ""
+            for key in ("rotor_inertia", "gear"):
+                joint.pop(key, None)
+        free.append(joint["name"])
+
+
+@st.composite
+def yieldings(draw):
+    """What may yield in a joint: a shaft, a bearing about one axis or two, a spring; or nothing."""
+    joint = {}
+    if draw(st.booleans()):
+        joint["elastic"] = {"stiffness": draw(decimals(5, 50)), "damping": draw(decimals(0, 1))}
+    if draw(st.booleans()):
+        axes = draw(st.sampled_from(["x", "y", "xy"]))
+        joint["bearing"] = {"stiffness": {axis: draw(decimals(5, 50)) for axis in axes}}
+        joint["bearing"]["damping"] = {axes[-1]: draw(decimals(0, 1))}
+    if draw(st.booleans()):
+        joint["spring"] = {"stiffness": draw(decimals(0, 20)), "rest": draw(decimals(-1, 1))}
+    return joint
+
+
+@st.composite
+def links(
+    draw,
+    number,
+    convention,
+    allow_flexible=True,
+    kinds=("revolute", "prismatic", "fixed"),
+    max_modes=2,
+    yielding=False,
+):
     """A link without its parent."""
-    link = {"name": f"link{number}", "joint": draw(joints(number, kinds))}
+    link = {"name": f"link{number}", "joint": draw(joints(number, kinds, yielding=yielding))}
     moving = link["joint"]["type"] != "fixed"
     flexible = allow_flexible and draw(st.booleans())
     root = draw(st.sampled_from([0.0, 0.0, 0.1, 0.25])) if flexible else 0.0
@@ -153,9 +195,11 @@ def robots(
     gravity=True,
     trees=True,
     max_modes=2,
+    yielding=False,
 ):
     """A robot file: a tree of one to `max_links` links with a joint at least and `max_coordinates` coordinates at most.
 
+    yielding: with shafts, bearings and springs, whose coordinates come on top;
     flexible: False for rigid robots; kinds: the joint types to draw from; trees: False for a chain in file order.
     """
     convention = draw(st.sampled_from(conventions))
@@ -163,7 +207,7 @@ def robots(
     made, used = [], 0
     for number in range(1, count + 1):
         # every link still to come may need a coordinate for its joint; modes only while they fit
-        link = draw(links(number, convention, flexible, kinds, max_modes))
+        link = draw(links(number, convention, flexible, kinds, max_modes, yielding))
         modes = link["flexible"]["modes"] if "flexible" in link else {}
         room = max_coordinates - used - (count - number) - (number == 1 or link["joint"]["type"] != "fixed")
         for key in ("torsion", "w", "v"):
@@ -182,6 +226,8 @@ def robots(
         made[0]["joint"] = {"type": draw(st.sampled_from([k for k in kinds if k != "fixed"])), "name": "q1"}
         if "flexible" not in made[0]:
             made[0]["hub"] = draw(bodies(full=True))
+    if yielding:
+        draw(couplings(made))
     if trees and draw(st.booleans()):
         made = draw(st.permutations(made))
     previous = "base"
@@ -207,7 +253,10 @@ def coordinates(robot, order=2):
     for link in robot["links"]:
         joint = link["joint"]
         if joint["type"] != "fixed":
-            out.append((joint["name"], joint["type"], 2.0 if joint["type"] == "revolute" else 0.7))
+            scale = 2.0 if joint["type"] == "revolute" else 0.7
+            own = 1 + ("elastic" in joint) - ("follows" in joint)
+            out += [(joint["name"], joint["type"], scale)] * own
+            out += [("tilt", "revolute", 0.5)] * len(joint.get("bearing", {}).get("stiffness", {}))
         flexible = link.get("flexible")
         if not flexible or str(order) == "0":
             continue

@@ -12,6 +12,7 @@ from dataclasses import is_dataclass
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from kronbot.description import limits
+from kronbot.description.coupling import Coupling
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.schema import RobotFile
 from kronbot.description.validation import keys_of
@@ -34,6 +35,7 @@ _NUMBER: Final[Schema] = {
 }
 _SCALARS: Final[dict[type, Schema]] = {
     Expression: {"$ref": "#/$defs/number"},
+    Coupling: {"type": "string", "maxLength": limits.EXPRESSION_LENGTH, "examples": ["-(q2 + q3)", "2*q1"]},
     str: {"type": "string", "minLength": 1},
     int: {"type": "integer", "minimum": 0, "maximum": limits.MODES},
     bool: {"type": "boolean"},

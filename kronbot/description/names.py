@@ -12,20 +12,28 @@ RIGID_ORDER = "0"
 # The frame that does not move; where no link is called base, that is another word for it.
 WORLD: Final = "world"
 BASE: Final = "base"
+# What the coordinate of a motor is called after its joint.
+MOTOR: Final = "motor"
 # Names that no link and no joint may have, and what they stand for.
 LINK_WORDS: Final = {WORLD: "the frame that does not move", "endpoint": "the frame of the endpoint"}
 JOINT_WORDS: Final = {"t": "time", "order": "a column of results"}
 
 
 def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
-    """Names of q: link by link its joint, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``.
+    """Names of q: link by link its joint ``q1``, unless it follows others, its motor ``q1.motor`` where it is elastic,
+    tilts of its bearing ``q1.x``, ``q1.y``, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``.
 
     At the kinematic order 0 beams are rigid and have none.
     """
     names: list[str] = []
     for link in robot.links:
         if link.joint.name is not None:
-            names.append(link.joint.name)
+            if link.joint.elastic is not None or link.joint.follows is None:
+                names.append(link.joint.name)
+            if link.joint.elastic is not None and link.joint.follows is None:
+                names.append(f"{link.joint.name}.{MOTOR}")
+            if link.joint.bearing is not None:
+                names += [f"{link.joint.name}.{axis}" for axis in link.joint.bearing.axes]
         if link.flexible is not None and order != RIGID_ORDER:
             modes = link.flexible.modes
             for letter, count in (("v", modes.v), ("w", modes.w), ("t", modes.torsion)):
@@ -34,8 +42,8 @@ def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
 
 
 def joints(robot: RobotFile) -> tuple[str, ...]:
-    """Names of the joints that have a coordinate."""
-    return tuple(link.joint.name for link in robot.links if link.joint.name is not None)
+    """Names of the joints that a drive moves: those that follow others have none."""
+    return tuple(joint.name for joint in (link.joint for link in robot.links) if joint.name and not joint.follows)
 
 
 def beams(robot: RobotFile) -> tuple[str, ...]:

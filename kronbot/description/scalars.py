@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kronbot.description import limits
+from kronbot.description.coupling import Coupling
 from kronbot.description.expressions.expression import Expression, ExpressionError, Number, evaluate, parse
 from kronbot.description.wording import is_shown, named, quote
 
@@ -60,6 +61,18 @@ def quantity(value: object, parameters: Mapping[str, float | None]) -> Expressio
             evaluate(result, known)
         except ExpressionError as error:
             raise Fault(error.message) from None
+    return result
+
+
+def combination(value: object, parameters: Mapping[str, float | None]) -> Coupling:
+    """A linear expression of joints over ``parameters``, whose names are judged elsewhere. Raises Fault."""
+    if not isinstance(value, str):
+        raise Fault(f"an expression of other joints is wanted here, like -(q2 + q3), not {kind(value)}")
+    try:
+        result = Coupling(parse(value))
+        result.demand_linear(parameters)
+    except ExpressionError as error:
+        raise Fault(error.message) from None
     return result
 
 

@@ -12,24 +12,13 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
-from kronbot.description.expressions.expression import Expression, parse
+from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Name, Prose, Quantity, Text, Vector
+from kronbot.description.joint import Joint
 from kronbot.description.sweeping import Sweep
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 
 T = TypeVar("T")
 
-ZERO: Final = parse("0")
-ONE: Final = parse("1")
-ZEROS: Final = (ZERO, ZERO, ZERO)
-
-
-Quantity = Annotated[Expression, Check(scalars.quantity)]
-Definition = Annotated[Expression, Check(scalars.expression)]
-Text = Annotated[str, Check(scalars.text)]
-Name = Annotated[str, Check(scalars.name)]
-Prose = Annotated[str, Check(scalars.prose)]
-Count = Annotated[int, Check(scalars.count)]
-Vector = tuple[Quantity, Quantity, Quantity]
 Angles = dict[str, tuple[Quantity, ...]]
 ByJoint = dict[str, Quantity]
 
@@ -39,18 +28,6 @@ _MAPPING_OR_VALUE: Final = Choice(lambda value: "<mapping>" if isinstance(value,
 
 ShapeName = Literal["clamped-free", "clamped-mass", "polynomial", "legendre", "craig-bampton"]
 Ratio = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[tuple[Quantity, ...], Tag("<list>")], LIST_OR_VALUE]
-
-
-@dataclass(frozen=True)
-class Joint:
-    """How a link moves against its parent. Torque, damping and limits are on the joint side of the gear."""
-
-    type: Annotated[Literal["revolute", "prismatic", "fixed"], Field(description="kind of motion, about or along z")]
-    name: Annotated[Text | None, Field(description="name of the joint and of its coordinate; none for fixed")] = None
-    damping: Annotated[Quantity, Field(description="viscous damping, N m s (revolute) or N s/m (prismatic)")] = ZERO
-    rotor_inertia: Annotated[Quantity, Field(description="inertia on the motor side, kg m^2 (prismatic: kg)")] = ZERO
-    gear: Annotated[Quantity, Field(description="motor turns per joint turn; not 0")] = ONE
-    limits: Annotated[tuple[Quantity, Quantity] | None, Field(description="smallest and largest coordinate")] = None
 
 
 @dataclass(frozen=True)

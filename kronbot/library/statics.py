@@ -9,7 +9,7 @@ from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
-from kronbot.library.values import Values, by_index, indices_of, joint_values, joints_only, points
+from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, points
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
@@ -45,10 +45,10 @@ def inquiry(
     """
     method = arguments.choice(solver, STATIC_SOLVERS, "solver")
     places, batch = points(robot, {"q": q})
-    torques = joints_only(robot, by_index(robot, tau, "tau"), "tau")
+    torques = of_drives(robot, by_index(robot, tau, "tau"), "tau")
     if torques and method == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
-    if method == "linear" and places["q"][:, list(robot.flexible)].any():
+    if method == "linear" and (places["q"] != robot.undeformed(places["q"])).any():
         raise UsageError("the linear solver finds deflections from straight beams: give joints only, or take ", NEWTON)
     rows = {} if angles is None else arguments.pairs(angles, "angles")
     indices_of(robot, list(rows), "angles")
@@ -60,7 +60,7 @@ def inquiry(
         cure = f" both place {listing(sorted(both))}: leave it out of one of them"
         raise UsageError(Argument("q"), " and ", Argument("angles"), cure)
     placed = range(robot.n) if batch else by_index(robot, q, "q")
-    named = {joint.name for joint in robot.joints if joint.index in placed}
+    named = {joint.name for joint in robot.joints if {joint.index, joint.driven}.intersection(placed)}
     kept = {name: row for name, row in file.angles.items() if name not in named and not swept}
     if forces is None and moments is None:
         sweep = Sweep(kept | swept, file.forces, file.moments)

@@ -35,10 +35,21 @@ def by_index(robot: Robot, given: Values | None, word: str) -> dict[int, float]:
 
 
 def point(robot: Robot, given: Values | None, word: str) -> Array:
-    """Values (n,) of all coordinates, 0 where nothing is given. Raises UsageError like :func:`by_index`."""
-    values = np.zeros(robot.n)
-    for i, value in by_index(robot, given, word).items():
-        values[i] = value
+    """Values (n,) of all coordinates; where nothing is given joints are at 0 and nothing is deformed.
+
+    Raises UsageError like :func:`by_index`.
+    """
+    return _completed(robot, by_index(robot, given, word), word, ())
+
+
+def _completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape: tuple[int, ...]) -> Array:
+    """Values (..., n) of all coordinates, in rows of a shape, from some by place."""
+    values, found = np.zeros((*shape, robot.n)), robot.with_shafts(given)
+    for place in robot.rigid:
+        values[..., place] = found.get(place, 0.0)
+    values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
+    for place, value in found.items():
+        values[..., place] = value
     return values
 
 
@@ -46,15 +57,16 @@ def joint_values(robot: Robot, given: Values | None, word: str) -> Array | None:
     """Values (joints,), None where nothing is given; joints that are not named are 0."""
     if given is None:
         return None
-    found = joints_only(robot, by_index(robot, given, word), word)
+    found = of_drives(robot, by_index(robot, given, word), word)
     return np.array([found.get(i, 0.0) for i in robot.rigid])
 
 
-def joints_only(robot: Robot, found: dict[int, float], word: str) -> dict[int, float]:
-    """The values again. Raises UsageError where one is not a joint's."""
-    if found.keys() - set(robot.rigid):
+def of_drives(robot: Robot, found: dict[int, float], word: str) -> dict[int, float]:
+    """The values by the places of what the joints' drives move. Raises UsageError where one is not a joint's."""
+    moved = {place: joint.driven for joint in robot.joints for place in (joint.index, joint.driven)}
+    if found.keys() - moved.keys():
         raise UsageError(f"{word} is by joint: {', '.join(joint.name for joint in robot.joints)}")
-    return found
+    return {moved[place]: value for place, value in found.items()}
 
 
 def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, Array], bool]:
@@ -72,9 +84,8 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
     count = max((max(each) for each in counts.values()), default=1)
     rows = {}
     for word, of in parts.items():
-        rows[word] = np.zeros((count, robot.n))
-        for part in of:
-            rows[word][:, part.indices] = part.values
+        columns = {i: column for part in of for i, column in zip(part.indices, part.values.T, strict=True)}
+        rows[word] = _completed(robot, columns, word, (count,))
     return rows, bool(counts)
 
 
@@ -142,9 +153,9 @@ def view(robot: Robot, frame: object, axes: object) -> FrameView:
 
 
 def indices_of(robot: Robot, joints: object, word: str) -> list[int]:
-    """Indices of joints in the coordinates, by their names: a list, "q1,q2", or "all".
+    """Indices of what the drives of joints move in the coordinates, by their names: a list, "q1,q2", or "all".
 
     Raises UsageError that lists those there are.
     """
-    known = {joint.name: joint.index for joint in robot.joints}
+    known = {joint.name: joint.driven for joint in robot.joints}
     return [known[name] for name in arguments.names(joints, known, word, "joint")]

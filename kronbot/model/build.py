@@ -9,7 +9,10 @@ import casadi
 from casadi import SX, skew
 
 from kronbot.description import Description, schema
+from kronbot.description import joint as described
 from kronbot.description.choices import ORDERS
+from kronbot.description.entries import ZERO
+from kronbot.description.joint import TILTS
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.placing import placed
 from kronbot.description.table import Table
@@ -19,10 +22,12 @@ from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
+from kronbot.model.joint import Joint, Spring, joints_of, springs_of
 from kronbot.model.motions import motion
 from kronbot.model.parameter_rows import Rows
 from kronbot.model.parameters import Parameters
-from kronbot.model.robot import BASE, Body, Endpoint, Joint, Link, Robot
+from kronbot.model.pose import Pose
+from kronbot.model.robot import BASE, Body, Endpoint, Link, Robot
 from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
 
@@ -43,14 +48,23 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)
     names = [link.name for link in file.links]
+    tilting = [entry.joint.bearing is not None for entry in file.links]
+    # A link stands behind its bearing.
+    places = {name: i + sum(tilting[: i + 1]) for i, name in enumerate(names)}
     links: list[Link] = []
+    springs: list[Spring] = []
+    joints, slack = joints_of(file, order, parameters)
     n = 0
     for i, entry in enumerate(file.links):
         if entry.parent is None:
-            parent = i - 1
+            parent = places[names[i - 1]] if i else BASE
         else:
-            parent = BASE if is_fixed_frame(entry.parent, names) else names.index(entry.parent)
-        link = _link(entry, parent, n, description, order, parameters)
+            parent = BASE if is_fixed_frame(entry.parent, names) else places[entry.parent]
+        link = _link(entry, parent, n, joints.get(entry.joint.name or ""), description, order, parameters)
+        if tilting[i]:
+            bearing, link = _on_bearing(entry.joint, link, len(links), parameters)
+            links.append(bearing)
+        springs += springs_of(entry.joint, link.joint, links[-1].modal.start if tilting[i] else n, slack, parameters)
         n = link.modal.stop
         links.append(link)
     turning = {link.joint.name for link in links if link.joint is not None and link.joint.revolute}
@@ -59,9 +73,11 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         order=order,
         parameters=parameters,
         links=tuple(links),
+        springs=tuple(springs),
+        attachments=slack,
         gravity=parameters.vector(file.gravity),
         endpoint=Endpoint(
-            len(links) - 1 if file.endpoint.link is None else names.index(file.endpoint.link),
+            len(links) - 1 if file.endpoint.link is None else places[file.endpoint.link],
             parameters.vector(file.endpoint.position),
         ),
         motions={
@@ -99,6 +115,16 @@ def numbers_apart(robot: Robot) -> Robot:
     return replace(model, description=robot.description, parameters=parameters)
 
 
+def rigid_arm(robot: Robot) -> Robot:
+    """The same robot with all that yields made rigid, sharing its parameters: coordinates are its joints.
+
+    Beams are rigid (order "0"), shafts and bearings too.
+    """
+    stiff = tuple(replace(link, joint=replace(link.joint, elastic=None, bearing=None)) for link in robot.file.links)
+    file = replace(robot.file, links=stiff)
+    return build(replace(robot.description, robot=file), "0", robot.parameters)
+
+
 def anew_at_order(robot: Robot, order: str) -> Robot:
     """The same with parameters of its own, as if it was built at that order: once for all robots of a structure."""
     built = robot.parameters.kept(("anew", order), lambda: build(robot.description, order))
@@ -126,7 +152,13 @@ def together(robots: Sequence[Robot]) -> Robot:
 
 
 def _link(
-    entry: schema.Link, parent: int, n: int, description: Description, order: str, parameters: Parameters
+    entry: schema.Link,
+    parent: int,
+    n: int,
+    joint: Joint | None,
+    description: Description,
+    order: str,
+    parameters: Parameters,
 ) -> Link:
     if entry.dh is not None:
         convention = description.robot.convention
@@ -134,8 +166,8 @@ def _link(
         row = dh.CONVENTIONS[convention](entry.dh, parameters)
     else:
         row = dh.placed_row(entry.pose or schema.Placement(), parameters)
-    joint = _joint(entry.joint, n, parameters)
-    start = n + (joint is not None)
+    start = n + (0 if joint is None else joint.own)
+    start += 0 if entry.joint.bearing is None else len(entry.joint.bearing.axes)
     beam = None
     if entry.flexible is not None:
         beam = _beam(entry, entry.flexible, row, order, parameters, description.tables)
@@ -153,16 +185,25 @@ def _link(
     )
 
 
-def _joint(entry: schema.Joint, index: int, parameters: Parameters) -> Joint | None:
-    if entry.name is None or entry.type == "fixed":
-        return None
-    return Joint(
-        name=entry.name,
-        revolute=entry.type == "revolute",
-        index=index,
-        damping=parameters.number(entry.damping),
-        rotor_inertia=parameters.number(entry.gear) ** 2 * parameters.number(entry.rotor_inertia),
+def _on_bearing(entry: described.Joint, link: Link, place: int, parameters: Parameters) -> tuple[Link, Link]:
+    """The bearing of a link's joint as a massless link at that place, which tilts before the joint, and it."""
+    assert entry.bearing is not None and link.joint is not None
+    still = Row(Pose.identity(), ZERO, SX(0), along=SX(0), after=SX.eye(3))
+    tilts = tuple(TILTS.index(axis) for axis in entry.bearing.axes)
+    damping = [parameters.number(getattr(entry.bearing.damping, axis) or ZERO) for axis in entry.bearing.axes]
+    bearing = Link(
+        name=f"bearing of {link.joint.name}",
+        parent=link.parent,
+        joint=None,
+        row=replace(still, before=link.row.before),
+        modal=slice(link.modal.start - len(tilts), link.modal.start),
+        beam=None,
+        damping=casadi.diagcat(*damping),
+        hub=None,
+        bodies=(),
+        tilts=tilts,
     )
+    return bearing, replace(link, parent=place, row=replace(link.row, before=Pose.identity()))
 
 
 def _body(entry: schema.Body, parameters: Parameters) -> Body:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
+from kronbot.description.entries import ZERO
 from kronbot.description.expressions.expression import Expression
-from kronbot.description.schema import DH, ZERO, Placement
+from kronbot.description.schema import DH, Placement
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import Pose, rotation_x, rotation_y, rotation_z
 

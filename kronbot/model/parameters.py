@@ -197,9 +197,11 @@ class Parameters:
         """Symbols of modal data, with what they are in terms of the others."""
         return self._structure.modal
 
-    def number(self, expression: Expression) -> SX:
+    def number(self, expression: Expression, others: Mapping[str, SX] | None = None) -> SX:
         """The expression as part of the trace (1 x 1): named parameters and literals are symbols, 0 and 1 constants."""
-        return SX(expression.fold_constants(self._literal, self.named, FUNCTIONS))
+        return SX(
+            expression.fold_constants(self._literal, {**self.named, **others} if others else self.named, FUNCTIONS)
+        )
 
     def vector(self, expressions: tuple[Expression, ...]) -> SX:
         """A column of numbers."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
@@ -16,38 +18,13 @@ from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
+from kronbot.model.joint import DrivenJoint, Joint, Limits, Shares, Spring
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
-from kronbot.model.pose import CrossSection, Pose, rotation_z
+from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
 
 BASE = -1
-
-
-@dataclass(frozen=True)
-class Joint:
-    """A joint with a coordinate: revolute about or prismatic along the z-axis of the link's root frame.
-
-    ``index`` is that in q. Damping is in N m s or N s/m on the joint side, ``rotor_inertia`` (kg m2 or kg) the
-    inertia that the rotor adds to its own equation, gear^2 J_r.
-    """
-
-    name: str
-    revolute: bool
-    index: int
-    damping: SX
-    rotor_inertia: SX
-
-    @property
-    def axis(self) -> SX:
-        """Twist [v; omega] (6 x 1) of the root frame for unit joint rate, in the root frame: p_i of Mohan-Saha (9)."""
-        axis = SX(6, 1)
-        axis[self.row] = 1
-        return axis
-
-    @property
-    def row(self) -> int:
-        """The row of the twist that the joint moves, the one entry of its axis."""
-        return 5 if self.revolute else 2
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -65,7 +42,8 @@ class Link:
 
     Its root frame stands right after the joint's motion, its tip frame at the end of the row or of the beam.
     ``modal`` is the place of its modal coordinates in q; ``hub`` is a body in the root frame, ``bodies`` are in the
-    tip frame. ``damping`` is the structural damping matrix of the beam.
+    tip frame. ``damping`` is the structural damping matrix of the beam. A bearing is a massless link before that of
+    its joint, whose modal coordinates are the components of a rotation vector about the axes ``tilts``.
     """
 
     name: str
@@ -77,6 +55,7 @@ class Link:
     damping: SX
     hub: Body | None
     bodies: tuple[Body, ...]
+    tilts: tuple[int, ...] = ()
 
     @property
     def modes(self) -> int:
@@ -92,17 +71,19 @@ class Link:
         turn, slide = None, self.row.d
         if self.joint is not None:
             if self.joint.revolute:
-                turn = q[self.joint.index]
+                turn = self.joint.value(q)
             else:
-                slide = slide + q[self.joint.index]
+                slide = slide + self.joint.value(q)
         rotation = rotation_z(*parameters.cosine_and_sine(self.row.theta, turn))
         return Pose(casadi.vertcat(0, 0, slide), rotation)
 
     def tip(self, q_f: SX) -> CrossSection:
         """The tip frame in the root frame, for the modal coordinates of this link."""
         if self.beam is None:
-            nothing = SX(3, 0)
-            return CrossSection(Pose(casadi.vertcat(self.row.along, 0, 0), self.row.after), nothing, nothing)
+            slope = SX.eye(3)[:, list(self.tilts)]
+            theta = slope @ q_f
+            pose = Pose(casadi.vertcat(self.row.along, 0, 0), exponential(theta) @ self.row.after)
+            return CrossSection(pose, SX(3, len(self.tilts)), slope, theta)
         return self.beam.cross_sections([TIP], q_f)[0].turned(self.row.after)
 
 
@@ -118,7 +99,9 @@ class Endpoint:
 class Robot:
     """One robot at one kinematic order: everything the mechanics need, constant once built.
 
-    ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``relatives``
+    ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``springs`` are
+    those between coordinates, ``attachments`` what flexible coordinates behind shafts are where these are slack, by
+    place: a combination of others that stand before them, and an offset. ``relatives``
     are robots of the same file and order with other values that make other structures, the latest last.
     """
 
@@ -126,6 +109,8 @@ class Robot:
     order: str
     parameters: Parameters
     links: tuple[Link, ...]
+    springs: tuple[Spring, ...]
+    attachments: Mapping[int, tuple[Shares, SX]]
     gravity: SX
     endpoint: Endpoint
     motions: dict[str, Motion]
@@ -146,9 +131,21 @@ class Robot:
         return self.file.name
 
     @cached_property
-    def joints(self) -> tuple[Joint, ...]:
-        """The joints that have a coordinate, in the order of the coordinates."""
-        return tuple(link.joint for link in self.links if link.joint is not None)
+    def joints(self) -> tuple[DrivenJoint, ...]:
+        """The joints that drives move, in the order of the coordinates."""
+        return tuple(link.joint for link in self.links if isinstance(link.joint, DrivenJoint))
+
+    @cached_property
+    def followers(self) -> tuple[Joint, ...]:
+        """The joints that move with others, in the order of the file."""
+        return tuple(link.joint for link in self.links if link.joint and not isinstance(link.joint, DrivenJoint))
+
+    def row(self, shares: Shares) -> SX:
+        """A combination of coordinates as a row (1 x n)."""
+        row = SX(1, self.n)
+        for place, share in shares:
+            row[place] += share
+        return row
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
@@ -175,21 +172,68 @@ class Robot:
         """Units of the coordinates: rad or m; coefficients of powers of x have those powers of m below them."""
         units: list[str] = []
         for link in self.links:
+            units += ["rad"] * len(link.tilts)
             if link.joint is not None:
-                units.append("rad" if link.joint.revolute else "m")
+                units += ["rad" if link.joint.revolute else "m"] * link.joint.own
             if link.beam is not None:
                 units += [direction.unit(i) for direction in link.beam.directions for i in range(direction.count)]
         return tuple(units)
 
     @cached_property
     def flexible(self) -> tuple[int, ...]:
-        """Indices of the modal coordinates in q."""
-        return tuple(i for link in self.links for i in range(link.modal.start, link.modal.stop))
+        """Indices q_f of what springs and beams determine: modal coordinates, tilts, links behind elastic joints."""
+        return tuple(self.others(self.rigid))
 
     @cached_property
     def rigid(self) -> tuple[int, ...]:
-        """Indices of the joint coordinates in q."""
-        return tuple(joint.index for joint in self.joints)
+        """Indices q_r of what drives determine, by joint: of its motor where it is elastic."""
+        return tuple(joint.driven for joint in self.joints)
+
+    @cached_property
+    def attachment(self) -> tuple[SX, SX]:
+        """U (n x joints) and u (n x 1) with q = U q_r + u where nothing is deformed.
+
+        Beams are straight, links turn with their motors, elastic followers with what they follow.
+        """
+        U, u = SX(self.n, len(self.joints)), SX(self.n, 1)
+        for i, place in enumerate(self.rigid):
+            U[place, i] = 1
+        for place, (shares, offset) in self.attachments.items():
+            row = self.row(shares)
+            U[place, :], u[place] = row @ U, row @ u + offset
+        return U, u
+
+    @cached_property
+    def _attachment(self) -> tuple[Array, Array]:
+        """The same as numbers, which are a matter of the structure."""
+
+        def numbers() -> tuple[Array, Array]:
+            U, u = self.attachment
+            values = [
+                float(each) if each.is_constant() else self.parameters.shape_by(each, f"{wanted} ({i})")
+                for i, each in enumerate(casadi.vertsplit(casadi.densify(casadi.veccat(U, u))))
+            ]
+            return np.reshape(values[: U.numel()], U.shape, order="F"), np.array(values[U.numel() :])
+
+        wanted = "what elastic joints follow"
+        return self.parameters.kept(("attachment", self.order), numbers)
+
+    def with_shafts(self, values: Mapping[int, Value]) -> dict[int, Value]:
+        """Values by place in q, of an elastic joint for which there is one alone for its link and its motor."""
+        found = dict(values)
+        for joint in self.joints:
+            for known, other in ((joint.index, joint.driven), (joint.driven, joint.index)):
+                if known in values and other not in values:
+                    found[other] = values[known]
+        return found
+
+    def undeformed(self, q: Array) -> Array:
+        """Coordinates (..., n) with the same q_r where nothing is deformed."""
+        return np.asarray(self.undeformed_rates(q) + self._attachment[1])
+
+    def undeformed_rates(self, qd: Array) -> Array:
+        """The same of rates or accelerations (..., n)."""
+        return np.asarray(qd[..., list(self.rigid)] @ self._attachment[0].T)
 
     def others(self, indices: Container[int]) -> list[int]:
         """Indices of the coordinates that are not among those."""
@@ -215,37 +259,80 @@ class Robot:
         return tuple(order)
 
     @cached_property
-    def limits(self) -> dict[int, tuple[float, float]]:
-        """Smallest and largest values of joints (rad or m) by index in q, where the file limits them.
-
-        Limits that depend on a parameter without a value are left out.
-        """
+    def limits(self) -> tuple[Limits, ...]:
+        """Smallest and largest values of joints, where the file limits them and parameters in it have values."""
         known = {name: value for name, value in self.description.values.items() if value is not None}
-        ends = [link.joint.limits for link in self.file.links if link.joint.name is not None]
-        return {
-            joint.index: (evaluate(pair[0], known), evaluate(pair[1], known))
-            for joint, pair in zip(self.joints, ends, strict=True)
-            if pair is not None and pair[0].names | pair[1].names <= known.keys()
-        }
+        ends = {link.joint.name: link.joint.limits for link in self.file.links}
+        found = []
+        for joint in (link.joint for link in self.links if link.joint is not None):
+            pair = ends[joint.name]
+            row = casadi.horzcat(self.row(joint.shares), joint.offset)
+            if pair is None or not pair[0].names | pair[1].names <= known.keys() or self.parameters.free_in(row):
+                continue
+            numbers = np.array([self.parameters.evaluate(each, "limits") for each in casadi.horzsplit(row)])
+            low, high = (evaluate(end, known) for end in pair)
+            unit = "rad" if joint.revolute else "m"
+            found.append(Limits(joint.name, unit, low, high, numbers[:-1], float(numbers[-1])))
+        return tuple(found)
 
     @cached_property
     def stiffness(self) -> SX:
-        """K (n x n) of the elastic energy 1/2 q^T K q."""
+        """K (n x n) of the elastic energy: its second derivative."""
         K = SX(self.n, self.n)
         for link in self.links:
             if link.beam is not None:
                 K[link.modal, link.modal] = link.beam.stiffness_matrix()
+        for spring in self.springs:
+            row = self.row(spring.stretch)
+            K += row.T @ (spring.stiffness * row)
         return K
 
     @cached_property
+    def preload(self) -> SX:
+        """Forces (n x 1) of the springs at q = 0, where they are not slack."""
+        forces = (spring.stiffness * spring.rest * self.row(spring.stretch).T for spring in self.springs)
+        return sum(forces, SX(self.n, 1))
+
+    def elastic_forces(self, q: SX) -> SX:
+        """Forces (n x 1) that beams and springs need: the derivative of their energy, K q less the preload."""
+        return self.stiffness @ q - self.preload
+
+    @cached_property
     def damping(self) -> SX:
-        """D (n x n): viscous joint damping and structural damping."""
+        """D (n x n): viscous joint damping, that of springs, and structural damping."""
         D = SX(self.n, self.n)
         for link in self.links:
             if link.joint is not None:
-                D[link.joint.index, link.joint.index] = link.joint.damping
+                row = self.row(link.joint.damped)
+                D += row.T @ (link.joint.damping * row)
             D[link.modal, link.modal] = link.damping
+        for spring in self.springs:
+            row = self.row(spring.stretch)
+            D += row.T @ (spring.damping * row)
         return D
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether there is dry friction in a joint."""
+        return any(link.joint is not None and link.joint.friction is not None for link in self.links)
+
+    def friction(self, qd: SX) -> SX:
+        """Forces (n x 1) that dry friction takes at rates qd (n x 1)."""
+        forces = SX(self.n, 1)
+        for joint in (link.joint for link in self.links):
+            if joint is not None and joint.friction is not None:
+                row = self.row(joint.damped)
+                forces += row.T @ joint.friction.force(row @ qd)
+        return forces
+
+    def dissipative_forces(self, qd: SX) -> SX:
+        """Forces (n x 1) that damping and friction take at rates qd (n x 1)."""
+        return self.damping @ qd + self.friction(qd)
+
+    @cached_property
+    def massless_motors(self) -> tuple[str, ...]:
+        """Elastic joints whose motors have no inertia: the mass matrix is singular."""
+        return tuple(joint.name for joint in self.joints if joint.elastic and joint.rotor_inertia.is_zero())
 
     @cached_property
     def massless_torsion(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def draw(result: Result) -> Picture:
     shape = lines(q)
     planes = arms.views(robot, lines, q[None])
     centre, turn = _placed(robot, seen, q)
-    joints = list(robot.rigid)
+    joints = [joint.index for joint in robot.joints]
     found = [
         Ellipsoid(word, unit, _semi_axes(turn @ np.asarray(result.arrays[array].values, dtype=float)[:, joints]))
         for array, word, unit in (("J_T", "velocity", "m/s"), ("J_R", "angular velocity", "rad/s"))

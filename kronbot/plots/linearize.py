@@ -106,7 +106,8 @@ def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair:
 
 def _unit(robot: Robot, pair: Pair) -> str:
     """Unit of an output over that of an input."""
-    kinds = {joint.name: joint.revolute for joint in robot.joints}
+    places = [(joint, place) for joint in robot.joints for place in (joint.index, joint.driven)]
+    kinds = {robot.coordinates[place]: joint.revolute for joint, place in places}
     torque = pair.input.removeprefix("torque.")
     below = "N m" if pair.input.startswith("torque.") and kinds[torque] else "N"
     above = "rad" if kinds.get(pair.output) else "1/m" if pair.output.startswith("curvature.") else "m"

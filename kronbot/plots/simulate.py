@@ -90,6 +90,7 @@ def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
     for title, group, least in (
         ("deviation from the commanded motion", strays, UNMOVED),
         ("deflection of the tips", _deflections(robot, result), UNMOVED),
+        ("twist of shafts, tilts of bearings", _yielding(robot, result), UNMOVED),
         ("torsion, modal coordinates", torsion, UNMOVED),
         ("joint torques", [Curve(j.name, "N m", series[f"torque.{j.name}"]) for j in robot.joints if j.revolute], 0.0),
         ("joint forces", [Curve(j.name, "N", series[f"torque.{j.name}"]) for j in robot.joints if not j.revolute], 0.0),
@@ -108,6 +109,18 @@ def _deflections(robot: Robot, result: Result) -> list[Curve]:
         for letter, direction in (("y", link.beam.v), ("z", link.beam.w))
         if direction.count
     ]
+
+
+def _yielding(robot: Robot, result: Result) -> list[Curve]:
+    """How far links of turning joints are ahead of their motors, and how far joints tilt."""
+    series, names = result.series, robot.coordinates
+    shafts = [
+        Curve(joint.name, "rad", series[joint.name] - series[names[joint.driven]])
+        for joint in robot.joints
+        if joint.elastic and joint.revolute
+    ]
+    tilts = [i for link in robot.links if link.tilts for i in range(link.modal.start, link.modal.stop)]
+    return [*shafts, *(Curve(names[i], "rad", series[names[i]]) for i in tilts)]
 
 
 def _energies(result: Result) -> list[Curve]:

@@ -30,7 +30,7 @@ def survey(robot: Robot) -> Result:
     quantities |= {f"length.{link.name}": link.beam.length for link in robot.links if link.beam is not None}
     free = sorted(name for name, value in robot.description.values.items() if value is None)
     summary: dict[str, Scalar] = {
-        "links": len(robot.links),
+        "links": len(robot.file.links),
         "joints": len(robot.joints),
         "coordinates": robot.n,
         "modal_coordinates": len(robot.flexible),
@@ -47,10 +47,11 @@ def survey(robot: Robot) -> Result:
     if end is not None and (short := driven.beyond_tables(end)):
         summary["simulate"] = f"refused: {'; '.join(short)}"
     told = []
-    motions = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
-    for place, motion in (motions | dict(driven.prescribed)).items():
-        with suppress(FreeParameters):
-            told += told_of_motion(robot, place, motion, end, PURPOSE)
+    for joint in robot.joints:
+        motion = driven.prescribed.get(joint.driven) or robot.motions.get(joint.name)
+        if motion is not None:
+            with suppress(FreeParameters):
+                told += told_of_motion(robot, joint.name, motion, end, PURPOSE)
     if told:
         summary["motion"] = "; ".join(told)
     arrays: dict[str, NamedArray] = {}

@@ -29,7 +29,7 @@ def units_of(robot: Robot, columns: Iterable[str]) -> dict[str, str]:
     (rates,) = robot.derivative_names(["qd"]).values()
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
-        known |= {f"angle.{joint.name}": robot.units[joint.index]}
+        known |= {f"angle.{joint.name}": robot.units[joint.driven]}
         known |= {f"torque.{joint.name}": force, f"torque_quadratic.{joint.name}": force}
     return {column: known.get(column) or _unit(column) for column in columns}
 

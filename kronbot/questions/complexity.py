@@ -205,5 +205,5 @@ def complexity(
             rows[-1] |= {f"table1.{name}.{kind}": value for kind, value in formula.items()}
         progress(len(rows) / len(sizes))
     series = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
-    summary: dict[str, Scalar] = {"links": len(robot.links), "coordinates": robot.n}
+    summary: dict[str, Scalar] = {"links": len(robot.file.links), "coordinates": robot.n}
     return Result("complexity", robot.name, robot.order, {}, {"operations": array}, series, summary, about=robot)

@@ -58,19 +58,19 @@ class Equations:
 
     @cached_property
     def g(self) -> SX:
-        """Gravity forces (n x 1), the gradient of the potential energy."""
+        """Gravity forces (n x 1), the gradient of its energy, less the preload of springs that are not slack at 0."""
         rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
-        return casadi.gradient(gravity_energy(rest), self.q)
+        return casadi.gradient(gravity_energy(rest), self.q) - self.robot.preload
 
     def tau(self, qd: SX, qdd: SX) -> SX:
         """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""
         robot = self.robot
         inertia = self.M @ qdd + self.C_star @ kron_power(qd, 2)
-        return inertia + self.g + robot.stiffness @ self.q + robot.damping @ qd
+        return inertia + self.g + robot.stiffness @ self.q + robot.dissipative_forces(qd)
 
 
 def dynamics(robot: Robot, rates: bool) -> Question:
-    """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel and tau of a motion qd, qdd."""
+    """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel, friction and tau of a motion qd, qdd."""
     demand_entries(f"dM/dq of {robot.n} coordinates", robot.n**3)
     words = ("q", "qd", "qdd") if rates else ("q",)
     symbols = {word: SX.sym(word, robot.n) for word in words}
@@ -96,6 +96,8 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
     quantities["D"] = matrix(robot.damping, rate)
+    if rates and robot.has_friction:
+        quantities["friction"] = Quantity(robot.friction(symbols["qd"]), names, None, {"rows": force})
     if rates:
         quantities["tau"] = Quantity(terms.tau(symbols["qd"], symbols["qdd"]), names, None, {"rows": force})
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "dynamics")
@@ -109,4 +111,5 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays |= {"C_star": (names, pairs), "dM_dq": (names, pairs), "g": (names, None)}
     if rates:
         arrays |= {"C": (names, names), "C_christoffel": (names, names), "tau": (names, None)}
+        arrays |= {"friction": (names, None)} if robot.has_friction else {}
     return Outline(arrays=arrays, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])

@@ -31,7 +31,7 @@ def initial_state(
     ComputationError where there is no equilibrium.
     """
     q, qd = np.zeros(robot.n), np.zeros(robot.n)
-    on_motion = {joint.index: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+    on_motion = {joint.driven: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
 
     def motions() -> tuple[dict[str, SX], dict[str, SX]]:
         t = SX.sym("t")
@@ -42,14 +42,17 @@ def initial_state(
     del first["t"]  # since nothing at all has no trace
     for joint, at in first.items():
         q[int(joint)], qd[int(joint)] = at[:2]
+    q, qd = robot.undeformed(q), robot.undeformed_rates(qd)
     for place in (*given_q, *given_qd):
         if place not in system.free:
             raise UsageError(f"{robot.coordinates[place]} follows a prescribed motion; it takes no initial value")
     for target, values in ((q, given_q), (qd, given_qd)):
-        for place, value in values.items():
-            target[place] = value
+        for place, value in robot.with_shafts(values).items():
+            if place in values or place in system.free:
+                target[place] = value
     if start == "equilibrium":
-        modal = next((place for place in given_q if place in robot.flexible), None)
+        links = [joint.index for joint in robot.joints]
+        modal = next((place for place in given_q if place in robot.flexible and place not in links), None)
         if modal is not None:
             raise UsageError(
                 f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
@@ -62,12 +65,13 @@ def step_of_gravity(
     robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar]
 ) -> list[str]:
     """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
-    places = [system.free.index(i) for i in robot.flexible]
+    modal = [i for link in robot.links if link.beam is not None for i in range(link.modal.start, link.modal.stop)]
+    places = [system.free.index(i) for i in modal]
     if robot.gravity.is_zero() or not places or x[places].any():
         return []
 
     def sagging_forces() -> tuple[dict[str, SX], dict[str, SX]]:
-        q_f, modal = system.x[places, :], list(robot.flexible)
+        q_f = system.x[places, :]
         parts = {"g": casadi.gradient(gravity_energy(system.state), q_f), "K": robot.stiffness[modal, modal]}
         return {"t": system.t, "x": system.x}, parts
 
@@ -76,7 +80,7 @@ def step_of_gravity(
     sagging[places] = -np.linalg.solve(values["K"].reshape(len(places), -1), values["g"])
     tips = report(0.0, sagging)
     for link in robot.links:
-        if link.modes:
+        if link.beam is not None and link.modes:
             sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))
             most = float(summary[f"peak_deflection.{link.name}"])
             if sag_of_tip > STEP_OF_GRAVITY * most:

@@ -97,8 +97,9 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
     last = len(groups) + 1
     order = sorted(range(count), key=lambda i: (solution.get(i, last), 0.0 if i in solution else found.costs[i], i))
     best = groups[0][0] if groups else order[0]
-    joints = search.whole(found.q)[:, list(robot.rigid)]
-    names, units = ([of[i] for i in robot.rigid] for of in (robot.coordinates, robot.units))
+    places = [joint.index for joint in robot.joints]
+    joints = search.whole(found.q)[:, places]
+    names, units = ([of[i] for i in places] for of in (robot.coordinates, robot.units))
     columns = [
         np.array(order) + 1,
         np.array([solution.get(i, 0) for i in order]),

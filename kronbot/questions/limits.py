@@ -10,6 +10,7 @@ from casadi import SX
 
 from kronbot.compute.trace import Trace
 from kronbot.floats import Array
+from kronbot.model.joint import Limits
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
 
@@ -101,30 +102,27 @@ def passings(robot: Robot, q: Array, error: Callable[[float], float] = nothing) 
 
     ``error`` is that of a value near a limit: what it leaves open is not told.
     """
-    return [each for place in robot.limits for each in passings_of(robot, place, q[:, place], error)]
+    return [each for limits in robot.limits for each in passings_of(limits, limits.values(q), error)]
 
 
-def passings_of(
-    robot: Robot, place: int, values: Array, error: Callable[[float], float] = nothing
-) -> Iterator[Passing]:
-    """The same of the joint at ``place`` with ``values`` (N,); none where it has no limits."""
-    if place not in robot.limits:
-        return
-    low, high = robot.limits[place]
+def passings_of(limits: Limits, values: Array, error: Callable[[float], float] = nothing) -> Iterator[Passing]:
+    """The same of one joint with ``values`` (N,)."""
+    low, high = limits.low, limits.high
     for end, sign in ((low, -1), (high, 1)):
         excess = sign * (values - end)
         beyond = excess > OVERSHOOT * (high - low) + error(max(abs(low), abs(high)))
         if beyond.any():
             most, count, first = float(excess.max()), int(beyond.sum()), int(np.argmax(beyond))
-            yield Passing(robot.coordinates[place], end, robot.units[place], most, count, len(values), first)
+            yield Passing(limits.joint, end, limits.unit, most, count, len(values), first)
 
 
-def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, purpose: str) -> list[str]:
-    """Whether a motion of the joint at ``place`` passes a limit up to ``end`` (s), in words.
+def told_of_motion(robot: Robot, joint: str, motion: Motion, end: float | None, purpose: str) -> list[str]:
+    """Whether a motion of a joint passes a limit of it up to ``end`` (s), in words.
 
     Where no end is known, up to the motion's own: of its table, of its last piece, of a period. Raises FreeParameters.
     """
-    if place not in robot.limits:
+    limits = next((each for each in robot.limits if each.joint == joint), None)
+    if limits is None:
         return []
     begin, stops = motion.ends[0] if motion.ends else 0.0, {motion.span(robot.parameters, purpose)}
     if end is not None:
@@ -133,7 +131,7 @@ def told_of_motion(robot: Robot, place: int, motion: Motion, end: float | None, 
     times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
     values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)
-    return _timed(passings_of(robot, place, values), times)
+    return _timed(passings_of(limits, values), times)
 
 
 def told_of_run(robot: Robot, q: Array, times: Array, error: Callable[[float], float]) -> list[str]:

@@ -29,10 +29,11 @@ from kronbot.mechanics.linear.state_space import margins, ports, signals, state_
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.model.build import build, numbers_apart, together
+from kronbot.model.build import numbers_apart, rigid_arm, together
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.at_rows import BATCH, at_rows, in_batches
+from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
 
@@ -157,7 +158,8 @@ class Linearization:
         arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice)
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
-        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, about=robot)
+        told = told_of_friction(robot, point.qd)
+        return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _found(self, points: Sequence[Point]) -> list[Found]:
         """The numbers of the linear models about points."""
@@ -222,7 +224,7 @@ def _words(given: object) -> list[str]:
 
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
-    rigid = LinearModel.about_any_motion(build(robot.description, "0", robot.parameters))
+    rigid = LinearModel.about_any_motion(rigid_arm(robot))
     joints = list(robot.rigid)
     needed = -casadi.substitute(rigid.h_L, rigid.tau, SX.zeros(rigid.tau.shape))
     old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
@@ -305,8 +307,8 @@ def verdict(
 
 def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
     """What a linear model is about, so that a statement is not taken for more than it is."""
-    modal = list(robot.flexible)
-    straight = not any(values[modal].any() for values in (point.q, point.qd, point.qdd))
+    straight = (point.q == robot.undeformed(point.q)).all()
+    straight &= all((values == robot.undeformed_rates(values)).all() for values in (point.qd, point.qdd))
     moves = bool(point.qd.any() or point.qdd.any())
     if balanced and (not moves or _steady(robot, trace, point)):
         return "about a steady motion" if moves else "about an equilibrium"
@@ -317,7 +319,7 @@ def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
 
 def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
     """Whether going on along the motion changes neither matrices nor forces, as along a symmetry."""
-    if point.qdd.any() or point.qd[list(robot.flexible)].any():
+    if point.qdd.any() or (point.qd != robot.undeformed_rates(point.qd)).any():
         return False
     steps = np.unique(np.outer(FURTHER, 1 / np.abs(point.qd[point.qd != 0])))
     steps = np.append(0.0, steps)[:, None]
@@ -333,8 +335,8 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
-    held = [joint.name for joint in robot.joints if joint.index in locked]
-    free = [joint.name for joint in robot.joints if joint.index not in locked]
+    held = [joint.name for joint in robot.joints if joint.driven in locked]
+    free = [joint.name for joint in robot.joints if joint.driven not in locked]
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
     return f"order {robot.order}, {len(robot.flexible)} modes, joints {' and '.join(joints) or 'none'}"
 

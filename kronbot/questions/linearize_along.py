@@ -47,7 +47,7 @@ def linearize_along(
         raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)
     trace = traced(robot, "along", PURPOSE, lambda: _along(robot))
-    moving = frozenset(joint.index for joint in robot.joints if joint.name in robot.motions)
+    moving = frozenset(joint.driven for joint in robot.joints if joint.name in robot.motions)
     held = moving if locked is None else locked
     along = Along(robot, trace, robot.others(held), PURPOSE)
     found = along.period() if period is None else _demand_repeating(along, period)
@@ -63,7 +63,7 @@ def linearize_along(
         words
         for joint in robot.joints
         if joint.name in robot.motions
-        for words in told_of_motion(robot, joint.index, robot.motions[joint.name], times[-1], PURPOSE)
+        for words in told_of_motion(robot, joint.name, robot.motions[joint.name], times[-1], PURPOSE)
     ]
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
@@ -113,7 +113,7 @@ def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     for joint in robot.joints:
         known = joint.name in robot.motions
         motion = robot.motions[joint.name].derivatives(times[joint.name]) if known else (SX(0), SX(0), SX(0))
-        symbols += [linear.q[joint.index], linear.qd[joint.index], linear.qdd[joint.index]]
+        symbols += [part[joint.driven] for part in (linear.q, linear.qd, linear.qdd)]
         values += list(motion)
     rigid = rigid_forces(robot, linear)
     parts = [casadi.substitute(part, linear.tau, rigid) for part in (linear.M_L, linear.D_L, linear.K_L, linear.h_L)]

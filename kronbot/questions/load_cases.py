@@ -55,12 +55,11 @@ class Sweep:
         for name in self.angles:
             if name not in joints:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
-        start = q.copy()
-        start[:, list(robot.rigid)] = 0.0
+        start = q - robot.undeformed(q)
         return [
             Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun)
             for row, begun in zip(q, start, strict=True)
-            for chosen in product(*(self.angles.get(joint.name, [row[joint.index]]) for joint in robot.joints))
+            for chosen in product(*(self.angles.get(joint.name, [row[joint.driven]]) for joint in robot.joints))
             for force, moment in zip(forces, moments, strict=True)
         ]
 

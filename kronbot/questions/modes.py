@@ -26,6 +26,7 @@ from kronbot.mechanics.multibody.size import demand_tractable
 from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
+from kronbot.questions.friction import told_of_friction
 from kronbot.questions.linearize import model_in_words, verdict
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
@@ -79,13 +80,14 @@ class Vibrations:
         robot = self.robot
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
-        spinning = [joint.name for joint in robot.joints if joint.index in moving]
+        spinning = [joint.name for joint in robot.joints if joint.driven in moving]
         rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
         posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
         arrays: dict[str, NamedArray] = {}
         summary: dict[str, Scalar] = {}
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
+        warned += told_of_friction(robot, qd)
 
         def answer() -> Result:
             return Result(
@@ -159,8 +161,7 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
 
 def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
     """Places of the joints that move in some row (N, n). Raises UsageError where modal coordinates are given."""
-    modal = list(robot.flexible)
-    if q[:, modal].any() or qd[:, modal].any():
+    if (q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any():
         raise UsageError("modes are those of straight beams: give joints only")
     return frozenset(i for i in robot.rigid if qd[:, i].any())
 

@@ -157,7 +157,7 @@ def _follow(
 ) -> tuple[Array, float, KronbotError | None]:
     """States at the times (the first is that of x), as far as the solver gets; the time it reached; what stopped it."""
     reached, end = 0.0, float(times[-1])
-    angles = [system.free.index(joint.index) for joint in robot.joints if joint.revolute and joint.index in system.free]
+    angles = [i for i, place in enumerate(system.free) if robot.units[place] == "rad"]
     solver.met = met
 
     def blocks() -> Iterator[Array]:
@@ -274,7 +274,7 @@ def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Ar
     series = {"t": times}
     series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
     series |= {f"{name}_dot": rows["qd"][:, i] for i, name in enumerate(robot.coordinates)}
-    series |= {f"torque.{joint.name}": rows["tau"][:, joint.index] for joint in robot.joints}
+    series |= {f"torque.{joint.name}": rows["tau"][:, joint.driven] for joint in robot.joints}
     for link in robot.links:
         if link.beam is not None:
             series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
@@ -304,13 +304,14 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[s
     if solver == "rodas":
         summary["energy_taken_by_solver"] = -float(series["energy.balance"][-1])
     for link in robot.links:
-        if link.modes:
+        if link.beam is not None and link.modes:
             tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])
             summary[f"peak_deflection.{link.name}"] = float(np.linalg.norm(tip, axis=0).max())
 
+    driven = {joint.name: robot.coordinates[joint.driven] for joint in robot.joints}
     for name, wanted in commanded(robot, series["t"]).items():
         if drives(robot).follows(name):
-            summary[f"peak_deviation.{name}"] = float(np.abs(series[name] - wanted).max())
+            summary[f"peak_deviation.{name}"] = float(np.abs(series[driven[name]] - wanted).max())
     return summary
 
 
@@ -319,7 +320,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     driven = drives(robot)
     numbers = ["end", "steps", "evaluations", "largest_energy", "energy_imbalance", "energy_drift"]
     numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
-    numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.modes]
+    numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]
     texts = ["complete", "drive", "algorithm", "solver", "start"]
     return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=columns_of_simulate(robot))

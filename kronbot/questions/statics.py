@@ -255,11 +255,11 @@ def _series(
     at_rest: Mapping[str, Array] | None,
 ) -> dict[str, Array]:
     """The columns in the order of the contract (design section 7)."""
-    series = {f"angle.{joint.name}": q[:, joint.index] for joint in robot.joints}
+    series = {f"angle.{joint.name}": q[:, joint.driven] for joint in robot.joints}
     series |= dict(zip(WRENCH, wrenches.T, strict=True))
-    series |= {f"torque.{joint.name}": rows["forces"][:, joint.index] for joint in robot.joints}
+    series |= {f"torque.{joint.name}": rows["forces"][:, joint.driven] for joint in robot.joints}
     if "quadratic" in rows:
-        series |= {f"torque_quadratic.{joint.name}": rows["quadratic"][:, joint.index] for joint in robot.joints}
+        series |= {f"torque_quadratic.{joint.name}": rows["quadratic"][:, joint.driven] for joint in robot.joints}
     words = ("twist", "curvature_y", "curvature")
     for gauge in statics.gauges:
         values = rows[f"gauge {gauge.name}"]

@@ -14,6 +14,7 @@ TOPICS = {
     *("adding", "coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames"),
     *(
         "integration",
+        "joints",
         "kronecker",
         "linearization",
         "loads",

@@ -15,7 +15,7 @@ from kronbot.description.limits import CASES
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
-from kronbot.library.values import by_index, joints_only
+from kronbot.library.values import by_index, of_drives
 
 if TYPE_CHECKING:
     from kronbot.library.values import Values
@@ -74,7 +74,7 @@ def _warn_of_degrees(robot: Robot, text: str, found: Mapping[int, float], option
 def of_joints(robot: Robot, text: str | None, option: str) -> Values | None:
     """The same where only joints can have a value."""
     given = values(robot, text, option)
-    joints_only(robot, by_index(robot, given, option), option)
+    of_drives(robot, by_index(robot, given, option), option)
     return given
 
 

@@ -52,7 +52,7 @@ class RowError(Mistaken, UsageError):
 def angles(robot: Robot, option: str) -> list[int]:
     """Places of the coordinates that are angles; rates and torques are none."""
     wanted = option in ("--q", "--delta", "--calibration")
-    return [joint.index for joint in robot.joints if wanted and joint.revolute]
+    return [i for joint in robot.joints if wanted and joint.revolute for i in sorted({joint.index, joint.driven})]
 
 
 def doubt_of(name: str, value: float, text: str) -> str | None:

@@ -36,6 +36,7 @@ CALLS: Mapping[int, str] = {
     casadi.OP_TAN: "tan",
     casadi.OP_SQRT: "sqrt",
     casadi.OP_EXP: "exp",
+    casadi.OP_TANH: "tanh",
     casadi.OP_LOG: "log",
     casadi.OP_POW: "pow",
     casadi.OP_CONSTPOW: "pow",

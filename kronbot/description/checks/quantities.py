@@ -6,16 +6,16 @@ Only bound values are judged: one that depends on a free parameter is skipped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
+from kronbot.description.checks.joints import check_joint
 from kronbot.description.checks.judgements import part
-from kronbot.description.checks.report import View, called
+from kronbot.description.checks.report import View
+from kronbot.description.checks.sizes import not_negative, positive, turned_angles
 from kronbot.description.checks.tensors import positive_inertia, possible_inertia
 from kronbot.description.expressions.expression import Number
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.yaml.nodes import Scalar
 
-_FULL_TURN = 2 * math.pi * (1 + 1e-9)
 _TURNS = ("from", "to", "amplitude", "phase", "offset")
 _ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
@@ -30,7 +30,7 @@ def check_quantities(root: View) -> None:
     # As far as it is known.
     gravity = math.hypot(*(entry.number() or 0.0 for entry in root["gravity"].items))
     for link in root["links"].items:
-        _joint(link["joint"])
+        check_joint(link["joint"])
         if "flexible" in link:
             _flexible(link, convention)
             _sag(link, convention, gravity)
@@ -46,39 +46,10 @@ def check_quantities(root: View) -> None:
 
 
 @part
-def _not_negative(*views: View) -> None:
-    for view in views:
-        value = view.number()
-        if value is not None and value < 0:
-            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
-
-
-@part
-def _positive(view: View) -> None:
-    value = view.number()
-    if value is None or value > 0:
-        return
-    if view.node is None:
-        view.refuse(f"missing key '{view.path[-1]}' in {called(view.path[:-1])}, which must be greater than 0")
-    else:
-        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
-
-
-@part
 def _tilts(link: View) -> None:
-    _angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
+    turned_angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
 
 
-def _angles(views: Iterable[View]) -> None:
-    told = set()
-    for view in views:
-        value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
-        if value is not None and abs(value) > _FULL_TURN and key not in told:  # of a list in degrees once
-            told.add(key)
-            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")
-
-
-@part
 def _turns(root: View) -> None:
     """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
     joints = [link["joint"] for link in root["links"].items]
@@ -86,25 +57,11 @@ def _turns(root: View) -> None:
     holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"])
     for view in (entry for holder in holders for entry in holder.entries if entry.path[-1] in revolute):
         values = [motion[key] for motion in (view, view["motion"]) for key in _TURNS]
-        _angles(value for value in (view, view["pd"]["target"], *values) if _is_plain(value))
+        turned_angles(value for value in (view, view["pd"]["target"], *values) if _is_plain(value))
 
 
 def _is_plain(view: View) -> bool:
     return isinstance(view.node, Scalar) and isinstance(view.node.value, Number)
-
-
-@part
-def _joint(joint: View) -> None:
-    _not_negative(joint["damping"], joint["rotor_inertia"])
-    if joint["gear"].number(1.0) == 0:
-        joint["gear"].refuse("'gear' must not be 0")
-    ends = joint["limits"].items
-    if len(ends) == 2:
-        low, high = ends[0].number(), ends[1].number()
-        if low is not None and high is not None and low >= high:
-            joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
-        if joint["type"].text == "revolute":
-            _angles(ends)
 
 
 def _is_planar(root: View) -> bool:
@@ -141,7 +98,7 @@ def _body(body: View, planar: bool) -> None:
     if body.node is None:  # as in most links; there may be very many
         return
     inertia = body["inertia"]
-    _not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
+    not_negative(body["mass"], *(inertia[key] for key in _ENTRIES[:3]))
     mass = body["mass"].number()
     if planar and not any(inertia[key].number() != 0 for key in _ENTRIES if key != "Izz"):
         return
@@ -165,9 +122,9 @@ def _impossible(inertia: View) -> bool:
 def _flexible(link: View, convention: str | None) -> None:
     beam = link["flexible"]
     stiffness, modes, damping = beam["EI"], beam["modes"], beam["damping"]
-    _positive(beam["mass"])
-    _not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
-    _not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
+    positive(beam["mass"])
+    not_negative(stiffness["y"], stiffness["z"], beam["GJ"], beam["polar_inertia"], beam["root"])
+    not_negative(beam["tip"]["mass"], beam["tip"]["inertia"], damping["ratio"], damping["alpha"], damping["beta"])
     needs = (("v", stiffness["z"], "EI.z"), ("w", stiffness["y"], "EI.y"), ("torsion", beam["GJ"], "GJ"))
     for key, needed, name in needs:
         if modes[key].count:
@@ -268,7 +225,7 @@ def _length(link: View, convention: str | None) -> None:
         if length is not None and length <= 0 and root is not None and root >= 0:
             link["dh"]["a"].refuse(f"the beam's length a - root must be greater than 0, it is {length!r}")
     elif "length" in beam:
-        _positive(beam["length"])
+        positive(beam["length"])
     elif "pose" in link or convention == "modified":
         beam["length"].refuse("missing key 'length': only with standard DH it follows from a")
 
@@ -286,17 +243,17 @@ def _beam_length(link: View, convention: str | None) -> float | None:
 def _motion(motion: View) -> None:
     for key in ("half_period", "duration"):
         if key in motion:
-            _positive(motion[key])
+            positive(motion[key])
 
 
 @part
 def _simulate(simulate: View) -> None:
     for key in ("duration", "step"):
         if key in simulate:
-            _positive(simulate[key])
+            positive(simulate[key])
     for drive in simulate["drive"].entries:
         _motion(drive["motion"])
-        _not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
+        not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
 
 
 @part
@@ -307,7 +264,7 @@ def _statics(root: View) -> None:
         if angles.is_list and not angles.items:
             angles.refuse("at least one angle is wanted here")
         if kinds.get(str(angles.path[-1])) == "revolute":
-            _angles(angles.items)
+            turned_angles(angles.items)
     forces, moments = len(statics["forces"].items), len(statics["moments"].items)
     if forces != moments and min(forces, moments) > 1:
         statics["moments"].refuse(f"{moments} moments do not pair with {forces} forces: as many, or one of them")

@@ -10,14 +10,15 @@ import keyword
 import os
 import stat
 import unicodedata
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Set
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
+from kronbot.description.checks.joints import couplings
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
 from kronbot.description.expressions.expression import CONSTANTS, FUNCTIONS
-from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD, is_fixed_frame, moving_frames
+from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, MOTOR, WORLD, is_fixed_frame, moving_frames
 from kronbot.description.wording import named, quote
 from kronbot.description.yaml.source import near_file
 
@@ -46,7 +47,8 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     if "convention" not in root and rows:
         rows[0].refuse_key("missing key 'convention' of the file: rows of 'dh' are standard or modified ones")
     _tree(links.items, link_names)
-    _references(root, link_names, joint_names)
+    driven = couplings(joint_names, set(map(str, root["parameters"].keys)))
+    _references(root, link_names, joint_names, driven)
     _cycloidal(root)
     _generated_names(links.items, joints, gauges)
     _coordinates(links)
@@ -117,8 +119,15 @@ def _one_of_two(link: View) -> None:
     kind = joint["type"].text
     if kind == "fixed" and "name" in joint:
         joint["name"].refuse_key("a fixed joint has no name")
-    elif kind in ("revolute", "prismatic") and "name" not in joint:
+    for key in ("elastic", "bearing", "spring", "friction", "follows"):
+        if kind == "fixed" and key in joint:
+            joint[key].refuse_key(f"a fixed joint has no '{key}'")
+    if kind in ("revolute", "prismatic") and "name" not in joint:
         joint["name"].refuse(f"missing key 'name': a {kind} joint has one")
+    friction = joint["friction"]
+    for key, other in (("static", "stribeck_rate"), ("stribeck_rate", "static")):
+        if key in friction and other not in friction:
+            friction[key].refuse_key(f"{quote(key)} goes with {quote(other)}")
     damping = link["flexible"]["damping"]
     for key in ("alpha", "beta"):
         if "ratio" in damping and key in damping:
@@ -155,7 +164,7 @@ def _report_circle(circle: list[str], names: dict[str, View]) -> None:
     names[written]["parent"].refuse(f"the links are each other's parents in a circle: {shown}")
 
 
-def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> None:
+def _references(root: View, links: dict[str, View], joints: dict[str, View], driven: Set[str]) -> None:
     endpoint = root["endpoint"]["link"]
     statics = root["statics"]
     gauges = [gauge["link"] for gauge in statics["gauges"].items]
@@ -177,6 +186,8 @@ def _references(root: View, links: dict[str, View], joints: dict[str, View]) -> 
             name = str(view.path[-1])
             if name not in joints:
                 view.refuse_key(f"unknown joint {quote(name)}{view.report.guess(name, joints)}")
+            elif name not in driven:
+                view.refuse_key(f"{quote(name)} follows other joints: nothing moves it for itself")
     for view in drive.entries:
         given = [key for key in ("torque", "motion", "pd") if key in view]
         if view.is_mapping and len(given) != 1:
@@ -209,7 +220,10 @@ def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[
     for joint in joints:
         name = joint["name"].text
         if name is not None:
-            claim(joint["name"], name, f"{name}_dot", f"{name}_ddot", f"torque.{name}", f"angle.{name}")
+            claim(joint["name"], *(f"{name}{end}" for end in _RATES), f"torque.{name}", f"angle.{name}")
+            own = [MOTOR] if "elastic" in joint and "follows" not in joint else []
+            own += joint["bearing"]["stiffness"].keys
+            claim(joint["name"], *(f"{name}.{word}{end}" for word in own for end in _RATES))
     for gauge in gauges:
         name = gauge["name"].text
         if name is not None:
@@ -228,7 +242,11 @@ def _coordinates(links: View) -> None:
     moving = sum(joint or count > 0 for joint, count in zip(joints, modes, strict=True))
     if moving > limits.MOVING:
         links.refuse(f"{moving} links with coordinates, at most {limits.MOVING} are allowed")
-    count = sum(joints) + sum(modes)
+    yielding = sum(
+        ("elastic" in joint) - ("follows" in joint) + len(joint["bearing"]["stiffness"].keys)
+        for joint in (link["joint"] for link in links.items)
+    )
+    count = sum(joints) + yielding + sum(modes)
     if count > limits.COORDINATES:
         links.refuse(f"{count} generalized coordinates, at most {limits.COORDINATES} are allowed")
 

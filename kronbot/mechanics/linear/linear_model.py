@@ -14,7 +14,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
-from kronbot.mechanics.multibody.kinematics import frame, relative_motion
+from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
 from kronbot.mechanics.multibody.recursion import State, generalized_inertia_matrix, inverse_dynamics, propagate
 from kronbot.model.robot import Robot
 
@@ -50,7 +50,7 @@ class LinearModel:
         needed = inverse_dynamics(self._state, self.qdd)
         acting = self.J_T.T @ self.force
         for i, joint in enumerate(self.robot.joints):
-            acting[joint.index] += self.tau[i]
+            acting[joint.driven] += self.tau[i]
         return casadi.cse(needed - acting)  # before it is differentiated: four times fewer operations at order exact
 
     @cached_property
@@ -89,19 +89,20 @@ class LinearModel:
 
         What is not differentiated by is put in before: a tenth of the expressions is left.
         """
-        modal = list(self.robot.flexible)
-        q_f, qd_f, zeros = self.q[modal, :], self.qd[modal, :], SX.zeros(len(modal), 1)
+        flexible = list(self.robot.flexible)
+        q_f, qd_f = self.q[flexible, :], self.qd[flexible, :]
+        straight, steady = attached(self.robot, self.q, self.qd)
         needed = casadi.cse(inverse_dynamics(self._state, SX(self.robot.n, 1)))
-        D_L = casadi.jacobian(casadi.substitute(needed, q_f, zeros), self.qd)
-        K_L = casadi.jacobian(casadi.substitute(needed, qd_f, zeros), self.q)
+        D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
+        K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)
         M_L, D_L, K_L = self.on_rigid_motion(self.M_L, D_L, K_L)
         return M_L, D_L, K_L
 
     def on_rigid_motion(self, *expressions: SX) -> list[SX]:
-        """Expressions with the modal coordinates and their rates at zero (59)."""
-        modal = list(self.robot.flexible)
-        if not modal:
+        """Expressions where nothing is deformed (59)."""
+        flexible = list(self.robot.flexible)
+        if not flexible:
             return list(expressions)
-        zeros = SX.zeros(3 * len(modal), 1)
-        symbols = casadi.vertcat(self.q[modal, :], self.qd[modal, :], self.qdd[modal, :])
-        return casadi.substitute(list(expressions), [symbols], [zeros])
+        motion = self.q, self.qd, self.qdd
+        symbols = casadi.vertcat(*(each[flexible, :] for each in motion))
+        return casadi.substitute(list(expressions), [symbols], [casadi.vertcat(*attached(self.robot, *motion))])

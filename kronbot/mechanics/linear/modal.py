@@ -36,7 +36,8 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
         robot = build(robot.description, "1", robot.parameters)
     parameters, rest = robot.parameters, SX(robot.n, 1)
     q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
-    forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1)), q, rest), qdd)
+    slack = tuple(replace(spring, rest=SX(0)) for spring in robot.springs)
+    forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1), springs=slack), q, rest), qdd)
     parameters.require(parameters.free_in(casadi.veccat(forces, robot.stiffness)), PURPOSE)
     extent = parameters.extent
     traced = casadi.Function("traced", [q, qdd, parameters.symbols(extent)], [forces, robot.stiffness])
@@ -57,26 +58,31 @@ class NaturalFrequencies(NamedTuple):
 def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     """Angular frequencies (rad/s) at q = 0 without gravity, joints locked and joints free, ascending.
 
-    Solved as 1/omega^2 of K_f^-1 M, which keeps the low frequencies accurate to rounding; free joints enter by the
-    Schur complement of their inertia, so that rigid motions are exact zeros instead of small numbers. Frequencies of
+    Solved as 1/omega^2 of K^-1 M of joint values and deformations, which keeps the low frequencies accurate to
+    rounding; free joints without a spring enter by the Schur complement of their inertia, so that rigid motions are
+    exact zeros instead of small numbers. Frequencies of
     coordinates without inertia (torsion without polar inertia) are infinite and left out. Joints that move no inertia
     of their own have no part in any motion and stay locked. Raises UsageError where a parameter has no value.
     """
-    f = list(robot.flexible)
-    r = [joint.index for joint in robot.joints]
-    if not f:  # nothing swings; M of a long chain would take seconds
+    f, r = list(robot.flexible), list(robot.rigid)
+    if not f and not robot.springs:  # nothing swings; M of a long chain would take seconds
         return NaturalFrequencies(np.zeros(0), np.zeros(len(r)))
     M, K = mass_and_stiffness(robot)
+    T = np.eye(robot.n)
+    T[:, r] = robot.undeformed_rates(np.eye(robot.n)[:, r].T).T
+    M, K = T.T @ M @ T, T.T @ K @ T
     idle = []
     while (weak := weakest(M[np.ix_(r, r)])) is not None:
         idle.append(robot.coordinates[r.pop(weak)])
-    M_f, K_f = M[np.ix_(f, f)], K[np.ix_(f, f)]
-    reduced = M_f
+    locked = _frequencies(M[np.ix_(f, f)], K[np.ix_(f, f)])
+    held = [place for place in r if K[place].any()]
+    r, f = [place for place in r if place not in held], [*held, *f]
+    reduced = M[np.ix_(f, f)]
     if r:
         M_rf = M[np.ix_(r, f)]
-        reduced = M_f - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
-    free = np.concatenate([np.zeros(len(r)), _frequencies(reduced, K_f)])
-    return NaturalFrequencies(_frequencies(M_f, K_f), free, tuple(idle))
+        reduced = reduced - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
+    free = np.concatenate([np.zeros(len(r)), _frequencies(reduced, K[np.ix_(f, f)])])
+    return NaturalFrequencies(locked, free, tuple(idle))
 
 
 def _frequencies(M: Array, K: Array) -> Array:

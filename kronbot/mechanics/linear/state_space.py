@@ -42,8 +42,11 @@ def signals(robot: Robot, inputs: Sequence[str], outputs: Sequence[str]) -> tupl
     Gauges are those of the file's ``statics``; their output is the curvature kappa_z = v''. Raises UsageError where
     there are none.
     """
-    joints = [joint.name for joint in robot.joints]
-    enter = {"torques": [f"torque.{name}" for name in joints], "force": [f"force.{axis}" for axis in "xyz"]}
+    enter = {
+        "torques": [f"torque.{joint.name}" for joint in robot.joints],
+        "force": [f"force.{axis}" for axis in "xyz"],
+    }
+    joints = [robot.coordinates[place] for place in _measured(robot)]
     leave = {"joints": joints, "endpoint": [f"endpoint.{axis}" for axis in "xyz"]}
     if "gauges" in outputs:
         leave["gauges"] = [f"curvature.{gauge.name}" for gauge in _gauges(robot)]
@@ -56,15 +59,19 @@ def signals(robot: Robot, inputs: Sequence[str], outputs: Sequence[str]) -> tupl
 def ports(linear: LinearModel, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[SX, SX]:
     """Where these signals enter and leave: E (n x inputs) with forces E u, and P (outputs x n) with outputs P y."""
     robot = linear.robot
-    joints = SX.eye(robot.n)[[joint.index for joint in robot.joints], :]
-    E = {"torques": joints.T, "force": linear.J_T.T}
-    P = {"joints": joints, "endpoint": linear.J_T}
+    E = {"torques": SX.eye(robot.n)[:, list(robot.rigid)], "force": linear.J_T.T}
+    P = {"joints": SX.eye(robot.n)[_measured(robot), :], "endpoint": linear.J_T}
     if "gauges" in outputs:
         P["gauges"] = casadi.vertcat(*(_curvature(robot, gauge) for gauge in _gauges(robot)))
     return (
         casadi.horzcat(SX(robot.n, 0), *(side for word, side in E.items() if word in inputs)),
         casadi.vertcat(SX(0, robot.n), *(side for word, side in P.items() if word in outputs)),
     )
+
+
+def _measured(robot: Robot) -> list[int]:
+    """Places of what sensors in joints see: their angles or ways, and those of motors behind shafts."""
+    return sorted({place for joint in robot.joints for place in (joint.index, joint.driven)})
 
 
 def state_space(M: Array, D: Array, K: Array, E: Array, P: Array) -> StateSpace:

@@ -12,7 +12,7 @@ from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
-from kronbot.model.build import build
+from kronbot.model.build import rigid_arm
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -101,26 +101,25 @@ class Drives:
             if drive.pd is not None:
                 target, rate, _ = self.commanded[joint.name].derivatives(t)
                 kp, kd = number(drive.pd.kp), number(drive.pd.kd)
-                control = kp * (target - q[joint.index]) + kd * (rate - qd[joint.index])
-                tau[joint.index] = weight[joint.index] + control
+                control = kp * (target - q[joint.driven]) + kd * (rate - qd[joint.driven])
+                tau[joint.driven] = weight[joint.driven] + control
             elif joint.name in self.tables:
-                tau[joint.index] = self.tables[joint.name].at(t)
+                tau[joint.driven] = self.tables[joint.name].at(t)
             elif isinstance(drive.torque, Expression):
-                tau[joint.index] = number(drive.torque)
+                tau[joint.driven] = number(drive.torque)
         return tau
 
     def _rigid_torques(self, t: SX) -> SX:
-        """Torques that move the rigid arm (order 0) along the file's motion; joints without one rest at 0."""
-        rigid = build(self.robot.description, "0", self.robot.parameters)
+        """Torques that move the rigid arm along the file's motion; joints without one rest at 0."""
+        rigid = rigid_arm(self.robot)
         q, qd, qdd = (SX(rigid.n, 1) for _ in range(3))
         for joint in rigid.joints:
             q[joint.index], qd[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
         return self._spread(inverse_dynamics(propagate(rigid, q, qd), qdd))
 
     def _gravity_torques(self, q: SX) -> SX:
-        """Torques that hold the rigid arm (order 0) against gravity at the present joint coordinates."""
-        rigid = build(self.robot.description, "0", self.robot.parameters)
-        at = casadi.vertcat(*(q[joint.index] for joint in self.robot.joints))
+        """Torques that hold the rigid arm against gravity at the present joint coordinates."""
+        rigid, at = rigid_arm(self.robot), q[list(self.robot.rigid), :]
         rest = SX(rigid.n, 1)
         return self._spread(inverse_dynamics(propagate(rigid, at, rest), rest))
 
@@ -128,7 +127,7 @@ class Drives:
         """Values by joint as a column over all coordinates."""
         column = SX(self.robot.n, 1)
         for i, joint in enumerate(self.robot.joints):
-            column[joint.index] = by_joint[i]
+            column[joint.driven] = by_joint[i]
         return column
 
 
@@ -143,14 +142,14 @@ def _drives(robot: Robot) -> Drives:
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
-            prescribed[joint.index] = motion(drive.motion, robot.parameters, told, joint.revolute)
+            prescribed[joint.driven] = motion(drive.motion, robot.parameters, told, joint.revolute)
         elif drive is not None and isinstance(drive.torque, schema.TableFile):
             tables[joint.name] = TorqueTable(drive.torque.file, *told[drive.torque.file].torque())
     found, wanted = Drives(robot, by_joint, prescribed, tables, {}), {}
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
-        if joint.index in prescribed:
-            wanted[joint.name] = prescribed[joint.index]
+        if joint.driven in prescribed:
+            wanted[joint.name] = prescribed[joint.driven]
         elif drive is not None and drive.pd is not None and drive.pd.target is not None:
             wanted[joint.name] = constant(robot.parameters.number(drive.pd.target))
         elif found.follows(joint.name):

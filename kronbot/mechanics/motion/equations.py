@@ -60,7 +60,7 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
         for place in given:
             tau[place] = needed[place]
     power = casadi.dot(tau, qd)
-    loss = casadi.dot(qd, robot.damping @ qd)
+    loss = casadi.dot(qd, robot.dissipative_forces(qd))
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters

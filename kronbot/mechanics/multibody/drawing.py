@@ -63,10 +63,10 @@ def bodies(robot: Robot, q: Array) -> Bodies:
 
     def centres() -> tuple[dict[str, SX], dict[str, SX]]:
         q, places = SX.sym("q", robot.n), [SX(8, 1)]  # of the base, since nothing at all has no trace
-        entries = zip(robot.links, robot.file.links, link_frames(robot, q), strict=True)
-        for link, entry, (_, root, tip) in entries:
+        loaded = {entry.name for entry in robot.file.links if entry.payload is not None}
+        for link, (_, root, tip) in zip(robot.links, link_frames(robot, q), strict=True):
             hubs = [] if link.hub is None else [(root, link.hub, False)]
-            payloads = [entry.payload is not None and body is link.bodies[-1] for body in link.bodies]
+            payloads = [link.name in loaded and body is link.bodies[-1] for body in link.bodies]
             at_tip = [(tip, body, payload) for body, payload in zip(link.bodies, payloads, strict=True)]
             for frame, body, payload in (*hubs, *at_tip):
                 if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):

@@ -15,14 +15,22 @@ def kinetic_energy(state: State) -> SX:
     energy = SX(0)
     for at in state.links:
         energy += at.twist.T @ at.M @ at.twist / 2
-        if at.link.joint is not None:
-            energy += at.link.joint.rotor_inertia * state.qd[at.link.joint.index] ** 2 / 2
+    for joint in state.robot.joints:
+        energy += joint.rotor_inertia * state.qd[joint.driven] ** 2 / 2
     return energy
 
 
 def elastic_energy(state: State) -> SX:
-    """1/2 q^T K q (20b)."""
-    return state.q.T @ state.robot.stiffness @ state.q / 2
+    """1/2 q^T K q (20b) of beams, and that of springs, which is zero where they are slack."""
+    energy = SX(0)
+    for link in state.robot.links:
+        if link.beam is not None:
+            q_f = state.q[link.modal, :]
+            energy += q_f.T @ link.beam.stiffness_matrix() @ q_f / 2
+    for spring in state.robot.springs:
+        stretch = state.robot.row(spring.stretch) @ state.q - spring.rest
+        energy += spring.stiffness * stretch**2 / 2
+    return energy
 
 
 def gravity_energy(state: State) -> SX:

@@ -255,7 +255,7 @@ def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tupl
     On its twist (6 + n_f) that of the hub and the beam; on the tip (6), in root axes, that of the bodies there.
     """
     nothing = Rigid(SX(0), SX(3, 1), SX(3, 3))
-    at_root = at_tip = Inertia(SX(6, 6), SX(6, 1))
+    at_root, at_tip = Inertia(SX(6 + link.modes, 6 + link.modes), SX(6 + link.modes, 1)), Inertia(SX(6, 6), SX(6, 1))
     if link.bodies:
         bodies = sum((Rigid.of(body) for body in link.bodies), nothing).turned(tip.pose.R)
         at_tip = bodies.spinning(omega + tip.omega).biased(tip.bias(omega))

@@ -87,7 +87,8 @@ class InverseKinematics:
         _, motion = self._motion
         J = casadi.vertcat(motion.J_T, motion.J_R)[self.target.rows, :]
         on_the_way = {place for _, step in motion.chain for place in step.places}
-        return tuple(i for i in self.robot.rigid if i in on_the_way and not J[:, i].is_zero())
+        links = [joint.index for joint in self.robot.joints]
+        return tuple(i for i in links if i in on_the_way and not J[:, i].is_zero())
 
     @cached_property
     def reach(self) -> float:
@@ -107,7 +108,8 @@ class InverseKinematics:
     @cached_property
     def limits(self) -> tuple[Array, Array]:
         """Smallest and largest values (m,) of the joints, infinite where the file has none."""
-        pairs = [self.robot.limits.get(i, (-np.inf, np.inf)) for i in self.places]
+        known = {each.joint: (each.low, each.high) for each in self.robot.limits}
+        pairs = [known.get(self.robot.coordinates[i], (-np.inf, np.inf)) for i in self.places]
         low, high = np.array(pairs).reshape(-1, 2).T
         return low, high
 

@@ -119,7 +119,9 @@ def _joint_step(robot: Robot, link: Link, q: SX) -> Step:
         return Step(pose, (), SX(0, 1), SX(3, 0), SX(3, 0))
     axis = link.row.before.R[:, 2]
     J_T, J_R = (SX(3, 1), axis) if link.joint.revolute else (axis, SX(3, 1))
-    return Step(pose, (link.joint.index,), q[link.joint.index], J_T, J_R)
+    places, shares = zip(*link.joint.shares, strict=True)
+    row = casadi.horzcat(*shares)
+    return Step(pose, places, q[list(places), :], J_T @ row, J_R @ row)
 
 
 def centre_of_mass(link: Link, q_f: SX) -> SX:
@@ -137,13 +139,20 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
 
 
 def truncated(robot: Robot, q: SX, expression: SX, degree: int) -> SX:
-    """The Taylor polynomial of that degree in the modal coordinates about q_f = 0, entry by entry.
+    """The Taylor polynomial of that degree in the flexible coordinates about where nothing is deformed, by entry.
 
     Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept.
     """
     q_f = q[list(robot.flexible), :]
     if q_f.is_empty():
         return expression
-    eta = SX.sym("eta", q_f.rows())
+    eta, (rest,) = SX.sym("eta", q_f.rows()), attached(robot, q)
     polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
-    return casadi.substitute(casadi.substitute(polynomial, q_f, SX.zeros(q_f.shape)), eta, q_f)
+    return casadi.substitute(casadi.substitute(polynomial, q_f, rest), eta, q_f - rest)
+
+
+def attached(robot: Robot, q: SX, *rates: SX) -> list[SX]:
+    """The flexible entries of q, and of qd, qdd (n x 1 each), where nothing is deformed, by their rigid ones."""
+    U, u = (part[list(robot.flexible), :] for part in robot.attachment)
+    by_rigid = [U @ each[list(robot.rigid), :] for each in (q, *rates)]
+    return [casadi.densify(each) for each in (by_rigid[0] + u, *by_rigid[1:])]

@@ -93,7 +93,7 @@ def _attach(robot: Robot, link: Link, parent: LinkState | None, q: SX, qd: SX) -
         twist = mount.motion(carrying)
         bias = mount.bias(tip.bias(parent.twist[3:6]), carrying[3:])
     if link.joint is not None:
-        rate, omega = link.joint.axis * qd[link.joint.index], twist[3:]
+        rate, omega = link.joint.axis * link.joint.along(qd), twist[3:]
         bias += casadi.vertcat(cross(2 * omega, rate[:3]), cross(omega, rate[3:]))
         twist = twist + rate
     q_f, qd_f = q[link.modal, :], qd[link.modal, :]
@@ -111,7 +111,9 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     accelerations: dict[int, SX] = {}
     for i in robot.outward:
         accelerations[i] = _acceleration(state, i, accelerations, qdd)
-    tau = robot.stiffness @ state.q + robot.damping @ state.qd
+    tau = robot.elastic_forces(state.q) + robot.dissipative_forces(state.qd)
+    for place, rotor in _rotors(robot):
+        tau[place] += rotor * qdd[place]
     wrenches: dict[int, SX] = {}
     for i in state.inward:
         at = state.links[i]
@@ -120,8 +122,8 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
             on_tip += state.links[child].mount.wrench(wrenches[child])
         wrench = at.own.wrench(accelerations[i]) + at.tip.on_link(on_tip)
         wrenches[i] = wrench[:6]
-        for place, row, rotor in _coordinates(at.link):
-            tau[place] += wrench[row] + rotor * qdd[place]
+        for place, row, share in _coordinates(at.link):
+            tau[place] += share * wrench[row]
     return tau
 
 
@@ -138,20 +140,27 @@ def _acceleration(state: State, i: int, accelerations: Mapping[int, SX], qdd: SX
 def _bias(at: LinkState, qdd: SX) -> SX:
     """Acceleration (6 x 1) of a root frame on a parent without any: velocity terms, and the joint's as far as known."""
     joint = at.link.joint
-    return at.bias if joint is None else at.bias + joint.axis * qdd[joint.index]
+    return at.bias if joint is None else at.bias + joint.axis * joint.along(qdd)
 
 
 def _coordinates(link: Link) -> list[tuple[int, int, SX]]:
-    """P_i: a link's coordinates as their places in q, rows in the link's twist, and rotor inertias."""
-    modes = [(place, 6 + k, SX(0)) for k, place in enumerate(range(link.modal.start, link.modal.stop))]
+    """P_i: coordinates that move a link as their places in q, rows in the link's twist, and how much they move it."""
+    modes = [(place, 6 + k, SX(1)) for k, place in enumerate(range(link.modal.start, link.modal.stop))]
     joint = link.joint
-    return modes if joint is None else [(joint.index, joint.row, joint.rotor_inertia), *modes]
+    return modes if joint is None else [*((place, joint.row, share) for place, share in joint.shares), *modes]
+
+
+def _rotors(robot: Robot) -> list[tuple[int, SX]]:
+    """The rotors that turn with coordinates, or are these, as places in q and inertias."""
+    return [(joint.driven, joint.rotor_inertia) for joint in robot.joints]
 
 
 def generalized_inertia_matrix(state: State) -> SX:
     """The GIM M (n x n) from the composite flexible bodies M~_i = M_i + A^T M~_{i+1} A (32)."""
     robot = state.robot
     M = SX(robot.n, robot.n)
+    for place, rotor in _rotors(robot):
+        M[place, place] = rotor
     composite: dict[int, Rigid] = {}
     for i in state.inward:
         at = state.links[i]
@@ -160,27 +169,29 @@ def generalized_inertia_matrix(state: State) -> SX:
             on_tip += state.links[child].mount.body(composite[child])
         whole = at.own.M + carried(on_tip, at.tip)
         composite[i] = Rigid.within(whole)
-        places, rows = _places(at.link)
+        places, P = _motion(at.link)
         if not places:
             continue
-        force = whole[:, rows]  # wrenches on the composite body per unit acceleration of its coordinates
-        M[places, places] = force[rows, :]
-        for place, _, rotor in _coordinates(at.link):
-            M[place, place] += rotor
+        force = whole @ P  # wrenches on the composite body per unit acceleration of its coordinates
+        M[places, places] += P.T @ force
         below = at
         while below.link.parent != BASE:
             reaction = below.mount.wrench(force[:6, :])
             below = state.links[below.link.parent]
             force = below.tip.on_link(reaction)
-            others, rows = _places(below.link)
-            M[others, places] = force[rows, :]
-            M[places, others] = force[rows, :].T
+            others, P = _motion(below.link)
+            M[others, places] += P.T @ force
+            M[places, others] += (P.T @ force).T
     return M
 
 
-def _places(link: Link) -> tuple[list[int], list[int]]:
-    """Places in q and rows in the twist of a link's coordinates."""
-    return [place for place, _, _ in _coordinates(link)], [row for _, row, _ in _coordinates(link)]
+def _motion(link: Link) -> tuple[list[int], SX]:
+    """Places in q of the coordinates that move a link, and P_i ((6 + n_f) x k), the twists of their unit rates."""
+    places = [place for place, _, _ in _coordinates(link)]
+    P = SX(6 + link.modes, len(places))
+    for column, (_, row, share) in enumerate(_coordinates(link)):
+        P[row, column] = share
+    return places, P
 
 
 @dataclass(frozen=True)
@@ -195,13 +206,20 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     """Accelerations qdd (n x 1) under generalized forces tau by the factorization U D U^T (34)-(42).
 
     Cost is linear in the number of links and cubic in the modes of one. ``given`` holds the accelerations of joints
-    that follow a prescribed motion, by place in q (hybrid recursion): they are not solved for. Raises ComputationError
+    that follow a prescribed motion, by place in q (hybrid recursion): they are not solved for. Joints that follow
+    others couple what the factorization takes apart: the composite algorithm answers for them. Raises ComputationError
     where torsion modes have no polar inertia.
     """
-    demand_inertia(state.robot)
     robot = state.robot
-    force = tau - robot.stiffness @ state.q - robot.damping @ state.qd
+    if any(not joint.own for joint in robot.followers):
+        return composite_forward_dynamics(state, tau, given)
+    demand_inertia(robot)
+    force = tau - robot.elastic_forces(state.q) - robot.dissipative_forces(state.qd)
     qdd = SX(robot.n, 1)
+    rotors = dict(_rotors(robot))
+    for joint in robot.joints:
+        if joint.elastic:
+            qdd[joint.driven] = force[joint.driven] / joint.rotor_inertia
     for place, acceleration in given.items():
         qdd[place] = acceleration
 
@@ -214,9 +232,9 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
         for child in robot.children[i]:
             on_tip += state.links[child].mount.body(reduced[child])
         body = at.own + Inertia(carried(on_tip, at.tip), at.tip.on_link(on_tip.gamma))
-        for place, row, rotor in reversed(_coordinates(at.link)):
+        for place, row, _ in reversed(_coordinates(at.link)):
             if place not in given:
-                body, solved[place] = _eliminated(body, row, force[place], rotor)
+                body, solved[place] = _eliminated(body, row, force[place], rotors.get(place, SX(0)))
         reduced[i] = Inertia(body.M[:6, :6], body.gamma[:6]).biased(_bias(at, qdd))
 
     # Accelerations outwards: qdd_i = phi~_i - Psi_i^T mu_i (41).
@@ -268,7 +286,13 @@ def solve_positive(A: SX, B: SX) -> SX:
 
 
 def demand_inertia(robot: Robot) -> None:
-    """Raise ComputationError, naming the links, where torsion modes without polar inertia make M singular."""
+    """Raise ComputationError, naming links and joints, where torsion or motors without inertia make M singular."""
+    if robot.massless_motors:
+        names = ", ".join(repr(name) for name in robot.massless_motors)
+        raise ComputationError(
+            f"the mass matrix is singular: the motor of elastic joint {names} has no inertia; give the joint a "
+            "rotor_inertia, or make it rigid"
+        )
     if robot.massless_torsion:
         names = ", ".join(repr(name) for name in robot.massless_torsion)
         raise ComputationError(

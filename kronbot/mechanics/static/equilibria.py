@@ -29,8 +29,9 @@ def whole(shares: Array) -> Array:
 class Case:
     """One load case: joint angles (joints,), endpoint wrench (6,), and torques by place of the joints set free.
 
-    The angles of joints with a torque are where the search for their equilibrium begins; ``start`` (n,) holds modal
-    coordinates to begin with, zero unless another solution than that of the growing load is wanted.
+    The angles of joints with a torque are where the search for their equilibrium begins; ``start`` (n,) is how far
+    the flexible coordinates then are from where nothing is deformed, zero unless another solution than that of the
+    growing load is wanted.
     """
 
     angles: Array
@@ -83,15 +84,13 @@ class Equilibria:
 
     def placed(self, cases: Sequence[Case]) -> Array:
         """Where the search begins (N, n)."""
-        q = np.array([case.start for case in cases])
-        q[:, list(self.robot.rigid)] = [case.angles for case in cases]
-        return q
+        return np.asarray(self.straight(cases) + np.array([case.start for case in cases]))
 
     def straight(self, cases: Sequence[Case]) -> Array:
-        """The same with straight beams."""
-        q = self.placed(cases)
-        q[:, list(self.robot.flexible)] = 0.0
-        return q
+        """The same where nothing is deformed."""
+        q = np.zeros((len(cases), self.robot.n))
+        q[:, list(self.robot.rigid)] = [case.angles for case in cases]
+        return self.robot.undeformed(q)
 
     def stiffness(self, q: Array, loads: Array, shares: Array, free: list[int]) -> tuple[Array, Array]:
         """Forces F (N, n) and the rows and columns of dF/dq (N, m, m) that belong to the free coordinates."""
@@ -119,7 +118,7 @@ class Equilibria:
         """Equilibria that the growing load, or the start, leads to; then joints with torques are let go."""
         modal, free, loads, q = list(self.robot.flexible), self.free(cases), self.loads(cases), self.placed(cases)
         ends = Ends(q, np.ones(len(q)), np.zeros(len(q), dtype=bool))
-        begun = q[:, modal].any(axis=1)
+        begun = np.array([case.start.any() for case in cases])
         growing = np.flatnonzero(~begun)
         ends.put(growing, self.paths(loads[growing], modal).follow(q[growing], 0.0, 1.0))
         self._release(ends, np.flatnonzero(begun), loads, np.zeros((len(q), len(modal))), modal)
@@ -143,7 +142,7 @@ class Equilibria:
         ends.put(chosen, Paths(balance, free, metric(self.robot, free, PURPOSE)).follow(q, 0.0, 1.0))
 
     def linear(self, cases: Sequence[Case]) -> Array:
-        """Coordinates (N, n) of one solve: the forces kept to first order in q_f about 0, Piedboeuf (39)-(42).
+        """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42).
 
         NaN where the stiffness is singular.
         """

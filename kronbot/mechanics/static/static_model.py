@@ -13,7 +13,7 @@ from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.energy import elastic_energy
-from kronbot.mechanics.multibody.kinematics import endpoint, frame, relative_motion, truncated
+from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, relative_motion, truncated
 from kronbot.mechanics.multibody.recursion import LinkState, State, inverse_dynamics, propagate
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
@@ -125,9 +125,8 @@ class StaticModel:
 
         Turns are rotation vectors; order exact has none, but the matrices along the beam that lead to them.
         """
-        modal = self.q[list(self.robot.flexible), :]
-        at = endpoint(self.state)
-        moved = at - casadi.substitute(at, modal, SX.zeros(modal.shape))
+        q_f, at = self.q[list(self.robot.flexible), :], endpoint(self.state)
+        moved = at - casadi.substitute(at, q_f, *attached(self.robot, self.q))
         outputs = {"endpoint": at, "displacement": moved, "displacement_hub": self._hub.pose.R.T @ moved}
         for each in self.state.links:
             beam = each.link.beam

@@ -1,0 +1,70 @@
+"""What a joint of a robot file must get right: signs, sizes, and what it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from graphlib import CycleError, TopologicalSorter
+
+from kronbot.description.checks.judgements import part
+from kronbot.description.checks.report import View
+from kronbot.description.checks.sizes import not_negative, positive, turned_angles
+from kronbot.description.expressions.expression import ExpressionError, parse
+from kronbot.description.joint import TILTS
+from kronbot.description.wording import quote
+
+
+@part
+def check_joint(joint: View) -> None:
+    """Report signs and sizes that are wrong; warn of those that are odd."""
+    not_negative(joint["damping"], joint["rotor_inertia"], joint["elastic"]["damping"], joint["spring"]["stiffness"])
+    if "elastic" in joint:
+        positive(joint["elastic"]["stiffness"])
+    friction = joint["friction"]
+    not_negative(friction["coulomb"])
+    for key in ("stribeck_rate", "smoothing"):
+        if key in friction:
+            positive(friction[key])
+    coulomb, static = friction["coulomb"].number(None), friction["static"].number(None)
+    if coulomb is not None and static is not None and static < coulomb:
+        friction["static"].refuse(f"'static' must be at least 'coulomb', {coulomb!r}, it is {static!r}")
+    bearing = joint["bearing"]
+    for axis in TILTS:
+        if axis in bearing["stiffness"]:
+            positive(bearing["stiffness"][axis])
+        not_negative(bearing["damping"][axis])
+    if joint["gear"].number(1.0) == 0:
+        joint["gear"].refuse("'gear' must not be 0")
+    ends = joint["limits"].items
+    if len(ends) == 2:
+        low, high = ends[0].number(), ends[1].number()
+        if low is not None and high is not None and low >= high:
+            joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
+        if joint["type"].text == "revolute":
+            turned_angles(ends)
+
+
+def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:
+    """What joints follow that have no drive of their own; the names of those that have."""
+    followed: dict[str, frozenset[str]] = {}
+    for name, joint in joints.items():
+        view = joint["follows"]
+        for key in ("rotor_inertia", "gear"):
+            if view.node is not None and key in joint:
+                joint[key].refuse_key(f"{quote(name)} follows others and has no motor: take out {quote(key)}")
+        if view.text is None:
+            continue
+        try:
+            followed[name] = names = parse(view.text).names - parameters
+        except ExpressionError:  # said by the schema
+            continue
+        if not names:
+            view.refuse(f"{quote(view.text)} names no joint that {quote(name)} could follow")
+        for other in sorted(names - joints.keys()):
+            view.refuse(f"unknown joint {quote(other)}{view.report.guess(other, joints)}")
+    try:
+        TopologicalSorter(followed).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        shown = " -> ".join(quote(member) for member in reversed(circle[:10]))
+        joints[circle[0]]["follows"].refuse(f"the joints follow each other in a circle: {shown}")
+    return joints.keys() - {name for name, joint in joints.items() if joint["follows"].node is not None}

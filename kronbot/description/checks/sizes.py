@@ -1,0 +1,42 @@
+"""Signs and sizes of numbers: what each of them must be, wherever it stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from kronbot.description.checks.judgements import part
+from kronbot.description.checks.report import View, called
+
+_FULL_TURN = 2 * math.pi * (1 + 1e-9)
+
+
+@part
+def not_negative(*views: View) -> None:
+    """Refuse numbers below 0."""
+    for view in views:
+        value = view.number()
+        if value is not None and value < 0:
+            view.refuse(f"'{view.path[-1]}' must be at least 0, it is {value!r}")
+
+
+@part
+def positive(view: View) -> None:
+    """Refuse a number that is not above 0, or not there."""
+    value = view.number()
+    if value is None or value > 0:
+        return
+    if view.node is None:
+        view.refuse(f"missing key '{view.path[-1]}' in {called(view.path[:-1])}, which must be greater than 0")
+    else:
+        view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
+
+
+def turned_angles(views: Iterable[View]) -> None:
+    """Warn of angles beyond whole turns."""
+    told = set()
+    for view in views:
+        value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
+        if value is not None and abs(value) > _FULL_TURN and key not in told:  # of a list in degrees once
+            told.add(key)
+            view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")

@@ -1,0 +1,26 @@
+"""Dry friction near rest: what a linear model makes of it, and that it is worth a word."""
+
+from __future__ import annotations
+
+from kronbot.floats import Array
+from kronbot.model.robot import Robot
+
+PURPOSE = "the slope of friction"
+# Rates over the smoothing of dry friction up to which its slope is that of the smoothing (tanh 3 = 0.995).
+NEAR_REST = 3.0
+
+
+def told_of_friction(robot: Robot, qd: Array) -> list[str]:
+    """Joints with dry friction that are near rest at rates qd (n,), where no linear model holds for long, in words."""
+    told = []
+    for joint in (link.joint for link in robot.links):
+        if joint is None or joint.friction is None:
+            continue
+        rate = sum(robot.parameters.evaluate(share, PURPOSE) * qd[place] for place, share in joint.damped)
+        smoothing = robot.parameters.evaluate(joint.friction.smoothing, PURPOSE)
+        if abs(rate) < NEAR_REST * smoothing:
+            told.append(
+                f"{joint.name} is near rest, where its friction is linear up to some {smoothing:.3g} "
+                f"{'rad/s' if joint.revolute else 'm/s'} only and a real joint sticks: a damping, here"
+            )
+    return told
