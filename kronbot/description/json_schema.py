@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from kronbot.description import limits
 from kronbot.description.coupling import Coupling
-from kronbot.description.expressions.expression import Expression
+from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.description.validation import keys_of
 
@@ -140,7 +140,8 @@ def _value(hint: Any, definitions: dict[str, Schema]) -> Schema:
 def _plain(default: object) -> object:
     """A default as a file would say it; None where the keys below say it, or where there is none."""
     if isinstance(default, Expression):
-        return int(default.text)
+        value = evaluate(default, {})
+        return int(value) if value == int(value) else value
     if isinstance(default, tuple):
         return [_plain(item) for item in default] or None
     return default if isinstance(default, str | int) else None

@@ -214,7 +214,7 @@ def test_it_helps_while_one_types(schema):
     for name, entry in (("", schema), *definitions.items()):
         for key, value in entry.get("properties", {}).items():
             assert value.get("description"), f"{name}.{key}"
-            assert isinstance(value.get("default", 0), int | str | list), f"{name}.{key}"
+            assert isinstance(value.get("default", 0), int | float | str | list), f"{name}.{key}"
     text = json.dumps(schema)
     assert "``" not in text and "Expression" not in text
 

@@ -91,7 +91,7 @@ def test_all_eight_postures_of_the_puma(seed):
 def test_postures_within_the_limits(seed):
     """Those of the eight that fit, some of them by whole turns, and no other."""
     robot = puma(limits=True)
-    low, high = np.array(list(robot.model.limits.values())).T
+    low, high = np.array([(each.low, each.high) for each in robot.model.limits]).T
     T = robot.kinematics(np.random.default_rng(seed).uniform(low, high))["T"]
     turned = closed_form(T[:3, 3], T[:3, :3])[:, None] + 2 * np.pi * np.arange(-2, 3)[:, None]
     fits = ((turned >= low) & (turned <= high)).any(axis=1).all(axis=1)
