@@ -50,6 +50,7 @@ def _tilts(link: View) -> None:
     turned_angles((link["dh"]["alpha"], link["dh"]["theta"], *link["pose"]["rpy"].items))
 
 
+@part
 def _turns(root: View) -> None:
     """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
     joints = [link["joint"] for link in root["links"].items]
