@@ -152,6 +152,16 @@ def test_a_bearing_tilts_under_weight_and_swings():
     assert arm(bearing).modes().arrays["frequencies_locked"].values == pytest.approx(swings, rel=1e-12)
 
 
+def test_linear_statics_starts_where_nothing_is_deformed():
+    """Under a light load it is Newton's answer to second order, at a posture far from zero."""
+    text = HEAD + ELASTIC + TAIL.replace("{type: revolute, name: q2,", "{type: revolute, name: q2, follows: -q1/2 + 1,")
+    robot = kronbot.loads(text.replace("-9.81", "0").replace("name: q2", "elastic: {stiffness: 500}, name: q2"))
+    for force in (1e-3, 1e-2):
+        exact, linear = (robot.statics(q=[0.7], forces=[[0, force, 0]], solver=s).series for s in ("newton", "linear"))
+        for name in ("q1", "q2", "fore.v1", "torque.q1", "displacement.x", "displacement.y"):
+            assert linear[name] == pytest.approx(exact[name], rel=1e-2 * force, abs=1e-6 * force**2)
+
+
 DRIVEN = """
 kronbot: 1
 name: two

@@ -148,5 +148,5 @@ class Equilibria:
         """
         modal, q = list(self.robot.flexible), self.straight(cases)
         F, K = self.stiffness(q, self.loads(cases), whole(np.ones(len(q))), modal)
-        q[:, modal] = solved(K, -F[:, modal])
+        q[:, modal] += solved(K, -F[:, modal])
         return q
