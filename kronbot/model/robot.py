@@ -311,11 +311,6 @@ class Robot:
             D += row.T @ (spring.damping * row)
         return D
 
-    @property
-    def has_friction(self) -> bool:
-        """Whether there is dry friction in a joint."""
-        return any(link.joint is not None and link.joint.friction is not None for link in self.links)
-
     def friction(self, qd: SX) -> SX:
         """Forces (n x 1) that dry friction takes at rates qd (n x 1)."""
         forces = SX(self.n, 1)

@@ -96,9 +96,9 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
     quantities["D"] = matrix(robot.damping, rate)
-    if rates and robot.has_friction:
-        quantities["friction"] = Quantity(robot.friction(symbols["qd"]), names, None, {"rows": force})
     if rates:
+        friction = robot.friction(symbols["qd"])
+        quantities |= {} if friction.is_zero() else {"friction": Quantity(friction, names, None, {"rows": force})}
         quantities["tau"] = Quantity(terms.tau(symbols["qd"], symbols["qdd"]), names, None, {"rows": force})
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "dynamics")
 
@@ -111,5 +111,5 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays |= {"C_star": (names, pairs), "dM_dq": (names, pairs), "g": (names, None)}
     if rates:
         arrays |= {"C": (names, names), "C_christoffel": (names, names), "tau": (names, None)}
-        arrays |= {"friction": (names, None)} if robot.has_friction else {}
+        arrays |= {"friction": (names, None)} if any(link.joint.friction for link in robot.file.links) else {}
     return Outline(arrays=arrays, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])
