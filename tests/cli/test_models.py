@@ -224,7 +224,8 @@ def test_tables_tell_bounds_of_errors_as_they_are(capsys):
     start = lines.index("accuracy_locked") + 2
     shown = np.array([line.split()[1:] for line in lines[start : start + 6]], dtype=float)
     held = np.array(ask(capsys, "modes", "canadarm")["arrays"]["accuracy_locked"]["values"])
-    assert shown == pytest.approx(held, rel=1e-5) and (held[:, 0] > 0).all()
+    assert (shown[:, :3] >= held[:, :3]).all() and (shown[:, :3] <= 2 * held[:, :3]).all()  # rounded up to one digit
+    assert shown[:, 3:] == pytest.approx(held[:, 3:], rel=1e-5) and (held[:, 0] > 0).all()
 
 
 def test_wide_arrays_are_told_by_their_size(capsys):

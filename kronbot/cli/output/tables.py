@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import ROUND_UP, Context
 
 import click
 import numpy as np
@@ -27,11 +28,11 @@ DIGITS = 6
 PIPE_WIDTH = 120
 # Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
 PART, ENTRY = 1e-12, 1e-14
+# Arrays whose entries are found one by one: what is small is no rounding of what is large.
+ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
 GAP = "  "
 # An array of more columns is told by its size: the lines would be longer than anyone reads.
 WIDEST = 100
-# Arrays whose columns are quantities of their own, bounds of errors among them: none is rounding beside another.
-BOUNDS = ("accuracy", "margins")
 # What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
 HERTZ = 1 / (2 * math.pi)
 FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
@@ -69,7 +70,7 @@ def summary(result: Result) -> str:
 def _said(name: str, value: Scalar) -> str:
     """A value of the summary; frequencies with their units."""
     if not name.startswith(FIRST) or not isinstance(value, float):
-        return _number(value)
+        return _bound(value) if name.endswith("_error") and isinstance(value, float) else _number(value)
     return f"{_number(value)} rad/s, {_number(value * HERTZ)} Hz"
 
 
@@ -91,19 +92,27 @@ def _array(name: str, array: NamedArray) -> None:
 def _plain_array(name: str, array: NamedArray) -> None:
     _heading(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name)
     values = array.values if array.columns is not None else array.values[:, None]
-    values = values if name.startswith(BOUNDS) else _without_noise(values)
-    columns = [[_number(entry) for entry in column] for column in values.T]
+    alone = name.startswith(ONE_BY_ONE)
+    values = _without_noise(values, np.abs(values) if alone else _sizes(values))
+    said = [name] if array.columns is None else array.columns
+    texts = [_bound if alone and word.endswith(("error", "errors")) else _number for word in said]
+    columns = [[text(entry) for entry in column] for text, column in zip(texts, values.T, strict=True)]
     _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
 
 
-def _without_noise(values: np.ndarray) -> np.ndarray:
-    """Numbers with what rounding has left set to 0; real where nothing imaginary remains."""
-    largest = np.abs(values).max(initial=0.0)
-    if not np.isfinite(largest):
+def _sizes(values: np.ndarray) -> np.ndarray:
+    """The largest number in the row or column of each entry: a weak spring is no rounding of a stiff one elsewhere."""
+    sizes = np.abs(values)
+    return np.asarray(np.maximum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]))
+
+
+def _without_noise(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Numbers with what rounding has left beside ``sizes`` set to 0; real where nothing imaginary remains."""
+    if not np.isfinite(sizes).all():
         return values
     if not np.iscomplexobj(values):
-        return np.where(np.abs(values) <= ENTRY * largest, 0.0, values)
-    real, imaginary = (np.where(np.abs(part) <= PART * largest, 0.0, part) for part in (values.real, values.imag))
+        return np.where(np.abs(values) <= ENTRY * sizes, 0.0, values)
+    real, imaginary = (np.where(np.abs(part) <= PART * sizes, 0.0, part) for part in (values.real, values.imag))
     return real + 1j * imaginary if imaginary.any() else real
 
 
@@ -179,6 +188,11 @@ def _series(result: Result, width: int) -> None:
 def more(columns: int) -> str:
     """So many columns besides."""
     return f"{columns} more column{'s' * (columns != 1)}"
+
+
+def _bound(value: Scalar) -> str:
+    """A bound of an error, rounded up to one digit: it holds, and is 0 only where there is no error."""
+    return f"{float(Context(prec=1, rounding=ROUND_UP).create_decimal(repr(float(value)))):g}"
 
 
 def _number(value: object) -> str:
