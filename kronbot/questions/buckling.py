@@ -10,6 +10,7 @@ import numpy as np
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
+from kronbot.mechanics.static.critical import at_end
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
@@ -26,7 +27,7 @@ NEVER = 1e-9
 def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scalar]:
     """The factor for a case: along the path of equilibria (``newton``), or of the straight beams (``linear``).
 
-    On the path it is known to a hundred millionth; that deflections there are beyond what the order is made for is
+    On the path it has an error, of its extrapolation and of rounding; deflections beyond what the order is made for are
     told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
     buckles under its weight before any load, or nothing loads it.
     """
@@ -47,7 +48,8 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     lost = _on_path(path, before)
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
-    found: dict[str, Scalar] = {"buckling_factor": lost.share}
+    critical = at_end(path, before, lost)
+    found: dict[str, Scalar] = {"buckling_factor": critical.share, "buckling_factor_error": critical.error}
     if not Tangent(path.balance(lost.q, lost.share)[1], to_unit(path.metric)).index[0]:
         found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():

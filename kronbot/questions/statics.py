@@ -15,6 +15,7 @@ from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import DIRECTIONS, compliance
+from kronbot.mechanics.static.critical import NEAR
 from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import Lost
 from kronbot.mechanics.static.small import beyond_small
@@ -173,7 +174,7 @@ def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], No
         outcome = statics(robot, inquiry, progress)
     except ComputationError:
         factor = borne.get("buckling_factor")
-        if not isinstance(factor, float) or factor > 1:
+        if not isinstance(factor, float) or factor > 1 + NEAR:
             raise
         summary: dict[str, Scalar] = {"complete": True, "cases": 0, "solver": inquiry.solver}
         summary["equilibrium"] = f"none under the whole load: the path ends at {factor:.4g} of it"
@@ -286,7 +287,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
     numbers += ["unstable_cases", "undecided_cases"]
     texts = ["complete", "solver", "start", "stability"]
     if any(given.get("buckling", ())):
-        numbers += ["buckling_factor", "buckling_beyond_small_deflections"]
+        numbers += ["buckling_factor", "buckling_factor_error", "buckling_beyond_small_deflections"]
         texts += ["buckling", "equilibrium"]
     arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
     return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given))

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from kronbot import loads
 from kronbot.errors import ComputationError
+from kronbot.mechanics.static.critical import at_end
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.tangent import Tangent, to_unit
 
@@ -142,3 +143,45 @@ def test_a_path_does_not_pass_a_critical_load_in_one_step():
     with pytest.raises(Lost) as lost:
         Path(balance, [0, 1], np.eye(2)).follow(np.zeros(2), 0.0, 1.0)
     assert lost.value.share == pytest.approx(1 / 3, abs=1e-7)
+
+
+@pytest.mark.parametrize("share", [0.3, 1.01, 3.0])
+def test_the_critical_load_is_known_to_its_error(share):
+    """Of a straight column its stiffness is linear in the load: the eigenvalue of a pencil, to rounding."""
+    forces = [[-share * EULER, 0, 0]]
+    newton = column().statics(forces=forces, buckling=True).summary
+    linear = column().statics(forces=forces, solver="linear", buckling=True).summary["buckling_factor"]
+    assert newton["buckling_factor"] == pytest.approx(linear, rel=2e-13)
+    assert newton["buckling_factor_error"] < 1e-12 * linear
+
+
+def test_a_critical_load_does_not_depend_on_how_much_of_it_is_asked():
+    """A beam that bends before it yields: the load is the same, within the errors of its factors."""
+    found = [column().statics(forces=[[0, load, 0]], buckling=True).summary for load in (3.5, 20.0)]
+    (first, second), errors = zip(
+        *(
+            (each["buckling_factor"] * load, each["buckling_factor_error"] * load)
+            for each, load in zip(found, (3.5, 20.0), strict=True)
+        ),
+        strict=True,
+    )
+    assert abs(first - second) <= sum(errors) < 1e-10 * first
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_where_a_path_turns_and_where_others_branch_off(turns):
+    """Energies x^3/3 - (1 - load) x, which has no minimum beyond load 1, and x^4/4 + (1 - load + load^2/7) x^2/2."""
+
+    def balance(q, share):
+        if turns:
+            return q**2 - (1 - share), np.diag(2 * q)
+        stiffness = 1 - share + share**2 / 7
+        return q**3 + stiffness * q, np.diag(3 * q**2 + stiffness)
+
+    path = Path(balance, [0], np.eye(1))
+    start = np.array([1.0 * turns])
+    with pytest.raises(Lost) as lost:
+        path.follow(start, 0.0, 2.0)
+    exact = 1.0 if turns else (7 - np.sqrt(21)) / 2
+    found = at_end(path, start, lost.value)
+    assert abs(found.share - exact) <= found.error < 1e-12
