@@ -18,6 +18,7 @@ from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
+Rows = npt.NDArray[np.intp]
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000
 
@@ -134,6 +135,14 @@ class Trace:
         )
         named = zip(outputs, results, shapes, strict=True)
         return {name: _shaped(result, shape) for name, result, shape in named if name in wanted}
+
+    def of_some(self, robots: Rows) -> Trace:
+        """The same of some of many robots, by number; of one robot itself."""
+        if self.bound.ndim == 1:
+            return self
+        other = Trace.__new__(Trace)
+        other._traced, other.bound = self._traced, self.bound[robots]
+        return other
 
     def moved(self, points: Sequence[Array], share: float, state: np.random.Generator) -> tuple[Trace, list[Array]]:
         """The same with other parameters, and other points (N, size): moved by up to a share of themselves.

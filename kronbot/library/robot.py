@@ -5,7 +5,7 @@ Each imports what it needs when it is asked: all of it would double the time to 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from kronbot.library.arguments import NumberLike, Progress, unheeded
 from kronbot.library.values import Values, by_index, indices_of, joint_values, point, points
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
-from kronbot.questions.result import Result
+from kronbot.questions.result import Outcome, Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
@@ -386,7 +386,7 @@ class Robot:
         asked = linearize.Linearization(self.model, choice, balanced)
         if batch:
             return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
-        alike = None if balanced else (linearize.PURPOSE, choice, torques is None)
+        alike = linearize.PURPOSE, choice, balanced, torques is None
         told = partial(with_limits, robot=self.model, given=q, q=motion["q"])
         return Posed(self.model, places[0], asked.each, alike, told)
 
@@ -450,7 +450,7 @@ class Robot:
             return told(modes.vibration(self.model, postures[0], rates[0], largest, watch))
         return Posed(self.model, (postures[0], rates[0]), modes.each, modes.PURPOSE, told)
 
-    @in_words
+    @answered
     def statics(
         self,
         q: Values | None = None,
@@ -466,7 +466,7 @@ class Robot:
         buckling: bool = False,
         order: str | int | None = None,
         progress: Progress = unheeded,
-    ) -> Result:
+    ) -> Posed | Result:
         """Equilibria under gravity and dead loads, Piedboeuf (35)-(42), one row of the series a case.
 
         The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; rows of ``q`` are the postures
@@ -496,7 +496,13 @@ class Robot:
         watch = watcher(progress)
         if at == "all":
             return complete(side_by_side(statics.at_orders(model, given, choices.ORDERS, watch)))
-        return complete((statics.with_buckling if buckling else statics.statics)(model, given, watch))
+        if buckling:
+            return complete(statics.with_buckling(model, given, watch))
+
+        def ask(robots: Sequence[robot.Robot], inquiries: Sequence[Any]) -> list[Callable[[], Result]]:
+            return [partial(_complete, each) for each in statics.each(robots, inquiries, watch)]
+
+        return Posed(model, given, ask, statics.alike(given))
 
     @in_words
     def simulate(
@@ -697,6 +703,10 @@ class Robot:
     def _time(self, value: NumberLike | None, word: str) -> float | None:
         """A time (s) that is given. Raises UsageError where it is not positive."""
         return None if value is None else arguments.positive(value, self.description.values, word)
+
+
+def _complete(ask: Callable[[], Outcome]) -> Result:
+    return complete(ask())
 
 
 def _built(described: description.Description, order: str) -> Robot:

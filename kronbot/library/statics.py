@@ -14,7 +14,7 @@ from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Sweep, calibration_angles
-from kronbot.questions.statics import Inquiry
+from kronbot.questions.static_report import Inquiry
 
 Vectors = Sequence[Sequence[NumberLike]]
 # By the name of what they act on; several on one as pairs.

@@ -20,7 +20,8 @@ from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.noise import without_rounding
-from kronbot.questions.statics import Inquiry, at_orders
+from kronbot.questions.static_report import Inquiry
+from kronbot.questions.statics import at_orders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,14 +24,14 @@ BATCH = 32
 Piece = TypeVar("Piece")
 
 
-def in_batches(ask: Callable[[slice], Sequence[Piece]], count: int, size: int = BATCH) -> Callable[[int], Piece]:
+def in_batches(ask: Callable[[slice], Sequence[Piece]], count: int) -> Callable[[int], Piece]:
     """What ``ask`` finds for rows, by number, where they are asked for one after the other."""
     batch: list[Piece] = []
 
     def one(i: int) -> Piece:
-        if i % size == 0:
-            batch[:] = ask(slice(i, min(count, i + size)))
-        return batch[i % size]
+        if i % BATCH == 0:
+            batch[:] = ask(slice(i, min(count, i + BATCH)))
+        return batch[i % BATCH]
 
     return one
 

@@ -32,7 +32,7 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     buckles under its weight before any load, or nothing loads it.
     """
     modal = list(equilibria.robot.flexible)
-    straight, loads = equilibria.straight([case])[0], equilibria.loads([case])
+    straight, loads = equilibria.straight([case])[0], equilibria.cases([case]).loads
     if not modal:
         return {"buckling": "none: all links are rigid"}
     multiplied = _multiplied(equilibria, loads[0], straight)

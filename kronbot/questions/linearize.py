@@ -15,7 +15,6 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS, OUTPUTS
-from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
@@ -27,12 +26,11 @@ from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.linear.stability import judge
 from kronbot.mechanics.linear.state_space import margins, ports, signals, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
-from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, rigid_arm, together
 from kronbot.model.robot import Robot
-from kronbot.questions import path_end
-from kronbot.questions.at_rows import BATCH, at_rows, in_batches
+from kronbot.questions.at_rows import at_rows, in_batches
+from kronbot.questions.balance import Unbalanced, balanced
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
@@ -150,7 +148,9 @@ class Linearization:
         found = replace(self, robot=together(robots))._found(points)
         return [partial(replace(self, robot=one)._answer, each) for one, each in zip(robots, found, strict=True)]
 
-    def _answer(self, found: Found) -> Result:
+    def _answer(self, found: Found | Unbalanced) -> Result:
+        if isinstance(found, Unbalanced):
+            raise found.told(self.robot, PURPOSE)
         robot, point = self.robot, found.point
         at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
         named = {word: robot.by_name(entries) for word, entries in at.items()}
@@ -161,25 +161,25 @@ class Linearization:
         told = told_of_friction(robot, point.qd)
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
-    def _found(self, points: Sequence[Point]) -> list[Found]:
+    def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
         """The numbers of the linear models about points."""
-        if self.equilibrium:
-            points = [self._balanced(point) for point in points]
         q, qd, qdd, force = (np.array([getattr(p, word) for p in points]) for word in ("q", "qd", "qdd", "force"))
-        if points[0].tau is None:
+        lost: Mapping[int, Unbalanced] = {}
+        if self.equilibrium:
+            q, lost = balanced(self.robot, self._trace, q, qd, qdd, force, PURPOSE)
+            still = np.zeros((len(points), len(self.robot.joints)))
+            torques = -self._trace.rows(q, qd, qdd, still, force)["h"][:, list(self.robot.rigid)]
+        elif points[0].tau is None:
             torques = self._rigid.rows(q, qd, qdd, force)["tau"]
-            points = [replace(point, tau=tau) for point, tau in zip(points, torques, strict=True)]
-        basic = (q, qd, qdd, np.array([point.tau for point in points]), force)
+        else:
+            torques = np.array([point.tau for point in points])
+        basic = (q, qd, qdd, torques, force)
         values = self._trace.rows(*basic)
         solved = solutions(Entries.at(self._trace, basic, values), self.robot.coordinates, self.choice.locked)
         rows = [{name: each[i].copy() for name, each in values.items()} for i in range(len(points))]
-        return [Found(*each) for each in zip(points, rows, solved, strict=True)]
-
-    def _balanced(self, point: Point) -> Point:
-        """The equilibrium and the torques that hold it."""
-        q = _equilibrium(self.robot, self._trace, point)
-        holding = -self._trace(q, point.qd, point.qdd, np.zeros(len(self.robot.joints)), point.force)["h"]
-        return replace(point, q=q, tau=holding[list(self.robot.rigid)])
+        placed = [replace(point, q=at, tau=tau) for point, at, tau in zip(points, q, torques, strict=True)]
+        found = [Found(*each) for each in zip(placed, rows, solved, strict=True)]
+        return [lost.get(i, each) for i, each in enumerate(found)]
 
     def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
         """The same at many points, as stacks; with them where they are (``q``) and the torques there (``tau``)."""
@@ -187,8 +187,7 @@ class Linearization:
             "q": (self.robot.coordinates, self.robot.units),
             "tau": ([joint.name for joint in self.robot.joints], self.robot.force_units(self.robot.rigid)),
         }
-        # An equilibrium may not be found, and what was before it is kept.
-        found = in_batches(lambda rows: self._found(points[rows]), len(points), 1 if self.equilibrium else BATCH)
+        found = in_batches(lambda rows: self._found(points[rows]), len(points))
 
         def ask(i: int) -> Result:
             answer = self._answer(found(i))
@@ -230,35 +229,6 @@ def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
     new = casadi.vertcat(*(part[joints, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
     return casadi.substitute(needed, old, new)
-
-
-def _equilibrium(robot: Robot, trace: Trace, point: Point) -> Array:
-    """q with the joints as given and modal coordinates in balance with gravity, force and steady spin.
-
-    The path starts at the given point, where constraint forces hold the modal coordinates, and lets these fade.
-    """
-    modal = list(robot.flexible)
-    still = np.zeros(len(robot.joints))
-
-    def balance(q: Array, share: float) -> tuple[Array, Array]:
-        values = trace(q, point.qd, point.qdd, still, point.force)
-        K = values["K"].reshape(robot.n, robot.n)[np.ix_(modal, modal)]
-        return (1 - share) * held - values["h"][modal], K
-
-    held = trace(point.q, point.qd, point.qdd, still, point.force)["h"][modal]
-    path = Path(balance, modal, metric(robot, modal, PURPOSE))
-    try:
-        return path.follow(point.q, 0.0, 1.0)
-    except Lost as lost:
-        cures: list[str | Argument] = ["other values of the joints"]
-        for word, given, cure in (("qd", point.qd, "lower rates"), ("force", point.force, "a smaller force")):
-            cures += [f", {cure} (", Argument(word), ")"] if given.any() else []
-        raise ComputationError(
-            f"{', '.join(path_end.posture(robot, point.q[list(robot.rigid)]))}: ",
-            f"{path_end.told(robot, path, point.q, lost, 'load', PURPOSE)}; try ",
-            *cures,
-            *path_end.other_order(robot),
-        ) from None
 
 
 def _answers(

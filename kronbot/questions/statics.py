@@ -3,57 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.arrays import Scalar
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.rotations import along
-from kronbot.mechanics.static.compliance import DIRECTIONS, compliance
+from kronbot.mechanics.static.compliance import DIRECTIONS
 from kronbot.mechanics.static.critical import NEAR
-from kronbot.mechanics.static.equilibria import Case, Equilibria, Given, whole
-from kronbot.mechanics.static.equilibrium import Lost
-from kronbot.mechanics.static.small import beyond_small
+from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, whole
+from kronbot.mechanics.static.equilibrium import Ends, Lost
 from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.model.build import at_order
-from kronbot.model.robot import Link, Robot
+from kronbot.mechanics.static.tangent import Flags
+from kronbot.model.build import at_order, together
+from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.buckling import buckling
-from kronbot.questions.columns import REACTION, WRENCH, columns_of_statics, units_of
+from kronbot.questions.columns import WRENCH, columns_of_statics
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.limits import told_of_rows
 from kronbot.questions.load_cases import one_case, telling
 from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline
 from kronbot.questions.result import Outcome, Result
+from kronbot.questions.static_report import Inquiry, Report, answer, trace_of
 from kronbot.system.interruption import Interruptions
 
 SINGULAR = ": the stiffness is singular, there is no linear answer"
+# What is told at rest, where gauges are to be zero, or why nobody knows.
+AtRest: TypeAlias = Mapping[str, Array] | ComputationError | None
 # The block of cases after one that took less (s) is twice as large; a signal loses those of one block.
 BLOCK = 0.1
-
-
-@dataclass(frozen=True)
-class Inquiry:
-    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, and further loads."""
-
-    cases: Sequence[Case]
-    solver: str
-    calibration: Array | None
-    given: Given = Given()
-
-
-@dataclass(frozen=True)
-class Found:
-    """The states q (N, n) of the cases before one that has no equilibrium, and what that one's error is."""
-
-    q: Array
-    error: ComputationError | None = None
+# Inquiries of more cases than this fill the processor by themselves.
+FEW = 64
 
 
 def statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
@@ -66,76 +53,121 @@ def statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -
 
 
 def _statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions) -> Outcome:
-    statics, linear = robot.file.statics, inquiry.solver == "linear"
     with met.heard():
-        # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
-        solved = at_order(robot, "2") if linear and robot.order == "exact" else robot
-        equilibria = Equilibria(solved, statics, inquiry.given)
-        trace = equilibria.model.linear_report() if linear else equilibria.model.report()
-        at_rest = None
-        if inquiry.calibration is not None:  # before the rows, which an error would lose
-            still, bare = [_still(solved, inquiry.calibration)], replace(statics, loads=(), distributed=())
-            found = _solved(Equilibria(solved, bare), still, linear, lambda row: "calibration: ")
-            if found.error is not None:
-                raise found.error
-            at_rest = trace.rows(found.q, equilibria.loads(still), whole(np.ones(1)))
-    q, error = _gathered(met, equilibria, inquiry, progress)
-    done = inquiry.cases[: len(q)]
-    rows = trace.rows(q, equilibria.loads(done), whole(np.ones(len(q))))
-    series = _series(solved, statics, q, np.array([case.wrench for case in done]), rows, at_rest)
-    beyond = int(beyond_small(solved, q, PURPOSE).sum())
-    summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
-    if any(case.start.any() for case in inquiry.cases):
-        summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
-    if beyond:
-        summary["cases_beyond_small_deflections"] = beyond
-    arrays: dict[str, NamedArray] = {}
-    start: dict[str, dict[str, float]] = {}
-    if len(inquiry.cases) == 1:
-        place = equilibria.straight(done) if linear else q
-        tangent = equilibria.tangent(place, done)
-        J = equilibria.model.endpoint()(place[0], equilibria.loads(done)[0], np.ones(2))["J"]
-        arrays, found_too = compliance(tangent.K[0], J.reshape(6, robot.n)[:, equilibria.free(done)])
-        word = str(tangent.stability[0])
-        summary |= {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
-        summary |= found_too
-        start = {"q": solved.by_name(q[0])}
-    else:
-        if not linear:
-            summary |= _unstable(equilibria.tangent(q, done).stability)
-    told = told_of_rows(solved, q)
-    units = units_of(robot, series)
-    answer = Result(
-        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
-    )
-    return Outcome(answer, error)
+        equilibria, linear = _equilibria(robot, inquiry), inquiry.solver == "linear"
+        cases = equilibria.cases(inquiry.cases)
+        trace_of(equilibria, linear)
+        (at_rest,) = _at_rest([equilibria], [inquiry])  # before the rows, which an error would lose
+        if isinstance(at_rest, ComputationError):
+            raise at_rest
+    q, error = _gathered(met, equilibria, inquiry, cases, progress)
+    report = Report(equilibria, cases[: len(q)], q, linear)
+    return answer(robot, equilibria.robot, inquiry, report, slice(0, len(q)), at_rest, error)
+
+
+def alike(inquiry: Inquiry) -> Hashable:
+    """Equal for inquiries that :func:`each` takes together; None for one that is better off alone."""
+    if len(inquiry.cases) > FEW:
+        return None
+    places = [tuple(name for name, _ in loads) for loads in (inquiry.given.on_frames, inquiry.given.along_beams)]
+    calibrated = inquiry.calibration is not None
+    return PURPOSE, inquiry.solver, calibrated, *places, tuple(sorted(inquiry.cases[0].torques))
+
+
+def each(
+    robots: Sequence[Robot], inquiries: Sequence[Inquiry], progress: Callable[[float], None]
+) -> list[Callable[[], Outcome]]:
+    """The same of robots of one structure, each with an inquiry like the others, as what answers or raises each."""
+    if len(robots) == 1:
+        return [partial(statics, robots[0], inquiries[0], progress)]
+    linear = inquiries[0].solver == "linear"
+    own = [_equilibria(*pair) for pair in zip(robots, inquiries, strict=True)]
+    parts = [equilibria.cases(inquiry.cases) for equilibria, inquiry in zip(own, inquiries, strict=True)]
+    side_by_side = _together(own, [len(part) for part in parts])
+    cases = Cases.joined(parts)
+    ends = _ends(side_by_side, cases, linear)
+    report, at_rest = Report(side_by_side, cases, ends.q, linear), _at_rest(own, inquiries)
+    bounds = accumulate(map(len, parts), initial=0)
+    one = partial(_one, report, ends)
+    return [
+        partial(one, *given, slice(*bound))
+        for *given, bound in zip(robots, inquiries, own, at_rest, pairwise(bounds), strict=True)
+    ]
+
+
+def _one(
+    report: Report, ends: Ends, robot: Robot, inquiry: Inquiry, own: Equilibria, at_rest: AtRest, part: slice
+) -> Outcome:
+    """The answer of one of many robots, whose rows are a part of all."""
+    if isinstance(at_rest, ComputationError):
+        raise at_rest
+    done, error = _first(ends.lost[part]), None
+    if part.start + done < part.stop:
+        error = _error(own, inquiry, done, ends, part.start + done)
+        if not done:
+            raise error
+    return answer(robot, own.robot, inquiry, report, slice(part.start, part.start + done), at_rest, error)
+
+
+def _equilibria(robot: Robot, inquiry: Inquiry) -> Equilibria:
+    # The linear statics of the exact rod is that of order 2, whose terms are its expansion.
+    solved = at_order(robot, "2") if inquiry.solver == "linear" and robot.order == "exact" else robot
+    return Equilibria(solved, robot.file.statics, inquiry.given)
+
+
+def _together(own: Sequence[Equilibria], counts: Sequence[int]) -> Equilibria:
+    """Those of many robots as one, each with so many cases."""
+    rows = [each.robot for each, count in zip(own, counts, strict=True) for _ in range(count)]
+    return replace(own[0], robot=together(rows))
+
+
+def _at_rest(own: Sequence[Equilibria], inquiries: Sequence[Inquiry]) -> list[AtRest]:
+    """What gauges see without loads at the joint angles of the calibration, if any, or that there is no equilibrium."""
+    angles = [inquiry.calibration for inquiry in inquiries]
+    if angles[0] is None:
+        return [None] * len(own)
+    linear, single = inquiries[0].solver == "linear", [1] * len(own)
+    still = [[_still(each.robot, given)] for each, given in zip(own, angles, strict=True) if given is not None]
+    unloaded = replace(own[0].statics, loads=(), distributed=())
+    bare = [Equilibria(each.robot, unloaded) for each in own]
+    begun = Cases.joined([each.cases(case) for each, case in zip(bare, still, strict=True)])
+    ends = _ends(_together(bare, single), begun, linear)
+    loads = np.concatenate([each.cases(case).loads for each, case in zip(own, still, strict=True)])
+    rows = trace_of(_together(own, single), linear).rows(ends.q, loads, whole(np.ones(len(own))))
+    found: list[AtRest] = [{name: values[i : i + 1] for name, values in rows.items()} for i in range(len(own))]
+    for i in np.flatnonzero(ends.lost).tolist():
+        inquiry = replace(inquiries[i], cases=still[i])
+        error = _error(bare[i], inquiry, 0, ends, i)
+        found[i] = ComputationError("calibration: ", *error.args)
+    return found
 
 
 def _gathered(
-    met: Interruptions, equilibria: Equilibria, inquiry: Inquiry, progress: Callable[[float], None]
+    met: Interruptions, equilibria: Equilibria, inquiry: Inquiry, cases: Cases, progress: Callable[[float], None]
 ) -> tuple[Array, KronbotError | None]:
     """The states (N, n) of the cases before one fails or a signal comes, and what stopped them.
 
     Cases are solved in blocks that grow as long as a block takes no time; a case does not depend on its block.
     """
-    cases, linear = inquiry.cases, inquiry.solver == "linear"
     count, done = len(cases), 0
-
-    def where(row: int) -> str:
-        return f"case {done + row + 1}: " if count > 1 else ""
 
     def blocks() -> Iterator[Array]:
         nonlocal done
         size = 1
         while done < count:
             begun = time.perf_counter()
-            found = _solved(equilibria, cases[done : done + size], linear, where)
-            done += len(found.q)
-            if len(found.q):
-                yield found.q
+            try:
+                ends = _ends(equilibria, cases[done : done + size], inquiry.solver == "linear")
+            except np.linalg.LinAlgError:
+                raise ComputationError(*_singular(equilibria, inquiry, done)) from None
+            row = _first(ends.lost)
+            lost = None if row == len(ends.q) else _error(equilibria, inquiry, done + row, ends, row)
+            done += row
+            if row:
+                yield ends.q[:row]
                 progress(done / count)
-            if found.error is not None:
-                raise found.error
+            if lost is not None:
+                raise lost
             if time.perf_counter() - begun < BLOCK:
                 size *= 2
 
@@ -143,21 +175,33 @@ def _gathered(
     return np.concatenate(found), error
 
 
-def _solved(equilibria: Equilibria, cases: Sequence[Case], linear: bool, where: Callable[[int], str]) -> Found:
-    """Equilibria of some cases; the error of the first that has none begins with ``where`` it is."""
-    robot = equilibria.robot
-    try:
-        ends = None if linear else equilibria.newton(cases)
-        q = equilibria.linear(cases) if ends is None else ends.q
-        failed = np.isnan(q).any(axis=1) if ends is None else ends.lost
-        row = int(failed.argmax()) if failed.any() else len(q)
-        if ends is None or row == len(q):
-            singular = ComputationError(where(row), _named(robot, cases[row]), SINGULAR) if row < len(q) else None
-            return Found(q[:row], singular)
-        lost = Lost(float(ends.shares[row]), q[row])
-        return Found(q[:row], ComputationError(where(row), *_lost(equilibria, cases[row], lost).args))
-    except np.linalg.LinAlgError:
-        raise ComputationError(where(0), _named(robot, cases[0]), SINGULAR) from None
+def _ends(equilibria: Equilibria, cases: Cases, linear: bool) -> Ends:
+    """The equilibria, and which cases have none. Raises LinAlgError."""
+    if not linear:
+        return equilibria.newton(cases)
+    q = equilibria.linear(cases)
+    return Ends(q, np.ones(len(q)), np.asarray(np.isnan(q).any(axis=1)))
+
+
+def _first(lost: Flags) -> int:
+    """The place of the first that is lost."""
+    return int(lost.argmax()) if lost.any() else len(lost)
+
+
+def _error(equilibria: Equilibria, inquiry: Inquiry, place: int, ends: Ends, row: int) -> ComputationError:
+    """That a case of a robot has no equilibrium; its path ends in a row of some ends."""
+    if inquiry.solver == "linear":
+        return ComputationError(*_singular(equilibria, inquiry, place))
+    lost = Lost(float(ends.shares[row]), ends.q[row])
+    return ComputationError(_where(inquiry, place), *_lost(equilibria, inquiry.cases[place], lost).args)
+
+
+def _singular(equilibria: Equilibria, inquiry: Inquiry, place: int) -> tuple[str, ...]:
+    return _where(inquiry, place), _named(equilibria.robot, inquiry.cases[place]), SINGULAR
+
+
+def _where(inquiry: Inquiry, place: int) -> str:
+    return f"case {place + 1}: " if len(inquiry.cases) > 1 else ""
 
 
 def with_buckling(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
@@ -237,7 +281,7 @@ def sag(robot: Robot, angles: Array) -> Array:
     equilibria = Equilibria(robot, schema.Statics())
     case = _still(robot, angles)
     try:
-        return equilibria.newton([case]).of(0)
+        return equilibria.newton(equilibria.cases([case])).of(0)
     except Lost as lost:
         raise ComputationError(
             f"no equilibrium to start in: {_named(robot, case)}: {_end(equilibria, case, lost, 'weight')}; ",
@@ -245,38 +289,6 @@ def sag(robot: Robot, angles: Array) -> Array:
             " does without; or give the joints other first values",
             *path_end.other_order(robot),
         ) from None
-
-
-def _series(
-    robot: Robot,
-    statics: schema.Statics,
-    q: Array,
-    wrenches: Array,
-    rows: Mapping[str, Array],
-    at_rest: Mapping[str, Array] | None,
-) -> dict[str, Array]:
-    """The columns in the order of the contract (design section 7)."""
-    series = {f"angle.{joint.name}": q[:, joint.driven] for joint in robot.joints}
-    series |= dict(zip(WRENCH, wrenches.T, strict=True))
-    series |= {f"torque.{joint.name}": rows["forces"][:, joint.driven] for joint in robot.joints}
-    if "quadratic" in rows:
-        series |= {f"torque_quadratic.{joint.name}": rows["quadratic"][:, joint.driven] for joint in robot.joints}
-    words = ("twist", "curvature_y", "curvature")
-    for gauge in statics.gauges:
-        values = rows[f"gauge {gauge.name}"]
-        series |= {f"{word}.{gauge.name}": values[:, i] for i, word in reversed(list(enumerate(words)))}
-        if at_rest is not None:
-            zero = at_rest[f"gauge {gauge.name}"][0]
-            relative = {f"{word}_relative.{gauge.name}": values[:, i] - zero[i] for i, word in enumerate(words)}
-            series |= dict(reversed(relative.items()))
-    for link, places, turns in _tips(robot, rows):
-        series |= {f"tip.{link.name}.{axis}": places[:, i] for i, axis in enumerate("xyz")}
-        series |= {f"tip.{link.name}.r{axis}": turns[:, i] for i, axis in enumerate("xyz")}
-    for word in ("endpoint", "displacement", "displacement_hub"):
-        series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
-    series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
-    series["energy.elastic"] = rows["elastic"][:, 0]
-    return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
 
 
 def outline(robot: Robot, given: Possible) -> Outline:
@@ -291,22 +303,6 @@ def outline(robot: Robot, given: Possible) -> Outline:
         texts += ["buckling", "equilibrium"]
     arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
     return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given))
-
-
-def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:
-    """Displacements and rotation vectors (cases, 3) of the tip of every beam, in its root frame."""
-    for link in robot.links:
-        if link.beam is not None:
-            places, turns = rows[f"tip {link.name}"], rows[f"turns {link.name}"]
-            if link.beam.order == "exact":
-                turns = along(turns.reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3))[:, -1]
-            yield link, places, turns
-
-
-def _unstable(verdicts: npt.NDArray[np.str_]) -> dict[str, Scalar]:
-    """The number of equilibria that a disturbance leaves, and of those that may be such, where there are any."""
-    counts = {word: int(np.char.startswith(verdicts, word).sum()) for word in ("unstable", "undecided")}
-    return {f"{word}_cases": count for word, count in counts.items() if count}
 
 
 def _still(robot: Robot, angles: Array) -> Case:
@@ -334,5 +330,5 @@ def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
 
 
 def _end(equilibria: Equilibria, case: Case, lost: Lost, what: str) -> str:
-    path = equilibria.paths(equilibria.loads([case]), list(equilibria.robot.flexible)).of(0)
+    path = equilibria.paths(equilibria.cases([case]).loads, list(equilibria.robot.flexible)).of(0)
     return path_end.told(equilibria.robot, path, equilibria.straight([case])[0], lost, what, PURPOSE)

@@ -122,7 +122,7 @@ def arm(tmp_path):
 @pytest.mark.parametrize("question", many.TOGETHER)
 def test_blocks_of_any_size_have_one_answer(arm, monkeypatch, question):
     """Errors stand in their place, other structures and orders are answered apart, limits are told."""
-    rates = question != "kinematics"
+    rates = question not in ("kinematics", "statics")
     cases = CASES if rates else [Case(p, {word: a[word] for word in a if word != "qd"}) for p, a in CASES]
     wanted = [said(answer) for answer in map(partial(alone, arm, question), cases)]
     for size in (1, 3, len(cases)):
@@ -131,7 +131,10 @@ def test_blocks_of_any_size_have_one_answer(arm, monkeypatch, question):
         assert found[:5] + found[9:] == wanted[:5] + wanted[9:]
         assert found[5] == wanted[5] and found[7] == wanted[7]
         assert found[6][0] is ComputationError and "colour" in found[6][1][0] and found[8][0] is UsageError
-    assert wanted[1][0]["warnings"] == ["q1 is beyond its limit of 1 rad by 1 rad"]
+    if question == "statics":  # under so much weight there is no equilibrium
+        assert wanted[1][0] is ComputationError
+    else:
+        assert wanted[1][0]["warnings"] == ["q1 is beyond its limit of 1 rad by 1 rad"]
     assert wanted[2][0] is DescriptionError and wanted[4][0] is UnknownName
 
 
@@ -154,3 +157,63 @@ def test_what_a_trace_is_shaped_by_is_found_out_while_it_is_made(arm):
     wanted = [said(alone(arm, "jacobian", case)) for case in cases]
     fresh = pickle.loads(pickle.dumps(arm))
     assert [said(answer) for answer in fresh.answers("jacobian", cases)] == wanted
+
+
+GAUGED = (
+    ARM.replace("parameters: {", "parameters: {zero: 0, up: 0.5, ")
+    + """
+statics:
+  angles: {q1: [0, up, 1]}
+  forces: [[0, 0, 0], [0, -m, 0]]
+  loads: [{frame: l1, force: [m, 0, 0]}]
+  gauges: [{name: g1, link: l1, x: 0.1}]
+  calibration: {q1: zero}
+"""
+)
+OF_STATICS = (
+    ({}, {}),
+    ({"up": 0.6, "zero": 1}, {}),
+    ({"up": "pi/2 - turn", "m": 60}, {}),  # upright it buckles
+    ({"m": 5000}, {}),  # where gauges are to be zero, too
+    ({"m": 0}, {}),
+    ({}, {"q": {"q1": 0.4}}),
+    ({"EI": 30}, {"q": {"q1": 0.4, "l1.v1": 0.1}}),
+    ({"EI": 20}, {"q": {"q1": 0.4}, "forces": [[1, 2, 3]]}),
+    ({}, {"loads": {"l1": [0, 1, 0]}}),
+    ({"EI": 20}, {"loads": {"l1": [0, -1, 0, 0, 0, 0.5]}, "q": {"q1": 1}}),
+    ({}, {"tau": {"q1": 10}, "q": {"q1": -1.5}}),
+    ({"EI": 50}, {"tau": {"q1": -10}, "q": {"q1": -1.5}}),
+    ({}, {"buckling": True, "q": {"q1": 1.5}}),
+    ({}, {"angles": {"q1": [k / 100 for k in range(100)]}}),
+)
+
+
+@pytest.mark.parametrize(("solver", "order"), [("linear", "exact"), ("newton", "2")])
+def test_inquiries_of_statics_are_answered_side_by_side(solver, order):
+    """Also where some of their cases have no equilibrium; the others of these go on."""
+    robot = kronbot.loads(GAUGED, order=order)
+    rest = [(p, a) for p, a in OF_STATICS if solver == "newton" or not {"tau", "buckling"} & a.keys()]
+    cases = [Case({"EI": 100 + i} | p, a | {"solver": solver}) for p, a in rest for i in range(2)]
+    wanted = [said(alone(robot, "statics", case)) for case in cases]
+    found = [said(answer) for answer in kronbot.loads(GAUGED, order=order).answers("statics", cases)]
+    assert found == wanted
+    failed = [each for each in wanted if each[0] is ComputationError]
+    assert (solver == "linear" and not failed) or [bool(each[2]) for each in failed] == [True, True, False, False]
+
+
+def test_equilibria_of_linear_models_are_found_side_by_side():
+    """Those that have none say so, as alone; rows of one robot keep those before."""
+    over = [{"EI": 100 + i, "m": m} for i, m in enumerate((30, 1, 0.1, 2))]
+    cases = [Case(p, {"equilibrium": True, "q": {"q1": q}, "force": [0, -0.1, 0]}) for p in over for q in (0.3, 0.8)]
+    cases.append(Case({}, {"equilibrium": True, "qd": {"q1": 3}}))
+    robot = kronbot.loads(ARM)
+    wanted = [said(alone(robot, "linearize", case)) for case in cases]
+    assert [said(answer) for answer in kronbot.loads(ARM).answers("linearize", cases)] == wanted
+    assert sum(each[0] is ComputationError for each in wanted) == 1
+    heavy = robot.with_parameters(m=30, EI=100)
+    with pytest.raises(ComputationError, match="case 3: .*no stable path") as caught:
+        heavy.linearize(equilibrium=True, q={"q1": [-0.3, 0, 0.8, 0.1]})
+    found = caught.value.partial
+    assert found.summary["cases"] == 2
+    alone_there = heavy.linearize(equilibrium=True, q={"q1": 0})
+    assert found["M_L"][1].tobytes() == alone_there["M_L"].tobytes()

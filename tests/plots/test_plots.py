@@ -41,6 +41,7 @@ from kronbot.questions import statics as static_question  # noqa: E402
 from kronbot.questions.comparison import side_by_side  # noqa: E402
 from kronbot.questions.load_cases import Sweep  # noqa: E402
 from kronbot.questions.result import Result  # noqa: E402
+from kronbot.questions.static_report import Inquiry  # noqa: E402
 
 ROBOTS = sorted(set(description.shipped_robots()) - {"stacker"})  # which has no numbers
 BEAM = """
@@ -188,7 +189,7 @@ def linear(robot, q=None, inputs=choices.INPUTS, outputs=("joints", "endpoint"),
 def sweep(robot, angles, forces, *orders):
     """Equilibria at some orders, by order."""
     cases = Sweep(angles, forces, []).cases(robot, np.zeros((1, robot.n)), {})
-    inquiry = static_question.Inquiry(cases, "newton", None)
+    inquiry = Inquiry(cases, "newton", None)
     return static_question.at_orders(robot, inquiry, orders, lambda share: None)
 
 
@@ -689,7 +690,7 @@ def test_postures_with_nothing_in_common_stand_over_their_case(picture):
     robot = shipped("canadarm")
     q = np.array([point(robot, q2=0.1), point(robot, q1=0.3, q2=1.0)])
     cases = Sweep({}, [[0, -10, 0]], []).cases(robot, q, {})
-    inquiry = static_question.Inquiry(cases, "newton", None)
+    inquiry = Inquiry(cases, "newton", None)
     result = static_question.at_orders(robot, inquiry, ("2",), lambda share: None)["2"].result
     figure = picture(statics.draw, result)
     assert figure.get_suptitle() == "statics of canadarm, order 2 beside 1, 0, newton solver"

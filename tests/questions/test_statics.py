@@ -22,7 +22,8 @@ from kronbot.mechanics.static.equilibria import Case, Equilibria
 from kronbot.mechanics.static.equilibrium import Ends, Lost, metric
 from kronbot.model.build import build
 from kronbot.questions.buckling import buckling
-from kronbot.questions.statics import Inquiry, statics
+from kronbot.questions.static_report import Inquiry
+from kronbot.questions.statics import statics
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "piedboeuf.json").read_text())
 GAUGES = ("g1", "g2", "g3")

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Trace
+from kronbot.compute.trace import Rows, Trace
 from kronbot.description import schema
 from kronbot.floats import Array
-from kronbot.mechanics.static.equilibrium import Ends, Paths, Rows, metric, solved
+from kronbot.mechanics.static.equilibrium import Ends, Paths, metric, solved
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
-from kronbot.mechanics.static.tangent import Tangent, to_unit
+from kronbot.mechanics.static.tangent import Flags, Tangent, to_unit
 from kronbot.model.robot import Robot
 
 # Shares of gravity and of all other loads by the share of a path.
@@ -54,10 +54,44 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Cases:
+    """Load cases as arrays, with torques on the same joints, which are free as flexible coordinates are.
+
+    What acts (N, loads), where the search begins (N, n) and the same with straight beams; torques (N, free). ``begun``
+    are those that begin elsewhere than with straight beams.
+    """
+
+    loads: Array
+    start: Array
+    straight: Array
+    torques: Array
+    free: list[int]
+    begun: Flags
+
+    def __len__(self) -> int:
+        return len(self.loads)
+
+    def __getitem__(self, rows: slice | Rows) -> Cases:
+        """Some of them."""
+        return Cases(free=self.free, **{word: getattr(self, word)[rows] for word in _ARRAYS})
+
+    @staticmethod
+    def joined(several: Sequence[Cases]) -> Cases:
+        """Those of many robots, one after the other."""
+        parts = {word: np.concatenate([getattr(each, word) for each in several]) for word in _ARRAYS}
+        return Cases(free=several[0].free, **parts)
+
+
+_ARRAYS = ("loads", "start", "straight", "torques", "begun")
+
+
+@dataclass(frozen=True)
 class Equilibria:
     """The static model of a robot at one order with its numbers, able to find equilibria.
 
-    Cases that are asked for together have torques on the same joints. What comes of one does not depend on the others.
+    Cases that are asked for together have torques on the same joints. Where the robot is many, as
+    :func:`kronbot.model.build.together` has them, there is a case for each. What comes of one does not depend on the
+    others.
     """
 
     robot: Robot
@@ -74,13 +108,17 @@ class Equilibria:
     def _balance(self) -> Trace:
         return self.model.balance()
 
-    def loads(self, cases: Sequence[Case]) -> Array:
-        """What acts in each case (N, 6 and the numbers of the given loads)."""
-        return np.array([[*case.wrench, *self.given.numbers] for case in cases])
-
-    def free(self, cases: Sequence[Case]) -> list[int]:
-        """Places of the coordinates that have no given value."""
-        return sorted([*self.robot.flexible, *cases[0].torques])
+    def cases(self, cases: Sequence[Case]) -> Cases:
+        """Load cases of this one robot as arrays."""
+        free, straight = sorted([*self.robot.flexible, *cases[0].torques]), self.straight(cases)
+        return Cases(
+            loads=np.array([[*case.wrench, *self.given.numbers] for case in cases]),
+            start=self.placed(cases),
+            straight=straight,
+            torques=np.array([[case.torques.get(place, 0.0) for place in free] for case in cases]),
+            free=free,
+            begun=np.array([case.start.any() for case in cases]),
+        )
 
     def placed(self, cases: Sequence[Case]) -> Array:
         """Where the search begins (N, n)."""
@@ -92,61 +130,64 @@ class Equilibria:
         q[:, list(self.robot.rigid)] = [case.angles for case in cases]
         return self.robot.undeformed(q)
 
-    def stiffness(self, q: Array, loads: Array, shares: Array, free: list[int]) -> tuple[Array, Array]:
-        """Forces F (N, n) and the rows and columns of dF/dq (N, m, m) that belong to the free coordinates."""
+    def stiffness(
+        self, q: Array, loads: Array, shares: Array, free: list[int], rows: Rows | None = None
+    ) -> tuple[Array, Array]:
+        """Forces F (N, n) and the rows and columns of dF/dq (N, m, m) that belong to the free coordinates.
+
+        ``rows`` are the robots, where they are many and these are some of them.
+        """
         count, n = q.shape
-        values = self._balance.rows(q, loads, shares)
+        balance = self._balance if rows is None else self._balance.of_some(rows)
+        values = balance.rows(q, loads, shares)
         K = values["K"].reshape(count, n, n)
         return values["F"].reshape(count, n), K if len(free) == n else K[:, free][:, :, free]
 
-    def tangent(self, q: Array, cases: Sequence[Case]) -> Tangent:
+    def tangent(self, q: Array, cases: Cases) -> Tangent:
         """The stiffness (N, m, m) of the coordinates that are free, under the whole load."""
-        free = self.free(cases)
-        K = self.stiffness(q, self.loads(cases), whole(np.ones(len(q))), free)[1]
-        return Tangent(K, to_unit(metric(self.robot, free, PURPOSE)))
+        K = self.stiffness(q, cases.loads, whole(np.ones(len(q))), cases.free)[1]
+        return Tangent(K, to_unit(metric(self.robot, cases.free, PURPOSE)))
 
     def paths(self, loads: Array, free: list[int], shares: Shares = whole) -> Paths:
         """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares."""
 
         def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, loads[rows], shares(share), free)
+            F, K = self.stiffness(q, loads[rows], shares(share), free, rows)
             return F[:, free], K
 
         return Paths(balance, free, metric(self.robot, free, PURPOSE))
 
-    def newton(self, cases: Sequence[Case]) -> Ends:
+    def newton(self, cases: Cases) -> Ends:
         """Equilibria that the growing load, or the start, leads to; then joints with torques are let go."""
-        modal, free, loads, q = list(self.robot.flexible), self.free(cases), self.loads(cases), self.placed(cases)
-        ends = Ends(q, np.ones(len(q)), np.zeros(len(q), dtype=bool))
-        begun = np.array([case.start.any() for case in cases])
-        growing = np.flatnonzero(~begun)
-        ends.put(growing, self.paths(loads[growing], modal).follow(q[growing], 0.0, 1.0))
-        self._release(ends, np.flatnonzero(begun), loads, np.zeros((len(q), len(modal))), modal)
-        if free != modal:
-            torques = np.array([[case.torques.get(place, 0.0) for place in free] for case in cases])
-            self._release(ends, np.flatnonzero(~ends.lost), loads, torques, free)
+        modal, q = list(self.robot.flexible), cases.start
+        ends = Ends(q.copy(), np.ones(len(q)), np.zeros(len(q), dtype=bool))
+        growing = np.flatnonzero(~cases.begun)
+        ends.put(growing, self.paths(cases.loads, modal).follow(growing, q[growing], 0.0, 1.0))
+        self._release(ends, np.flatnonzero(cases.begun), cases.loads, np.zeros((len(q), len(modal))), modal)
+        if cases.free != modal:
+            self._release(ends, np.flatnonzero(~ends.lost), cases.loads, cases.torques, cases.free)
         return ends
 
     def _release(self, ends: Ends, chosen: Rows, loads: Array, torques: Array, free: list[int]) -> None:
         """Go on in the chosen rows to where the forces have faded that hold the free coordinates there."""
         if not len(chosen):
             return
-        loads, torques, q = loads[chosen], torques[chosen], ends.q[chosen]
-        holding = self.stiffness(q, loads, whole(np.ones(len(q))), free)[0][:, free]
+        q, holding = ends.q[chosen], np.zeros_like(torques)
+        holding[chosen] = self.stiffness(q, loads[chosen], whole(np.ones(len(q))), free, chosen)[0][:, free]
 
         def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, loads[rows], whole(np.ones(len(q))), free)
+            F, K = self.stiffness(q, loads[rows], whole(np.ones(len(q))), free, rows)
             share = share[:, None]
             return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K
 
-        ends.put(chosen, Paths(balance, free, metric(self.robot, free, PURPOSE)).follow(q, 0.0, 1.0))
+        ends.put(chosen, Paths(balance, free, metric(self.robot, free, PURPOSE)).follow(chosen, q, 0.0, 1.0))
 
-    def linear(self, cases: Sequence[Case]) -> Array:
+    def linear(self, cases: Cases) -> Array:
         """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42).
 
         NaN where the stiffness is singular.
         """
-        modal, q = list(self.robot.flexible), self.straight(cases)
-        F, K = self.stiffness(q, self.loads(cases), whole(np.ones(len(q))), modal)
+        modal, q = list(self.robot.flexible), cases.straight.copy()
+        F, K = self.stiffness(q, cases.loads, whole(np.ones(len(q))), modal)
         q[:, modal] += solved(K, -F[:, modal])
         return q

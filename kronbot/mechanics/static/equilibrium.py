@@ -17,12 +17,11 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import traced
+from kronbot.compute.trace import Rows, traced
 from kronbot.floats import Array
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
 
-Rows = npt.NDArray[np.intp]
 # (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m).
 Balance = Callable[[Array, float], tuple[Array, Array]]
 # The same for some rows of many cases: (which (k,), q (k, n), shares (k,)) -> (k, m) and (k, m, m).
@@ -71,7 +70,7 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
     """G (m x m) with sqrt(dq^T G dq) the size of a change of the free coordinates as an angle (rad).
 
     For a beam that is its length times the root mean square of its curvature and twist, whatever the shapes are;
-    joints count as they are.
+    joints count as they are. Of many robots a stack, one each.
     """
 
     def whole() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -82,16 +81,18 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
                 G[link.modal, link.modal] = link.beam.length * casadi.diagcat(*parts)
         return {"q": SX.sym("q", robot.n)}, {"G": G}
 
-    values = traced(robot, "metric", purpose, whole)(np.zeros(robot.n))
-    return values["G"].reshape(robot.n, robot.n)[np.ix_(free, free)]
+    trace = traced(robot, "metric", purpose, whole)
+    robots = trace.bound.shape[:-1]
+    G = trace.rows(np.zeros((*(robots or (1,)), robot.n)))["G"]
+    return G.reshape(*robots, robot.n, robot.n)[..., free, :][..., free]
 
 
 @dataclass(frozen=True)
 class Paths:
     """Equilibria of many cases over a share of the load, each on its own path with its own steps.
 
-    ``balance``, the places in q that are ``free``, and their metric. What comes of a case does not depend on the
-    others beside it.
+    ``balance``, the places in q that are ``free``, and their metric, or that of each case. What comes of a case does
+    not depend on the others beside it.
     """
 
     balance: Balances
@@ -102,25 +103,26 @@ class Paths:
     def _unit(self) -> Array:
         return to_unit(self.metric)
 
-    def size(self, changes: Array) -> Array:
-        """Sizes (k,) of changes (k, m) of the free coordinates, rad."""
+    def size(self, rows: Rows, changes: Array) -> Array:
+        """Sizes (k,) of changes (k, m) of the free coordinates of some rows (k,), rad."""
         with np.errstate(all="ignore"):
-            squares = changes[:, None, :] @ self.metric @ changes[:, :, None]
+            squares = changes[:, None, :] @ _of(self.metric, rows) @ changes[:, :, None]
             return np.asarray(np.sqrt(np.maximum(squares[:, 0, 0], 0.0)))
 
-    def follow(self, q: Array, share: float, goal: float) -> Ends:
-        """The equilibria at the share ``goal``, on the paths that lead through the rows q (N, n) at ``share``."""
+    def follow(self, rows: Rows, q: Array, share: float, goal: float) -> Ends:
+        """The equilibria of some rows (k,) at the share ``goal``, on paths that lead through q (k, n) at ``share``."""
         count = len(q)
         origin, q, shares, steps = q, q.copy(), np.full(count, share), np.full(count, goal - share)
         lost, going = np.zeros(count, dtype=bool), np.arange(count if share != goal else 0)
-        index = self._index(going, q, shares)
+        index = self._index(rows[going], q, shares)
         while len(going):
             left = goal - shares[going]
             step = np.where(np.abs(steps[going]) <= np.abs(left), steps[going], left)
             tried = np.where(step == left, goal, shares[going] + step)
-            found, well = self.correct(going, q[going], tried, index[going])
-            well[well] = ~crossed(index[going[well]], self._index(going[well], found[well], tried[well]))
-            far = well & (self.size((found - origin[going])[:, self.free]) > FURTHEST)
+            now = rows[going]
+            found, well = self.correct(now, q[going], tried, index[going])
+            well[well] = ~crossed(index[going[well]], self._index(now[well], found[well], tried[well]))
+            far = well & (self.size(now, (found - origin[going])[:, self.free]) > FURTHEST)
             short = ~well & (np.abs(step) / 2 < SHORTEST * abs(goal or 1.0))
             lost[going] = far | short
             on = well & ~far
@@ -136,13 +138,13 @@ class Paths:
             F, K = self.balance(np.array([row]), q[None], np.array([share]))
             return F[0], K[0]
 
-        return Path(balance, self.free, self.metric)
+        return Path(balance, self.free, _of(self.metric, row))
 
     def _index(self, rows: Rows, q: Array, shares: Array) -> Index:
         """What changes on a path where the stiffness is singular."""
         if not len(rows):
             return np.zeros((0, 2), dtype=int)
-        return Tangent(self.balance(rows, q, shares)[1], self._unit).index
+        return Tangent(self.balance(rows, q, shares)[1], _of(self._unit, rows)).index
 
     def correct(self, rows: Rows, q: Array, shares: Array, index: Index) -> tuple[Array, Flags]:
         """The equilibria near the rows q (k, n), and to which of them Newton's method contracts at once.
@@ -154,10 +156,11 @@ class Paths:
         for _ in range(CORRECTIONS):
             if not len(going):
                 break
-            F, K = self.balance(rows[going], at[going], shares[going])
-            tangent = Tangent(K, self._unit).index
+            now = rows[going]
+            F, K = self.balance(now, at[going], shares[going])
+            tangent = Tangent(K, _of(self._unit, now)).index
             corrections = solved(K, -F)
-            sizes = self.size(corrections)
+            sizes = self.size(now, corrections)
             fine = (tangent[:, 1] >= 0) & ~crossed(index[going], tangent) & (sizes <= REACH)
             stalled = sizes > np.maximum(CONTRACTION * before, CLOSE)
             well[going[fine & stalled & (before < ROUNDING)]] = True
@@ -168,6 +171,11 @@ class Paths:
             well[going[close]] = True
             going, before = going[~close], before[~close]
         return at, well
+
+
+def _of(matrices: Array, rows: Rows | int) -> Array:
+    """Those of some rows (k, m, m), where there is not one for all (m, m)."""
+    return matrices if matrices.ndim == 2 else matrices[rows]
 
 
 def solved(K: Array, F: Array) -> Array:
@@ -190,14 +198,14 @@ class Path:
 
     def size(self, change: npt.NDArray[np.floating]) -> float:
         """Size of a change (m,) of the free coordinates, rad."""
-        return float(self._paths.size(np.asarray(change[None], dtype=float))[0])
+        return float(self._paths.size(np.zeros(1, dtype=int), np.asarray(change[None], dtype=float))[0])
 
     def follow(self, q: Array, share: float, goal: float) -> Array:
         """The equilibrium at the share ``goal``, on the path that leads through q (n,) at ``share``.
 
         Raises Lost where the path ends before.
         """
-        return self._paths.follow(q[None], share, goal).of(0)
+        return self._paths.follow(np.zeros(1, dtype=int), q[None], share, goal).of(0)
 
     @property
     def _paths(self) -> Paths:

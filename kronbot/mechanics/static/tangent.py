@@ -29,7 +29,7 @@ SOFT = "undecided: a direction has no stiffness"
 
 @dataclass(frozen=True)
 class Tangent:
-    """Stiffnesses K (..., m, m) of the free coordinates, and what brings these to unit size (m x m)."""
+    """Stiffnesses K (..., m, m) of the free coordinates, and what brings these to unit size, (m x m) or one each."""
 
     K: Array
     unit: Array
@@ -61,7 +61,7 @@ class Tangent:
     @cached_property
     def _scaled(self) -> Array:
         """K for coordinates of unit size; 0 where it is not finite, which would stop all others."""
-        return self.unit @ np.where(self._finite[..., None, None], self.K, 0.0) @ self.unit.T
+        return self.unit @ np.where(self._finite[..., None, None], self.K, 0.0) @ self.unit.swapaxes(-2, -1)
 
     @cached_property
     def _symmetric(self) -> Flags:
@@ -81,7 +81,7 @@ class Tangent:
 
 
 def to_unit(G: Array) -> Array:
-    """U (m x m) with U G U^T = 1, for coordinates measured by a metric G (m x m, positive definite)."""
+    """U (m x m) with U G U^T = 1, for coordinates measured by a metric G (m x m, positive definite), or stacks."""
     return np.asarray(np.linalg.inv(np.linalg.cholesky(G)), dtype=np.float64)
 
 

@@ -1,0 +1,67 @@
+"""Equilibria that linear models are about: joints as given, beams in balance with gravity, a force and steady spin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbot.compute.trace import Rows, Trace
+from kronbot.errors import Argument, ComputationError
+from kronbot.floats import Array
+from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric
+from kronbot.model.robot import Robot
+from kronbot.questions import path_end
+
+
+@dataclass(frozen=True)
+class Unbalanced:
+    """A point q, qd (n,) with a force (3,) from which a path leads to no equilibrium, and where it ends."""
+
+    q: Array
+    qd: Array
+    force: Array
+    path: Path
+    lost: Lost
+
+    def told(self, robot: Robot, purpose: str) -> ComputationError:
+        """Where the path ended, and what to try."""
+        cures: list[str | Argument] = ["other values of the joints"]
+        for word, given, cure in (("qd", self.qd, "lower rates"), ("force", self.force, "a smaller force")):
+            cures += [f", {cure} (", Argument(word), ")"] if given.any() else []
+        return ComputationError(
+            f"{', '.join(path_end.posture(robot, self.q[list(robot.rigid)]))}: ",
+            f"{path_end.told(robot, self.path, self.q, self.lost, 'load', purpose)}; try ",
+            *cures,
+            *path_end.other_order(robot),
+        )
+
+
+def balanced(
+    robot: Robot, trace: Trace, q: Array, qd: Array, qdd: Array, force: Array, purpose: str
+) -> tuple[Array, Mapping[int, Unbalanced]]:
+    """Equilibria (N, n) that points (N, n) lead to, by a trace of forces h and stiffness K, and those without, by row.
+
+    Each path starts at its point, where constraint forces hold the modal coordinates, and lets these fade. Where it
+    ends on the way the point stays.
+    """
+    modal, still = list(robot.flexible), np.zeros((len(q), len(robot.joints)))
+
+    def at(rows: Rows, q: Array) -> Mapping[str, Array]:
+        return trace.of_some(rows).rows(q, qd[rows], qdd[rows], still[rows], force[rows])
+
+    def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
+        values = at(rows, q)
+        K = values["K"].reshape(len(q), robot.n, robot.n)[:, modal][:, :, modal]
+        return (1 - share[:, None]) * held[rows] - values["h"][:, modal], K
+
+    every = np.arange(len(q))
+    held = at(every, q)["h"][:, modal]
+    paths = Paths(balance, modal, metric(robot, modal, purpose))
+    ends = paths.follow(every, q, 0.0, 1.0)
+    lost = {
+        row: Unbalanced(q[row], qd[row], force[row], paths.of(row), Lost(float(ends.shares[row]), ends.q[row]))
+        for row in np.flatnonzero(ends.lost).tolist()
+    }
+    return np.where(ends.lost[:, None], q, ends.q), lost

@@ -1,0 +1,176 @@
+"""What ``statics`` tells of equilibria: the columns, and of a single case its compliance and stability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.trace import Trace
+from kronbot.description import schema
+from kronbot.errors import KronbotError
+from kronbot.floats import Array
+from kronbot.mechanics.multibody.rotations import along
+from kronbot.mechanics.static.compliance import compliance
+from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, whole
+from kronbot.mechanics.static.small import beyond_small
+from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.mechanics.static.tangent import Flags, Tangent
+from kronbot.model.robot import Link, Robot
+from kronbot.questions.columns import REACTION, WRENCH, units_of
+from kronbot.questions.limits import told_of_rows
+from kronbot.questions.result import Outcome, Result
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, and further loads."""
+
+    cases: Sequence[Case]
+    solver: str
+    calibration: Array | None
+    given: Given = Given()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Equilibria q (N, n) of cases and what is told of them, evaluated when it is asked for.
+
+    Of many robots side by side, as :func:`kronbot.model.build.together` has them, each has a row of its own.
+    """
+
+    equilibria: Equilibria
+    cases: Cases
+    q: Array
+    linear: bool
+
+    @cached_property
+    def rows(self) -> Mapping[str, Array]:
+        """What the columns are made of."""
+        return trace_of(self.equilibria, self.linear).rows(self.q, self.cases.loads, self._whole)
+
+    @cached_property
+    def tangent(self) -> Tangent:
+        """The stiffness there; that of linear statics is about straight beams."""
+        return self.equilibria.tangent(self._place, self.cases)
+
+    @cached_property
+    def stability(self) -> npt.NDArray[np.str_]:
+        """What a disturbance makes of each."""
+        return self.tangent.stability
+
+    @cached_property
+    def J(self) -> Array:
+        """Jacobians of the endpoint (N, 6, m) by the free coordinates."""
+        rows = self.equilibria.model.endpoint().rows(self._place, self.cases.loads, self._whole)["J"]
+        return rows.reshape(len(self.q), 6, -1)[:, :, self.cases.free]
+
+    @cached_property
+    def beyond(self) -> Flags:
+        """Whether deflections are larger than the order is made for."""
+        return beyond_small(self.equilibria.robot, self.q, PURPOSE)
+
+    @property
+    def _place(self) -> Array:
+        return self.cases.straight if self.linear else self.q
+
+    @property
+    def _whole(self) -> Array:
+        return whole(np.ones(len(self.q)))
+
+
+def trace_of(equilibria: Equilibria, linear: bool) -> Trace:
+    """What the columns are made of, as the solver sees it."""
+    return equilibria.model.linear_report() if linear else equilibria.model.report()
+
+
+def answer(
+    robot: Robot,
+    solved: Robot,
+    inquiry: Inquiry,
+    report: Report,
+    part: slice,
+    at_rest: Mapping[str, Array] | None,
+    error: KronbotError | None,
+) -> Outcome:
+    """The answer about the first cases of an inquiry, whose equilibria are a part of those of a report.
+
+    ``solved`` is the robot at the order that they are of, ``at_rest`` what gauges see where they are to be zero.
+    """
+    q, done = report.q[part], inquiry.cases[: part.stop - part.start]
+    rows = {name: values[part] for name, values in report.rows.items()}
+    series = _series(solved, robot.file.statics, q, np.array([case.wrench for case in done]), rows, at_rest)
+    beyond = int(report.beyond[part].sum())
+    summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
+    if any(case.start.any() for case in inquiry.cases):
+        summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
+    if beyond:
+        summary["cases_beyond_small_deflections"] = beyond
+    arrays: dict[str, NamedArray] = {}
+    start: dict[str, dict[str, float]] = {}
+    if len(inquiry.cases) == 1:
+        arrays, found_too = compliance(report.tangent.K[part.start], report.J[part.start])
+        word = str(report.stability[part.start])
+        summary |= {"stability": word} if word.startswith("undecided") else {"stable": word == "stable"}
+        summary |= found_too
+        start = {"q": solved.by_name(q[0])}
+    elif not report.linear:
+        summary |= _unstable(report.stability[part])
+    told = told_of_rows(solved, q)
+    units = units_of(robot, series)
+    answer = Result(
+        PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
+    )
+    return Outcome(answer, error)
+
+
+def _series(
+    robot: Robot,
+    statics: schema.Statics,
+    q: Array,
+    wrenches: Array,
+    rows: Mapping[str, Array],
+    at_rest: Mapping[str, Array] | None,
+) -> dict[str, Array]:
+    """The columns in the order of the contract (design section 7)."""
+    series = {f"angle.{joint.name}": q[:, joint.driven] for joint in robot.joints}
+    series |= dict(zip(WRENCH, wrenches.T, strict=True))
+    series |= {f"torque.{joint.name}": rows["forces"][:, joint.driven] for joint in robot.joints}
+    if "quadratic" in rows:
+        series |= {f"torque_quadratic.{joint.name}": rows["quadratic"][:, joint.driven] for joint in robot.joints}
+    words = ("twist", "curvature_y", "curvature")
+    for gauge in statics.gauges:
+        values = rows[f"gauge {gauge.name}"]
+        series |= {f"{word}.{gauge.name}": values[:, i] for i, word in reversed(list(enumerate(words)))}
+        if at_rest is not None:
+            zero = at_rest[f"gauge {gauge.name}"][0]
+            relative = {f"{word}_relative.{gauge.name}": values[:, i] - zero[i] for i, word in enumerate(words)}
+            series |= dict(reversed(relative.items()))
+    for link, places, turns in _tips(robot, rows):
+        series |= {f"tip.{link.name}.{axis}": places[:, i] for i, axis in enumerate("xyz")}
+        series |= {f"tip.{link.name}.r{axis}": turns[:, i] for i, axis in enumerate("xyz")}
+    for word in ("endpoint", "displacement", "displacement_hub"):
+        series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
+    series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
+    series["energy.elastic"] = rows["elastic"][:, 0]
+    return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
+
+
+def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:
+    """Displacements and rotation vectors (cases, 3) of the tip of every beam, in its root frame."""
+    for link in robot.links:
+        if link.beam is not None:
+            places, turns = rows[f"tip {link.name}"], rows[f"turns {link.name}"]
+            if link.beam.order == "exact":
+                turns = along(turns.reshape(len(places), 3, -1, 3).transpose(0, 2, 1, 3))[:, -1]
+            yield link, places, turns
+
+
+def _unstable(verdicts: npt.NDArray[np.str_]) -> dict[str, Scalar]:
+    """The number of equilibria that a disturbance leaves, and of those that may be such, where there are any."""
+    counts = {word: int(np.char.startswith(verdicts, word).sum()) for word in ("unstable", "undecided")}
+    return {f"{word}_cases": count for word, count in counts.items() if count}
