@@ -26,6 +26,8 @@ REPEATING, ROUNDING = 1e-8, 1e-13
 PLACES, SHARES = np.array([0.0, 0.13, 0.37, 0.71]), np.linspace(0.0, 1.0, 33)
 # Periods of a motion, or turns of a joint, after which all is where it was, and what rounding leaves of their ratio.
 LONGEST_CYCLE, COMMENSURABLE = 1000, 1e-9
+# Of a joint that follows another at up to so small a share of its turns.
+GEARS = 12
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,10 @@ class Along:
         turning = [joint.name for joint in self.robot.joints if joint.revolute and joint.name in spans]
         turns = {joint: self._travel(mattering[joint]) * common / spans[joint] / math.tau for joint in turning}
         cycles = math.lcm(*(ratio.denominator for ratio in map(_fraction, turns.values()) if ratio is not None))
-        for count in range(1, min(cycles, LONGEST_CYCLE) + 1):
-            if cycles % count == 0 and not self.change(count * common).counts:
+        cycles = cycles if cycles <= LONGEST_CYCLE else 1
+        shares = {k * count for count in range(1, cycles + 1) if cycles % count == 0 for k in range(1, GEARS + 1)}
+        for count in sorted(shares):
+            if not self.change(count * common).counts:
                 return count * common
         travels = [f"{joint} goes on by {turn * math.tau:.6g} rad" for joint, turn in turns.items() if turn]
         return "; ".join([f"M_L, D_L, K_L do not repeat after {common:g} s: {self.change(common)}", *travels])

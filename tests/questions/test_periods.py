@@ -256,3 +256,29 @@ def test_errors_hold_what_a_period_is_not_the_same_as_the_next():
     period = found.summary["period"]
     second = multipliers(period, lambda t: -0.05 * drive**2 * np.sin(drive * t), begin=period)
     assert (apart(found["multipliers"], second) <= found["multiplier_errors"]).all()
+
+
+FOLLOWED = """
+kronbot: 1
+name: geared
+gravity: [0, -9.81, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+  - name: b
+    parent: base
+    joint: {type: revolute, name: slow, follows: q/3}
+    pose: {xyz: [2, 0, 0]}
+    rigid: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+  - name: rod
+    joint: {type: revolute, name: swing, damping: 0.05}
+    pose: {xyz: [0.4, 0, 0]}
+    rigid: {mass: 1.3, com: [0.7, 0, 0], inertia: {Ixx: 0.08, Iyy: 0.08, Izz: 0.08}}
+motion: {q: {type: cycloidal, rate: 2*pi/1.2, half_period: 0.6}}
+"""
+
+
+def test_what_follows_at_a_third_of_the_turns_takes_three_of_them():
+    found = loads(FOLLOWED).linearize_along()
+    assert found.summary["period"] == pytest.approx(3.6, rel=1e-12)
+    distance = apart(found["multipliers"], of_the_rod(2 * np.pi / 3, 9.81, 3))
+    assert (distance <= found["multiplier_errors"] + 1e-11).all()
