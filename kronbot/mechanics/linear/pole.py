@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import SecondOrder, symmetric_part
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.matrix_polynomial import Polynomial
 from kronbot.mechanics.linear.refinement import Steps
 
 Complex = npt.NDArray[np.complex128]
@@ -83,10 +82,6 @@ class Pole:
         """Whether it is the pole at zero of a direction without stiffness."""
         return self.refined is None
 
-    def right_error(self, rows: Array) -> Array:
-        """Bounds (k,) of what the errors of the entries change in ``rows`` (k x n) times x."""
-        return np.zeros(len(rows)) if self.refined is None else self.refined.right_errors([self.place], rows)[0]
-
 
 def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:
     """The poles of poles' values s^2, a pair on an axis each where forces have a potential, else four."""
@@ -114,41 +109,6 @@ def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
         return [replace(pole, value=-size, count=1), replace(pole, value=size, count=1, group=other)]
     mirrored = replace(pole, value=-root.conjugate(), right=pole.right.conj(), left=pole.left.conj(), group=other)
     return [replace(each, count=2) for each in (replace(pole, value=root), mirrored)]
-
-
-def with_growth(pole: Pole, system: SecondOrder) -> Pole:
-    """A pole that swings, with the growth rate that its damping gives, where that is known better.
-
-    x^H L(s) x = m s^2 + (d + i g) s + k has real m, d, g, k where K is symmetric, so that
-    Re s = -d Im s / (2 m Im s + g), and d is a small number with small errors where D leaves out most of x. What
-    rounding leaves of K that is not symmetric meets the real part of x with the imaginary one only.
-    """
-    size = abs(pole.value)
-    if not pole.value.imag or abs(pole.value.real) > 1e-3 * size or pole.error > 0.1 * size:
-        return pole
-    x, omega = pole.right, pole.value.imag
-    damping, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
-    m, d = (float((x.conj() @ A @ x).real) for A in (system.M, damping))
-    g = float((x.conj() @ system.D @ x).imag)
-    below = 2 * m * omega + g
-    if not below > 1e-3 * m * omega:
-        return pole
-    root = np.sqrt(np.diag(system.M))
-    moved = pole.right_error(np.eye(len(x))) + 4 * ROUNDING * (np.abs(x) * root).max() / root
-
-    def error(A: Array, dA: Array) -> float:
-        """Of x^H A x, and of its sum."""
-        own = np.abs(x) @ (dA + len(x) * ROUNDING * np.abs(A)) @ np.abs(x)
-        return float(own + 2 * np.abs(A @ x) @ moved + moved @ np.abs(A) @ moved)
-
-    turned = x * np.exp(-0.5j * np.angle(x @ (np.diag(system.M) * x)))
-    skew = 2 * np.abs(turned.real) @ symmetric_part(system.K, system.dK)[1] @ np.abs(turned.imag)
-    rate = d * omega / below
-    relative = 2 * omega * error(system.M, system.dM) + error(system.D, system.dD)
-    growth_error = float(error(damping, dD) * omega + skew + abs(rate) * relative) / below
-    if growth_error >= pole.growth_error:
-        return pole
-    return replace(pole, value=complex(-rate, omega), growth_error=growth_error)
 
 
 def on_axis(made: list[Pole]) -> list[Pole]:

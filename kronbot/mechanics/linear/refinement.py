@@ -21,6 +21,7 @@ SHORT = 1e-3
 # of the way, is a small share of the error; and to eigenvalues that differ by such a share of themselves, and by many
 # times their errors.
 STEP, LEFT, DISTANCE, ERRORS = 1e-7, 0.02, 1e-7, 8.0
+TINY = float(np.finfo(float).tiny)
 
 
 class Steps(NamedTuple):
@@ -62,7 +63,7 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
     slope = (change * Y.T.conj()).sum(axis=1)
     step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(s.dtype)
     step = np.where(s.imag == 0, step.real, step)
-    errors = ((p.error(s) @ np.abs(X).T[:, :, None])[:, :, 0] * np.abs(Y).T).sum(axis=1) / np.abs(slope)
+    errors = _errors(p, s, X.T, Y.T, slope, near_by.rest)
     residual = residual + step[:, None] * change
     if len(p.matrices) == 3:
         residual += step[:, None] ** 2 * (p.matrices[2] @ X.T[:, :, None])[:, :, 0]
@@ -75,6 +76,24 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
         y, _ = _turned(Y.T, rest.conj().swapaxes(1, 2), p.residual(after, Y, left=True).T, near_by.scale)
     s, after, x, y, rest, residual = (part.astype(complex) for part in (s, after, x, y, rest, residual))
     return Steps(s, after, x, y, rest, errors, residual)
+
+
+def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, rest: Numbers) -> Array:
+    """Bounds (N,) of what the errors of the entries change, of first order and of second: a share of it that grows as
+    another eigenvalue comes near.
+
+    What a quadratic equation makes of these two; a pair that splits by the root of its errors is off by twice the
+    first at that place.
+    """
+    x, y, spread = np.abs(X)[:, :, None], np.abs(Y)[:, None], p.error(s)
+    moved = spread @ x
+    first = (y @ moved).ravel() / np.abs(slope)
+    turned = (y @ spread @ (np.abs(rest) @ moved)).ravel()
+    later = sum(k * np.abs(s) ** (k - 1) * (y @ E @ x).ravel() for k, E in enumerate(p.errors) if k)
+    bent = np.abs(Y.conj()[:, None] @ p.matrices[2] @ X[:, :, None]).ravel() if len(p.matrices) == 3 else 0.0
+    share = (turned / np.maximum(first, TINY) + later + first * bent) / np.abs(slope)
+    share = np.where(first > 0, share, 0.0)
+    return np.asarray(first * np.where(share < 0.25, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), 8 * share))
 
 
 def _turned(X: Numbers, rest: Numbers, residual: Wide, scale: Array) -> tuple[Numbers, Numbers]:

@@ -19,8 +19,9 @@ from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent, deflated, symmetric_part
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues, start
+from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
-from kronbot.mechanics.linear.pole import Pole, Refined, of_squares, on_axis, with_growth
+from kronbot.mechanics.linear.pole import Pole, Refined, of_squares, on_axis
 from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
@@ -200,7 +201,7 @@ def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found])
 def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
     """All poles, in order."""
     if system.symmetric and _degree(system) == 2:
-        made = [with_growth(pole, system) for pole in made]
+        made = with_growth(made, system, potential)
         if conservative(system):
             made = on_axis(made)
     every = sorted(made, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
