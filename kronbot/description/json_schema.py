@@ -76,6 +76,13 @@ _RULES: Final[dict[str, Schema]] = {
             {"required": ["from", "to", "duration"], "not": _any_of("rate", "half_period")},
         ]
     },
+    "Trapezoid": {
+        "oneOf": [
+            {"required": ["duration"], "not": {"required": ["rate", "acceleration"]}},
+            {"required": ["rate", "acceleration"], "not": {"required": ["duration"]}},
+        ]
+    },
+    "ViaPoints": {"properties": {"through": {"minItems": 2, "maxItems": limits.VIA_POINTS}}},
     "Sweep": {
         "properties": {
             "options": _WORDS,

@@ -61,6 +61,9 @@ FILES: Final = 300
 TABLE_ROWS: Final = 100_000
 """Most rows of a table of a motion or a torque: a spline through them takes two seconds."""
 
+VIA_POINTS: Final = 100
+"""Most points of a spline motion: every one is a piece of the trace."""
+
 SHAPE_ROWS: Final = 10_000
 """Most rows of a table of shapes."""
 

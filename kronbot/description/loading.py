@@ -24,7 +24,8 @@ from kronbot.description.expressions.expression import (
     resolve_each,
 )
 from kronbot.description.mistakes import first_of, quoting, with_lines
-from kronbot.description.schema import RobotFile, TableFile, TableMotion
+from kronbot.description.moving import TableMotion
+from kronbot.description.schema import RobotFile, TableFile, TorqueFile
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
 from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
@@ -169,7 +170,7 @@ def _with_tables(described: Description) -> Description:
             given = table(motion.file)
             given.period(joint in turning) if motion.periodic else given.motion()
     for drive in drives.values():
-        if isinstance(drive.torque, TableFile):
+        if isinstance(drive.torque, TorqueFile):
             table(drive.torque.file).torque()
     return replace(described, tables=tables)
 

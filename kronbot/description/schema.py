@@ -12,8 +12,9 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
-from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Name, Prose, Quantity, Text, Vector
+from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
 from kronbot.description.joint import Joint
+from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 
@@ -97,9 +98,17 @@ class Tip:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A CSV file: torques over time in s, linear between the rows, or shapes x, v1, ..., w1, ..., t1, ... of a beam."""
+    """A CSV file with the shapes of a beam, x, v1, ..., w1, ..., t1, ..."""
 
     file: Annotated[Text, Field(description="path relative to the robot file")]
+
+
+@dataclass(frozen=True)
+class TorqueFile:
+    """A CSV file of torques over time in s, linear between the rows or in steps."""
+
+    file: Annotated[Text, Field(description="path relative to the robot file")]
+    steps: Annotated[Flag, Field(description="the value of a row holds until the next row")] = False
 
 
 Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
@@ -157,64 +166,7 @@ class Endpoint:
     position: Annotated[Vector, Field(description="position in the link's tip frame, m")] = ZEROS
 
 
-@dataclass(frozen=True)
-class Cycloidal:
-    """q = k (t - T/pi sin(pi t/T)) for all t, or from + (to - from) (t/T - sin(2 pi t/T)/(2 pi)), held outside."""
-
-    rate: Annotated[Quantity | None, Field(description="mean rate k, rad/s or m/s; with half_period")] = None
-    half_period: Annotated[Quantity | None, Field(description="T of the first form, s; with rate")] = None
-    start: Annotated[Quantity | None, Field(alias="from", description="first value, rad or m; with to, duration")] = (
-        None
-    )
-    end: Annotated[Quantity | None, Field(alias="to", description="last value, rad or m; with from, duration")] = None
-    duration: Annotated[Quantity | None, Field(description="T of the second form, s; with from, to")] = None
-    type: Annotated[Literal["cycloidal"], Field(description="kind of motion")] = "cycloidal"
-
-
-@dataclass(frozen=True)
-class SpinUp:
-    """The rate grows as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and is Omega afterwards."""
-
-    rate: Annotated[Quantity, Field(description="final rate Omega, rad/s or m/s")]
-    duration: Annotated[Quantity, Field(description="T, s")]
-    type: Annotated[Literal["spin-up"], Field(description="kind of motion")] = "spin-up"
-
-
-@dataclass(frozen=True)
-class PolynomialMotion:
-    """From one value to another at rest, cubic or quintic; held afterwards."""
-
-    start: Annotated[Quantity, Field(alias="from", description="first value, rad or m")]
-    end: Annotated[Quantity, Field(alias="to", description="last value, rad or m")]
-    duration: Annotated[Quantity, Field(description="s")]
-    degree: Annotated[int, Check(scalars.degree), Field(description="3 or 5")]
-    type: Annotated[Literal["polynomial"], Field(description="kind of motion")] = "polynomial"
-
-
-@dataclass(frozen=True)
-class Sinusoid:
-    """q = offset + amplitude sin(frequency t + phase)."""
-
-    amplitude: Annotated[Quantity, Field(description="rad or m")]
-    frequency: Annotated[Quantity, Field(description="rad/s")]
-    phase: Annotated[Quantity, Field(description="rad")] = ZERO
-    offset: Annotated[Quantity, Field(description="rad or m")] = ZERO
-    type: Annotated[Literal["sinusoid"], Field(description="kind of motion")] = "sinusoid"
-
-
-@dataclass(frozen=True)
-class TableMotion:
-    """A cubic spline through the rows of a CSV file: time in s, coordinate in rad or m."""
-
-    file: Annotated[Text, Field(description="path relative to the robot file")]
-    periodic: Annotated[
-        bool, Check(scalars.flag), Field(description="the rows are one period; the last is the first again")
-    ] = False
-    type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
-
-
-Motion = Annotated[Cycloidal | SpinUp | PolynomialMotion | Sinusoid | TableMotion, Choice("type")]
-Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
+Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TorqueFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import casadi
 import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.description import schema
+from kronbot.description import moving
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model.parameters import Parameters
+from kronbot.model.spline import slopes
 
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
 # smaller one is no corner to an integrator.
@@ -30,39 +32,64 @@ MOST = 1_000_000
 class Motion:
     """A joint coordinate as a function of time, q(t) in rad or m; rates are its derivatives.
 
-    ``times`` (s) are the rows of the table in ``file``, empty for a formula. ``period`` (1 x 1, s) is that of its rate,
-    None where it has none, and ``travel`` (1 x 1, rad or m) how far it goes in one; ``joint`` (1 x 1, s) is where two
-    pieces of a formula meet.
+    ``form`` is that from its own time 0 on. ``times`` (s) are the rows of the table in ``file``, empty for a formula.
+    ``period`` (1 x 1, s) is that of its rate, None where it has none, and ``travel`` (1 x 1, rad or m) how far it goes
+    in one; ``joints`` (k x 1, s) is where pieces of a formula meet, the last where it ends. It begins at ``start``
+    (1 x 1, s) and stands still before; where that is None it has always been under way.
     """
 
-    value: Callable[[SX], SX]
+    form: Callable[[SX], SX]
     times: tuple[float, ...] = ()
     period: SX | None = None
     travel: SX = field(default_factory=lambda: SX(0))
-    joint: SX | None = None
+    joints: SX = field(default_factory=lambda: SX(0, 1))
+    start: SX | None = None
     file: str = ""
 
+    def delayed(self, start: SX) -> Motion:
+        """The same, beginning at a time (1 x 1, s); at a structural 0 it has always been under way."""
+        return self if start.is_zero() else replace(self, start=start)
+
+    def value(self, t: SX) -> SX:
+        """q at the time t."""
+        if self.start is None:
+            return self.form(t)
+        return casadi.if_else(t < self.start, self.form(SX(0)), self.form(t - self.start))
+
     @property
-    def ends(self) -> tuple[float, float] | None:
-        """Between which times (s) it is known; None of what goes on for ever."""
-        return (self.times[0], self.times[-1]) if self.times and self.period is None else None
+    def ends(self) -> bool:
+        """Whether it is known up to a time only: that of the last row of a table that does not repeat."""
+        return bool(self.times) and self.period is None
+
+    def begins(self, parameters: Parameters, wanted_for: str) -> float:
+        """The time (s) before which it stands still, -inf where there is none. Raises FreeParameters."""
+        return -math.inf if self.start is None else parameters.evaluate(self.start, wanted_for)
+
+    def known(self, parameters: Parameters, wanted_for: str) -> tuple[float, float]:
+        """Between which times (s) it is known. Raises FreeParameters."""
+        if not self.ends:
+            return -math.inf, math.inf
+        if self.start is None:
+            return self.times[0], self.times[-1]
+        start = self.begins(parameters, wanted_for)
+        # Before it begins it stands where its own time is 0.
+        return -math.inf if self.times[0] <= 0 else start + self.times[0], start + self.times[-1]
 
     def span(self, parameters: Parameters, wanted_for: str) -> float:
         """How long it takes, s: up to the last row of a table, the end of the last piece, or for a period.
 
         0 of what stands still. Raises FreeParameters where that has no value.
         """
+        waiting = max(0.0, self.begins(parameters, wanted_for))
         if self.ends:
-            return self.ends[1]
-        length = self.period if self.joint is None else self.joint
+            return waiting + self.times[-1]
+        length = self.joints[-1] if self.joints.numel() else self.period
         found = 0.0 if length is None else abs(parameters.evaluate(length, wanted_for))
-        return found if math.isfinite(found) else 0.0
+        return waiting + found if math.isfinite(found) else 0.0
 
     def meetings(self, parameters: Parameters, end: float, wanted_for: str) -> tuple[float, ...]:
-        """Times (s) from 0 to an end at which pieces meet: all rows of a table. Raises FreeParameters."""
-        if self.joint is not None:
-            return (parameters.evaluate(self.joint, wanted_for),)
-        return self._up_to(end, self.times)
+        """Times (s) up to an end at which it begins and pieces meet: all rows of a table. Raises FreeParameters."""
+        return self._meetings(self.times, parameters, end, wanted_for)
 
     def corners(self, parameters: Parameters, end: float, wanted_for: str) -> tuple[float, ...]:
         """Those of them at which some derivative jumps by more than a little: of a table the rows of a coarse one.
@@ -70,24 +97,33 @@ class Motion:
         Accelerations of a spline are straight from row to row. Rows at which they hardly turn are none: to start afresh
         at each of many would cost more than it gains.
         """
-        return self._up_to(end, self._turns) if self.times else self.meetings(parameters, end, wanted_for)
+        return self._meetings(self._turns if self.times else (), parameters, end, wanted_for)
 
-    def _up_to(self, end: float, rows: Sequence[float]) -> tuple[float, ...]:
-        """Rows of a table from 0 to an end; of one that repeats in all its periods. Raises UsageError beyond MOST."""
+    def _meetings(
+        self, rows: Sequence[float], parameters: Parameters, end: float, wanted_for: str
+    ) -> tuple[float, ...]:
+        start = 0.0 if self.start is None else self.begins(parameters, wanted_for)
+        own = self._between(max(0.0, -start), end - start, rows)
+        if self.joints.numel():
+            own = tuple(parameters.evaluate_all(self.joints, wanted_for))
+        return own if self.start is None else (start, *(start + t for t in own))
+
+    def _between(self, begin: float, end: float, rows: Sequence[float]) -> tuple[float, ...]:
+        """Rows of a table in its own time; of one that repeats in all its periods. Raises UsageError beyond MOST."""
         if not rows or self.ends:
-            return tuple(row for row in rows if 0 <= row <= end)
+            return tuple(row for row in rows if begin <= row <= end)
         first, period = self.times[0], self.times[-1] - self.times[0]
-        periods = range(math.floor(-first / period), math.ceil((end - first) / period))
+        periods = range(math.floor((begin - first) / period), math.ceil((end - first) / period))
         if len(periods) * len(rows) > MOST:
             raise UsageError(f"{quote(self.file)} repeats {len(periods)} times up to t = {end:g} s: too many rows")
-        return tuple(t for k in periods for row in rows if 0 <= (t := row + k * period) <= end)
+        return tuple(t for k in periods for row in rows if begin <= (t := row + k * period) <= end)
 
     @cached_property
     def _turns(self) -> tuple[float, ...]:
         """Of a table: where the accelerations turn by more than a little."""
         t = SX.sym("t")
         rows = np.array(self.times)
-        accelerations = casadi.Function("accelerations", [t], [self.derivatives(t)[2]])
+        accelerations = casadi.Function("accelerations", [t], [replace(self, start=None).derivatives(t)[2]])
         a, steps = np.asarray(accelerations(rows[None, :])).ravel(), np.diff(rows)
         slopes = np.diff(a) / steps
         if self.period is not None:  # the last row but one comes before the first, and is a row as any other
@@ -104,22 +140,35 @@ class Motion:
         return q, qd, casadi.jacobian(qd, t)
 
 
-def motion(entry: schema.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
+def motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
     """The motion that a file describes, which may name one of the tables, of a joint that is ``turning`` or slides."""
+    return _own_motion(entry, parameters, tables, turning).delayed(parameters.number(entry.begin))
+
+
+def _own_motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
+    """The same in its own time."""
     match entry:
-        case schema.Cycloidal():
+        case moving.Cycloidal():
             form = (entry.rate, entry.half_period, entry.start, entry.end, entry.duration)
             given = [parameters.number(value) for value in form if value is not None]
             return cycloidal(*given) if entry.rate is not None else cycloidal_rise(*given)
-        case schema.SpinUp():
+        case moving.SpinUp():
             return spin_up(parameters.number(entry.rate), parameters.number(entry.duration))
-        case schema.PolynomialMotion():
+        case moving.PolynomialMotion():
             ends = parameters.number(entry.start), parameters.number(entry.end)
             return polynomial(*ends, parameters.number(entry.duration), entry.degree)
-        case schema.Sinusoid():
+        case moving.Trapezoid():
+            ends = parameters.number(entry.start), parameters.number(entry.end)
+            told = (entry.duration, entry.rate, entry.acceleration)
+            limits = (None if value is None else parameters.number(value) for value in told)
+            return trapezoid(*ends, *ramp(casadi.fabs(ends[1] - ends[0]), *limits))
+        case moving.ViaPoints():
+            times, values = zip(*entry.through, strict=True)
+            return through([parameters.number(t) for t in times], [parameters.number(value) for value in values])
+        case moving.Sinusoid():
             numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
             return sinusoid(*(parameters.number(number) for number in numbers))
-        case schema.TableMotion():
+        case moving.TableMotion():
             table = tables[entry.file]
             made = periodic_spline(*table.period(turning)) if entry.periodic else spline(*table.motion())
             return replace(made, file=entry.file)
@@ -145,7 +194,7 @@ def cycloidal_rise(start: SX, end: SX, T: SX) -> Motion:
         rise = t / T - casadi.sin(2 * np.pi / T * t) / (2 * np.pi)
         return casadi.if_else(t < 0, start, casadi.if_else(t < T, start + (end - start) * rise, end))
 
-    return Motion(value, joint=T)
+    return Motion(value, joints=T)
 
 
 def spin_up(Omega: SX, T: SX) -> Motion:
@@ -156,7 +205,7 @@ def spin_up(Omega: SX, T: SX) -> Motion:
         rising = Omega * (t**2 / (2 * T) + (casadi.cos(turn * t) - 1) / (T * turn**2))
         return casadi.if_else(t < T, rising, Omega * (t - T / 2))
 
-    return Motion(value, joint=T)
+    return Motion(value, joints=T)
 
 
 def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
@@ -167,7 +216,56 @@ def polynomial(start: SX, end: SX, T: SX, degree: int) -> Motion:
         rise = s**2 * (3 - 2 * s) if degree == 3 else s**3 * (10 - 15 * s + 6 * s**2)
         return casadi.if_else(t < T, start + (end - start) * rise, end)
 
-    return Motion(value, joint=T)
+    return Motion(value, joints=T)
+
+
+def ramp(way: SX, duration: SX | None = None, rate: SX | None = None, acceleration: SX | None = None) -> tuple[SX, SX]:
+    """Duration T of a trapezoid over a ``way`` >= 0, and of each of its ramps, tau: way = rate (T - tau), rate = a tau.
+
+    Two of duration, rate and acceleration are given, or the duration, of which the ramps take a third each. Without it
+    the motion is as fast as the rate and the acceleration allow: over a short way it does not reach the rate.
+    """
+    if duration is None:
+        assert rate is not None and acceleration is not None, "a rule of files"
+        shortest = casadi.sqrt(way / acceleration)
+        tau = casadi.fmin(rate / acceleration, shortest)
+        return tau + casadi.fmax(way / rate, shortest), tau
+    if rate is not None:
+        return duration, duration - way / rate
+    if acceleration is None:
+        return duration, duration / 3
+    root = casadi.sqrt(casadi.fmax(duration**2 - 4 * way / acceleration, 0))
+    return duration, 2 * way / (acceleration * (duration + root))
+
+
+def trapezoid(start: SX, end: SX, T: SX, tau: SX) -> Motion:
+    """From start to end within T, the rate growing evenly over tau, constant, and falling evenly; held outside."""
+    rate = (end - start) / (T - tau)
+
+    def value(t: SX) -> SX:
+        falling = end - rate / (2 * tau) * (T - t) ** 2
+        cruising = casadi.if_else(t < T - tau, start + rate * (t - tau / 2), falling)
+        moving = casadi.if_else(t < tau, start + rate / (2 * tau) * t**2, cruising)
+        return casadi.if_else(t < 0, start, casadi.if_else(t < T, moving, end))
+
+    return Motion(value, joints=casadi.vertcat(0, tau, T - tau, T))
+
+
+def through(times: Sequence[SX], values: Sequence[SX]) -> Motion:
+    """The C2 cubic spline through ascending times and values, at rest at the first and the last, held outside."""
+    h = [after - before for before, after in pairwise(times)]
+    d = [(after - before) / length for (before, after), length in zip(pairwise(values), h, strict=True)]
+    s = slopes(h, d, SX(0), SX(0))
+
+    def value(t: SX) -> SX:
+        found = values[-1]
+        for i in reversed(range(len(h))):
+            u = t - times[i]
+            bend, jerk = (3 * d[i] - 2 * s[i] - s[i + 1]) / h[i], (s[i] + s[i + 1] - 2 * d[i]) / h[i] ** 2
+            found = casadi.if_else(t < times[i + 1], values[i] + u * (s[i] + u * (bend + u * jerk)), found)
+        return casadi.if_else(t < times[0], values[0], found)
+
+    return Motion(value, joints=casadi.vertcat(*times))
 
 
 def sinusoid(amplitude: SX, frequency: SX, phase: SX, offset: SX) -> Motion:

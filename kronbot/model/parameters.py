@@ -122,7 +122,7 @@ class Parameters:
         shaping = dict(shared.shaping)
         if shaping:
             column = casadi.vertcat(*shaping.values())
-            values = [math.nan] * len(shaping) if self.free_in(column) else self._numbers(column).tolist()
+            values = [math.nan] * len(shaping) if self.free_in(column) else self.evaluate_all(column, "")
             shaping = {key: each for (key, each), now in zip(shaping.items(), values, strict=True) if key[1] == now}
         return angles, shaping
 
@@ -294,8 +294,13 @@ class Parameters:
 
     def evaluate(self, expression: SX, wanted_for: str) -> float:
         """A traced number (1 x 1) as a float. Raises FreeParameters, with the cure, where a parameter in it is free."""
-        self.require(self.free_in(SX(expression)), wanted_for)
-        return float(self._numbers(expression)[0])
+        return self.evaluate_all(SX(expression), wanted_for)[0]
+
+    def evaluate_all(self, column: SX, wanted_for: str) -> list[float]:
+        """The same for a column of them."""
+        self.require(self.free_in(column), wanted_for)
+        numbers = casadi.Function("numbers", [self.symbols(extent := self.extent)], [casadi.densify(column)])
+        return list(map(float, np.asarray(numbers(self.bound(extent)), dtype=float).ravel()))
 
     def shape_by(self, expression: SX, wanted_for: str) -> float:
         """The same for a number that decides what is traced: another value of it is another structure.
@@ -312,11 +317,6 @@ class Parameters:
         """Names of the parameters whose values have shaped what was traced."""
         folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
         return folded.union(*map(self.used_in, self._structure.shaping.values()))
-
-    def _numbers(self, column: SX) -> Array:
-        extent = self.extent
-        numbers = casadi.Function("numbers", [self.symbols(extent)], [casadi.densify(SX(column))])
-        return np.asarray(numbers(self.bound(extent)), dtype=float).ravel()
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""

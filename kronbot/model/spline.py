@@ -9,8 +9,10 @@ so deflections, end slopes and frequencies are right to h^4. Cubics are their ow
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +66,7 @@ def spline(xi: Array, values: Array, strain: int) -> Shapes:
     h = np.diff(xi)
     d = np.diff(values) / h
     root = np.zeros(len(values)) if strain == 2 else _end_slopes(xi[:END_ROWS][::-1], values[:, :END_ROWS][:, ::-1])
-    s = _slopes(h, d, root, _end_slopes(xi[-END_ROWS:], values[:, -END_ROWS:]))
+    s = np.array(slopes(list(h), list(d.T), root, _end_slopes(xi[-END_ROWS:], values[:, -END_ROWS:]))).T
     left, right = s[:, :-1], s[:, 1:]
     pieces = np.stack([values[:, :-1], left, (3 * d - 2 * left - right) / h, (left + right - 2 * d) / h**2])
 
@@ -84,21 +86,21 @@ def _end_slopes(xi: Array, values: Array) -> Array:
     return np.asarray((values[:, :-1] - values[:, -1:]) @ share)
 
 
-def _slopes(h: Array, d: Array, first: Array, last: Array) -> Array:
-    """Slopes (m, k) in the rows that make the curvature continuous: a tridiagonal system, by elimination.
+def slopes(h: Sequence[Any], d: Sequence[Any], first: Any, last: Any) -> list[Any]:
+    """Slopes in the k rows of a cubic spline that make its second derivative continuous: a tridiagonal system.
 
-    ``h`` (k - 1,) are the lengths of the pieces, ``d`` (m, k - 1) their secants, the slopes at both ends are known.
+    ``h`` are the lengths of the k - 1 pieces, ``d`` their secants, the slopes at both ends are known: numbers, arrays
+    of them or symbols, which elimination does not tell apart.
     """
-    below, own, above = h[1:], 2 * (h[1:] + h[:-1]), h[:-1]
-    s = np.vstack([first, 3 * (below * d[:, :-1] + above * d[:, 1:]).T, last])
-    ratio = np.zeros(len(own) + 1)
-    for i in range(len(own)):
-        pivot = own[i] - below[i] * ratio[i]
-        s[i + 1] = (s[i + 1] - below[i] * s[i]) / pivot
-        ratio[i + 1] = above[i] / pivot
-    for i in reversed(range(len(own))):
-        s[i + 1] -= ratio[i + 1] * s[i + 2]
-    return s.T
+    s, ratios = [first], [0.0]
+    for (above, below), (left, right) in zip(pairwise(h), pairwise(d), strict=True):
+        pivot = 2 * (below + above) - below * ratios[-1]
+        s.append((3 * (below * left + above * right) - below * s[-1]) / pivot)
+        ratios.append(above / pivot)
+    s.append(last)
+    for i in reversed(range(1, len(ratios))):
+        s[i] = s[i] - ratios[i] * s[i + 1]
+    return s
 
 
 def _faults(names: list[str], shapes: Shapes, strain: int) -> dict[str, str]:

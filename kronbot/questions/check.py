@@ -44,8 +44,9 @@ def survey(robot: Robot) -> Result:
     if missing:
         summary["unknown_without_them"] = ", ".join(missing)
     driven, end = drives(robot), _duration(robot)
-    if end is not None and (short := driven.beyond_tables(end)):
-        summary["simulate"] = f"refused: {'; '.join(short)}"
+    with suppress(FreeParameters):
+        if end is not None and (short := driven.beyond_tables(end, robot.parameters, PURPOSE)):
+            summary["simulate"] = f"refused: {'; '.join(short)}"
     told = []
     for joint in robot.joints:
         motion = driven.prescribed.get(joint.driven) or robot.motions.get(joint.name)

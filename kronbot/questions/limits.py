@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -124,10 +125,11 @@ def told_of_motion(robot: Robot, joint: str, motion: Motion, end: float | None, 
     limits = next((each for each in robot.limits if each.joint == joint), None)
     if limits is None:
         return []
-    begin, stops = motion.ends[0] if motion.ends else 0.0, {motion.span(robot.parameters, purpose)}
+    first, last = motion.known(robot.parameters, purpose)
+    begin, stops = first if math.isfinite(first) else 0.0, {motion.span(robot.parameters, purpose)}
     if end is not None:
         # A short motion in a long run is looked at as closely as the run.
-        stops = {min(end, *stops)} | ({end} if not motion.ends else set())
+        stops = {min(end, *stops), min(end, last)}
     times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
     values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)

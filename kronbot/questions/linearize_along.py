@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import casadi
@@ -159,9 +160,10 @@ def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[s
 
 def _demand_tables(robot: Robot, end: float, what: str) -> None:
     for motion in robot.motions.values():
-        if motion.ends and not motion.ends[0] <= 0 <= end <= motion.ends[1]:
-            first, last = motion.ends
-            raise UsageError(f"a table goes from t = {first:g} s to {last:g} s, {what} to {end:g} s")
+        first, last = motion.known(robot.parameters, PURPOSE)
+        if not first <= 0 <= end <= last:
+            told = f"goes from t = {first:g} s to {last:g} s" if math.isfinite(first) else f"goes to t = {last:g} s"
+            raise UsageError(f"a table {told}, {what} to {end:g} s")
 
 
 def outline(robot: Robot, given: Given) -> Outline:

@@ -81,7 +81,8 @@ class Along:
     def entering(self) -> Mapping[str, Motion]:
         """The motions that the matrices depend on, by joint."""
         motions = self.robot.motions
-        begins = np.array([motion.ends[0] if motion.ends else 0.0 for motion in motions.values()])
+        first = (self._known(motion)[0] for motion in motions.values())
+        begins = np.array([begin if math.isfinite(begin) else 0.0 for begin in first])
         spans = np.array([self._span(motion) for motion in motions.values()])
         there = np.repeat(begins + np.outer(PLACES, spans - begins), len(PLACES), axis=0)
         found = {}
@@ -100,14 +101,14 @@ class Along:
         """
         if not self.free:
             return ALL_LOCKED
-        repeating = {joint: motion for joint, motion in self.robot.motions.items() if motion.period is not None}
+        repeating = {joint: motion for joint, motion in self.robot.motions.items() if not self._ending(motion)}
         mattering = self.entering or {joint: motion for joint, motion in repeating.items() if self._span(motion)}
         if not mattering:
             return "M_L, D_L, K_L do not change along the motion"
         for joint, motion in mattering.items():
-            if motion.period is None:
-                table = f"the table {quote(motion.file)} is not said to be periodic: " if motion.file else ""
-                return f"{table}the motion of {joint} does not repeat"
+            if why := self._ending(motion):
+                table = f"the table {quote(motion.file)} is not said to be periodic: " if motion.ends else ""
+                return f"{table}the motion of {joint} {why}"
         spans = {joint: self._span(motion) for joint, motion in mattering.items()}
         first, *_ = spans.values()
         ratios = [_fraction(span / first) for span in spans.values()]
@@ -139,7 +140,17 @@ class Along:
     @property
     def _end(self) -> float:
         """Time (s) up to which the motions that matter are known."""
-        return min((motion.ends[1] for motion in self.entering.values() if motion.ends), default=math.inf)
+        return min((self._known(motion)[1] for motion in self.entering.values()), default=math.inf)
+
+    def _ending(self, motion: Motion) -> str:
+        """Why a motion does not repeat, nothing where it does."""
+        if motion.period is None:
+            return "does not repeat"
+        start = motion.begins(self.robot.parameters, self.purpose)
+        return f"does not repeat: it begins at t = {start:g} s" if start > 0 else ""
+
+    def _known(self, motion: Motion) -> tuple[float, float]:
+        return motion.known(self.robot.parameters, self.purpose)
 
     def _span(self, motion: Motion) -> float:
         return motion.span(self.robot.parameters, self.purpose)

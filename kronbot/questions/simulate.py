@@ -28,6 +28,7 @@ from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.initial_state import initial_state, step_of_gravity
+from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
 from kronbot.questions.outline import Given, Outline
@@ -83,10 +84,11 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     with met.heard():
         system = equations(robot, run.algorithm)
-        if short := system.drives.beyond_tables(run.duration):
-            raise UsageError("; ".join(short))
         parameters = robot.parameters
         parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
+        if short := system.drives.beyond_tables(run.duration, parameters, PURPOSE):
+            raise UsageError("; ".join(short))
+        jolts = told_of_jolts(robot, system.drives, run.duration)
         report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
         key, end = ("corners", robot.order, run.duration), run.duration
         at = stops(end, parameters.own(key, lambda: system.drives.corners(parameters, end, PURPOSE)))
@@ -137,7 +139,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = told_of_run(robot, q[seen], done[seen], run.error)
+    told = [*jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, start, summary)
     units = units_of(robot, series)

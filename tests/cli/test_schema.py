@@ -75,7 +75,7 @@ links:
 endpoint: {link: c, position: [0, 0, 0.1]}
 motion:
   q1: {type: cycloidal, rate: 1, half_period: 2}
-  q2: {type: table, file: t.csv}
+  q2: {type: table, file: t.csv, start: 0.5}
 statics:
   angles: {q1: [0, pi/4]}
   forces: [[0, 0, 1]]
@@ -84,7 +84,10 @@ statics:
   distributed: [{link: a, force: [0, 0, 1]}]
   gauges: [{name: g1, link: a, x: 0.5}]
   calibration: {q1: 0}
-simulate: {duration: 1, step: 0.1, drive: {q1: {torque: {file: t.csv}}, q2: {pd: {kp: 1, kd: 2, target: 0}}}}
+simulate:
+  duration: 1
+  step: 0.1
+  drive: {q1: {torque: {file: t.csv, steps: true}}, q2: {pd: {kp: 1, kd: 2, target: 0}}}
 sweep:
   question: statics
   options: {order: exact, load: [endpoint=1,0,0], buckling: true}
@@ -170,6 +173,13 @@ WRONG = {
     "motion of another type": minimal(more="motion: {q1: {type: sinusoid, rate: 1, half_period: 2}}\n"),
     "two forms of one motion": minimal(more="motion: {q1: {type: cycloidal, rate: 1, half_period: 2, to: 1}}\n"),
     "half of a form": minimal(more="motion: {q1: {type: cycloidal, from: 1, to: 2}}\n"),
+    "trapezoid without a time": minimal(more="motion: {q1: {type: trapezoid, from: 1, to: 2, rate: 1}}\n"),
+    "trapezoid told twice": minimal(
+        more="motion: {q1: {type: trapezoid, from: 1, to: 2, duration: 1, rate: 2, acceleration: 3}}\n"
+    ),
+    "one point": minimal(more="motion: {q1: {type: via-points, through: [[0, 1]]}}\n"),
+    "a point of three": minimal(more="motion: {q1: {type: via-points, through: [[0, 1, 2], [1, 2, 3]]}}\n"),
+    "half a step": minimal(more="simulate: {drive: {q1: {torque: {file: t.csv, steps: 0.5}}}}\n"),
     "rows without a convention": minimal().replace("convention: standard\n", ""),
     "degree": minimal(more="motion: {q1: {type: polynomial, from: 0, to: 1, duration: 1, degree: 4}}\n"),
     "two drives": minimal(more="simulate: {drive: {q1: {torque: 1, pd: {kp: 1, kd: 1}}}}\n"),
@@ -189,8 +199,11 @@ def test_the_shortest_file(validator):
     [
         minimal("joint: {type: revolute, name: q1}, pose: {}").replace("convention: standard\n", ""),
         minimal(more="motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2}}\n"),
+        minimal(more="motion: {q1: {type: trapezoid, from: 0, to: 1, duration: 2, acceleration: 1, start: 1}}\n"),
+        minimal(more="motion: {q1: {type: trapezoid, from: 0, to: 1, rate: 2, acceleration: 1}}\n"),
+        minimal(more="motion: {q1: {type: via-points, through: [[0, pi], [1, 90*deg]]}}\n"),
     ],
-    ids=["poses without a convention", "cycloidal from one value to another"],
+    ids=["poses without a convention", "cycloidal from one value to another", "trapezoid", "as fast", "via points"],
 )
 def test_it_accepts_what_kronbot_accepts(text, validator):
     assert list(validator.iter_errors(plain(text))) == []

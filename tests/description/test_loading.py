@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kronbot.description import Source, limits, load
 from kronbot.description.checks.tensors import possible_inertia
 from kronbot.description.expressions.expression import exact, parse
-from kronbot.description.schema import PD, Cycloidal, Endpoint, Link, PolynomialMotion, Simulate, Statics, TableFile
+from kronbot.description.moving import Cycloidal, PolynomialMotion
+from kronbot.description.schema import PD, Endpoint, Link, Simulate, Statics, TorqueFile
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.model.build import build
 
@@ -178,8 +179,8 @@ EXPECTED = [
     "23:82: a number or an expression is wanted here, not a mapping",
     "24:18: unknown link 'hnd'; did you mean 'hand'?",
     "26:3: unknown joint 'q3'",
-    "26:14: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'cycloydal'; "
-    "did you mean 'cycloidal'?",
+    "26:14: 'type' must be one of cycloidal, spin-up, polynomial, trapezoid, via-points, sinusoid, table; not "
+    "'cycloydal'; did you mean 'cycloidal'?",
     "27:34: unknown key 'halfperiod'; did you mean 'half_period'?",
     "28:24: a list is wanted here, not '0'",
     "28:53: the link 'hand' is not flexible: a gauge sits on a beam",
@@ -389,8 +390,11 @@ RULES = {
         ["9:70: 3 or 5 is wanted here, not '4'"],
     ),
     "aliased keys": (
-        robot(more="motion: {q1: {type: polynomial, start: 0, to: 1, duration: 1, degree: 3}}\n"),
-        ["9:10: missing key 'from' in 'q1'", "9:33: unknown key 'start'; known here: from, to, duration, degree, type"],
+        robot(more="motion: {q1: {type: polynomial, from: 0, end: 1, duration: 1, degree: 3}}\n"),
+        [
+            "9:10: missing key 'to' in 'q1'",
+            "9:42: unknown key 'end'; known here: from, to, duration, degree, start, type",
+        ],
     ),
     "parameter names": (
         "parameters: {pi: 1, deg: 1, exp: 1, if: 1, a-b: 1, \u03b1: 1, 2a: 1, q1: 1}\n" + robot(),
@@ -424,8 +428,8 @@ RULES = {
     "keys that look like tags": (
         robot(more="simulate: {drive: {q1: {motion: {type: table, table: 1, <mapping>: 2, file: x}}}}\n"),
         [
-            "9:47: unknown key 'table'; known here: file, periodic, type",
-            "9:57: unknown key '<mapping>'; known here: file, periodic, type",
+            "9:47: unknown key 'table'; known here: file, periodic, start, type",
+            "9:57: unknown key '<mapping>'; known here: file, periodic, start, type",
             "9:77: the file 'x' cannot be used: a robot file on standard input has no folder",
         ],
     ),
@@ -537,7 +541,7 @@ def test_table_files(tmp_path):
     (tmp_path / "m.csv").write_text("0,1\n1,1\n2,1\n3,1\n")
     (tmp_path / "d").mkdir()
     got = loaded(robot(more=more % ("m.csv", "m.csv")), tmp_path).robot
-    assert got.simulate.drive["q1"].torque == TableFile("m.csv")
+    assert got.simulate.drive["q1"].torque == TorqueFile("m.csv")
     assert lines(robot(more=more % ("../m.csv", "d")), tmp_path) == [
         "9:34: the file '../m.csv' must be beside the robot file: no absolute path, no '..'",
         "10:40: 'd' is not a regular file",
@@ -569,6 +573,36 @@ def test_the_two_forms_of_a_cycloidal_motion_do_not_mix(keys, found):
     assert lines(robot(more=f"motion: {{q1: {entry}}}\n")) == [f"9:21: {CYCLOIDAL}{found}"]
     drive = f"simulate: {{drive: {{q1: {{motion: {entry}}}}}}}\n"
     assert lines(robot(more=drive)) == [f"9:40: {CYCLOIDAL}{found}"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("trapezoid, from: 0, to: 1", "21: a trapezoid motion takes {duration} or {duration, rate} or {duration, "
+         "acceleration} or {rate, acceleration}; here is nothing of it"),
+        ("trapezoid, from: 0, to: 1, rate: 1", "21: a trapezoid motion takes {duration} or {duration, rate} or "
+         "{duration, acceleration} or {rate, acceleration}; here is rate"),
+        ("trapezoid, from: 0, to: 1, duration: 2, rate: 1, acceleration: 1", "21: a trapezoid motion takes {duration} "
+         "or {duration, rate} or {duration, acceleration} or {rate, acceleration}; here is duration, rate, "
+         "acceleration"),
+        ("trapezoid, from: 0, to: -3, duration: 2, rate: 1.5", "68: 'rate' must be greater than the mean rate 1.5 and "
+         "at most twice that, it is 1.5"),
+        ("trapezoid, from: 0, to: 3, duration: 2, rate: 3.1", "67: 'rate' must be greater than the mean rate 1.5 and "
+         "at most twice that, it is 3.1"),
+        ("trapezoid, from: 0, to: 3, duration: 2, acceleration: 2.9", "75: 'acceleration' must be at least 3.0 to "
+         "arrive in time, it is 2.9"),
+        ("trapezoid, from: 0, to: 3, rate: 0, acceleration: 1", "54: 'rate' must be greater than 0, it is 0.0"),
+        ("via-points, through: [[0, 0]]", "42: 2 to 100 points are wanted here, not 1"),
+        ("via-points, through: [0, 1]", "42: a list of lists of 2 values is wanted here: [[...], ...]"),
+        ("via-points, through: [[0, 0], [1, 1], [0.5, 0]]", "60: the times must grow from point to point: 0.5 "
+         "after 1.0"),
+        ("via-points, through: [" + ", ".join(f"[{i}, 0]" for i in range(101)) + "]", "42: 2 to 100 points are wanted "
+         "here, not 101; a table takes more"),
+        ("sinusoid, amplitude: 1, frequency: 1, start: x", "66: unknown name 'x'"),
+    ],
+)  # fmt: skip
+def test_trapezoids_and_via_points(entry, message):
+    assert lines(robot(more=f"motion: {{q1: {{type: {entry}}}}}\n")) == [f"9:{message}"]
 
 
 def test_a_file_of_poses_needs_no_convention():
@@ -621,6 +655,14 @@ DEGREES = "is beyond 2 pi: is it in degrees?"
             ["9:20: this body has inertia and no mass"],
         ),
         (robot("rigid: {mass: 1, inertia: {Ixx: 2, Iyy: 1, Izz: 1}}\n"), []),
+        (
+            robot(more="motion: {q1: {type: trapezoid, from: 0, to: 90, duration: 2}}\n"),
+            [f"9:45: the angle 90.0 {DEGREES} (write 90*deg)"],
+        ),
+        (
+            robot(more="motion: {q1: {type: via-points, through: [[0, 0], [90, 45], [95, 90]]}}\n"),
+            [f"9:56: the angle 45.0 {DEGREES} (write 45*deg)"],
+        ),
         (robot().replace("alpha: 0", "alpha: 90"), [f"8:29: the angle 90.0 {DEGREES} (write 90*deg)"]),
         (robot().replace("theta: 0", "theta: -360"), [f"8:39: the angle -360.0 {DEGREES} (write -360*deg)"]),
         (robot().replace("theta: 0", "theta: 2*pi"), []),

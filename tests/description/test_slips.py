@@ -21,6 +21,9 @@ motion:
 """
 
 
+KINDS = "cycloidal, spin-up, polynomial, trapezoid, via-points, sinusoid, table"
+
+
 def found(*changes):
     text = ARM
     for right, wrong in changes:
@@ -35,7 +38,7 @@ def test_what_is_wrong_with_the_kind_that_is_meant():
     assert found(("{type: polynomial, from: 0, to: 1, duration: 2, degree: 5}",
                   "{type: polynomal, from: 0, to: 60*degrees, duration: 2}")) == [
         "r:12:3: missing key 'degree' in 'q1'",
-        "r:12:14: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'polynomal'; did you "
+        f"r:12:14: 'type' must be one of {KINDS}; not 'polynomal'; did you "
         "mean 'polynomial'?",
         "r:12:38: unknown name 'degrees' in '60*degrees'; did you mean 'deg'?",
     ]  # fmt: skip
@@ -43,7 +46,7 @@ def test_what_is_wrong_with_the_kind_that_is_meant():
 
 def test_nobody_knows_which_kind_is_meant():
     assert found(("type: polynomial, from: 0", "type: straight, from: zero")) == [
-        "r:12:14: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'straight'"
+        f"r:12:14: 'type' must be one of {KINDS}; not 'straight'"
     ]
 
 
@@ -91,8 +94,7 @@ def test_a_motion_of_the_command_line():
     with pytest.raises(MotionError) as caught:
         load(Source("r", ARM, None), {}, "q1: {type: sinusiod, amplitud: one, frequency: 1}")
     assert [str(mistake) for mistake in caught.value.mistakes] == [
-        "motion:1:12: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'sinusiod'; did you "
-        "mean 'sinusoid'?",
+        f"motion:1:12: 'type' must be one of {KINDS}; not 'sinusiod'; did you mean 'sinusoid'?",
         "motion:1:22: unknown key 'amplitud'; did you mean 'amplitude'?",
         "motion:1:32: unknown name 'one'",
     ]

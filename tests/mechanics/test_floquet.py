@@ -630,6 +630,16 @@ def test_the_period_of_two_motions_is_their_least_common_multiple(first, second,
     assert apart(multipliers(found), np.linalg.eigvals(done.y[:, -1].reshape(2, 2))) < 1e-8
 
 
+def test_a_motion_that_begins_later_repeats_only_where_it_has_begun_before():
+    """From then on it is as ever; before the run it is a phase."""
+    text = TWO_SHAKERS.replace("FIRST", "6").replace("frequency: SECOND}", "frequency: 9, start: s}")
+    text += "parameters: {s: -0.2}\n"
+    summary = linearize_along(model(text.replace("-0.2", "0.2")), None, 1.0, None, None, lambda share: None).summary
+    assert summary["multipliers"] == "none: the motion of y does not repeat: it begins at t = 0.2 s"
+    phase = text.replace("start: s", "phase: 1.8")
+    assert apart(multipliers(along(text)), multipliers(along(phase))) < 1e-10
+
+
 def test_why_there_are_no_multipliers_is_said():
     """Motions without a common period, without any, and robots that do not come back."""
     text = TWO_SHAKERS.replace("FIRST", "6").replace("SECOND", "6*sqrt(2)")

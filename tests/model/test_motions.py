@@ -6,6 +6,7 @@ import pytest
 from robots_in_tests import model
 from scipy.interpolate import CubicSpline
 
+import kronbot
 from kronbot.errors import UsageError
 from kronbot.model import motions
 
@@ -115,7 +116,7 @@ def test_a_periodic_table_is_the_periodic_spline(turns):
     ours = evaluated(motion, at)
     for derivative, drift in enumerate([rise * (at + 0.3), rise, 0.0]):
         assert np.allclose(ours[derivative], reference(at, derivative) + drift, atol=1e-10)
-    assert motion.ends is None
+    assert motion.known(None, "test") == (-np.inf, np.inf)
     assert float(motion.period) == pytest.approx(4.3)
     assert float(motion.travel) == pytest.approx(2 * np.pi * turns)
 
@@ -141,3 +142,141 @@ def test_corners_of_a_table_are_rows_where_accelerations_turn():
         assert set(found) <= set(t[2:-2])
     kink = motions.spline(tuple(t), tuple(np.maximum(t - 1, 0.0) ** 2)).corners(None, 2, "test")
     assert kink and max(np.abs(np.array(kink) - 1)) < 0.02
+
+
+def trapezoid(way, **told):
+    told = {word: casadi.SX(value) for word, value in told.items()}
+    return motions.trapezoid(casadi.SX(1), casadi.SX(1 + way), *motions.ramp(casadi.SX(abs(way)), **told))
+
+
+@pytest.mark.parametrize("way", [3.0, -3.0])
+def test_a_trapezoid_has_the_rate_of_one(way):
+    """Told in any of its four ways: from 1 over 3 within 6, ramps of 2, the rate 0.75 between them."""
+    times = np.array([-1, 0, 0.5, 1.9, 2.0, 3.7, 4.1, 5.2, 6.0, 7.0])
+    rates = np.interp(times, [0, 2, 4, 6], [0, 0.75, 0.75, 0]) * np.sign(way)
+    told = [
+        {"duration": 6},
+        {"duration": 6, "rate": 0.75},
+        {"duration": 6, "acceleration": 0.375},
+        {"rate": 0.75, "acceleration": 0.375},
+    ]
+    for each in told:
+        q, qd, qdd = evaluated(trapezoid(way, **each), times)
+        assert np.allclose(qd, rates, rtol=0, atol=1e-14)
+        assert np.allclose(qdd, np.sign(way) * np.array([0, 1, 1, 1, 0, 0, -1, -1, 0, 0]) * 0.375, rtol=0, atol=1e-14)
+        fine = np.linspace(0, 6, 60001)
+        travelled = np.interp(fine, [0, 2, 4, 6], [0, 0.75, 0.75, 0]) * np.sign(way)
+        wanted = 1 + np.concatenate([[0], np.cumsum(np.diff(fine) * (travelled[1:] + travelled[:-1]) / 2)])
+        assert np.allclose(q, np.interp(times, fine, wanted), rtol=0, atol=1e-9)
+        assert q[-1] == 1 + way and q[0] == 1
+
+
+def test_a_short_way_does_not_reach_the_rate():
+    """As fast as the acceleration allows: up and down, in 2 sqrt(way/a); no way is no motion."""
+    q, qd, _ = evaluated(trapezoid(0.02, rate=5, acceleration=2), [0.05, 0.1, 0.15, 0.2, 1])
+    assert qd == pytest.approx([0.1, 0.2, 0.1, 0, 0])
+    assert q[1:] == pytest.approx([1.01, 1.0175, 1.02, 1.02])
+    for told in ({"rate": 5, "acceleration": 2}, {"duration": 2}, {"duration": 2, "acceleration": 1}):
+        assert (evaluated(trapezoid(0.0, **told), [-1, 0, 0.5, 1, 3]) == [[1], [0], [0]] * np.ones((3, 5))).all()
+
+
+def test_via_points_are_joined_by_the_clamped_cubic_spline():
+    """C2, at rest at both ends, held outside; of two points a cubic."""
+    times, values = [0.5, 1.0, 1.1, 2.0, 3.5], [0.2, 0.3, -0.2, 0.5, 0.1]
+    reference = CubicSpline(times, values, bc_type="clamped")
+    motion = motions.through(numbers(*times), numbers(*values))
+    inside, outside = np.linspace(0.5, 3.5, 61), np.array([-1, 0, 0.4999, 3.5001, 9])
+    for derivative, found in enumerate(evaluated(motion, inside[:-1])):
+        assert np.allclose(found, reference(inside[:-1], derivative), rtol=0, atol=1e-11)
+    q, qd, qdd = evaluated(motion, outside)
+    assert (q == [0.2, 0.2, 0.2, 0.1, 0.1]).all() and not qd.any() and not qdd.any()
+    two, cubic = motions.through(numbers(0, 2), numbers(1, -2)), motions.polynomial(*numbers(1, -2, 2), 3)
+    assert np.allclose(evaluated(two, inside), evaluated(cubic, inside), rtol=0, atol=1e-12)
+
+
+KINDS = {
+    "cycloidal": "{type: cycloidal, from: 0.3, to: 1, duration: 2START}",
+    "for ever": "{type: cycloidal, rate: 1, half_period: 2START}",
+    "spin-up": "{type: spin-up, rate: 2, duration: 1START}",
+    "polynomial": "{type: polynomial, from: 0.1, to: 2, duration: 1.5, degree: 3START}",
+    "trapezoid": "{type: trapezoid, from: 0.1, to: 2, duration: 1.5, rate: 2START}",
+    "via-points": "{type: via-points, through: [[0, 0.1], [1, 2], [1.5, 1]]START}",
+    "sinusoid": "{type: sinusoid, amplitude: 0.1, frequency: 5, phase: 1START}",
+    "table": "{type: table, file: t.csvSTART}",
+    "periodic table": "{type: table, file: p.csv, periodic: trueSTART}",
+}
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """The motion of a kind in a file, with a start."""
+    (tmp_path / "t.csv").write_text("".join(f"{t},{np.sin(3 * t)}\n" for t in np.linspace(-0.5, 4, 19)))
+    (tmp_path / "p.csv").write_text("".join(f"{t},{np.sin(t * np.pi):.9f}\n" for t in np.linspace(0, 2, 9)))
+
+    def motion_of(kind, start="", **parameters):
+        text = SLIDER[: SLIDER.index("motion")] + f"parameters: {{s: 0.7}}\nmotion: {{q1: {KINDS[kind]}}}\n"
+        (tmp_path / "slider.yaml").write_text(text.replace("START", start and f", start: {start}"))
+        robot = kronbot.load(tmp_path / "slider.yaml").with_parameters(**parameters).model
+        return robot.motions["q1"], robot.parameters
+
+    return motion_of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_motion_may_begin_later(kind, moved):
+    """The same after its start, before it at rest where it begins; its corners are later, too, and its start is one."""
+    plain, numbers = moved(kind)
+    late, bound = moved(kind, "2*s")
+    for start in (1.4, -0.4):
+        if start < 0:
+            late, bound = moved(kind, "s", s=start)
+        t = casadi.SX.sym("t")
+        found = casadi.Function("late", [t, bound.symbols()], [casadi.vertcat(*late.derivatives(t))])
+        first = casadi.Function("plain", [t, numbers.symbols()], [casadi.vertcat(*plain.derivatives(t))])
+        after = np.linspace(max(start, 0) + 0.01, start + 3, 30)
+        wanted = np.array(first(after[None] - start, numbers.bound()))
+        np.testing.assert_allclose(np.array(found(after[None], bound.bound())), wanted, rtol=0, atol=1e-12)
+        before = np.array(found(np.array([[start - 1, start - 1e-9]]), bound.bound()))
+        rest = np.array(first(0, numbers.bound()))
+        np.testing.assert_allclose(before, np.array([[rest[0, 0]] * 2, [0, 0], [0, 0]]), rtol=0, atol=0)
+        own = [each for each in plain.corners(numbers, 5, "test") if "table" not in kind or each >= -start]
+        assert late.corners(bound, start + 5, "test") == pytest.approx([start, *(start + each for each in own)])
+        known = plain.known(numbers, "test")
+        assert late.known(bound, "test") == pytest.approx((-np.inf, known[1] + start))
+    assert plain.known(numbers, "test") == ((-0.5, 4.0) if kind == "table" else (-np.inf, np.inf))
+
+
+def test_a_start_of_zero_changes_nothing(moved):
+    """No branch is traced, and what repeats repeats."""
+    late, _ = moved("sinusoid", "0")
+    assert late.start is None and late.period is not None
+
+
+def test_a_table_that_begins_late_is_not_known_before(moved, tmp_path):
+    """Where its own time 0 is, it stands before its start: it must have a row there, or before."""
+    (tmp_path / "t.csv").write_text("1,0\n2,1\n3,2\n4,3\n")
+    late, bound = moved("table", "s")
+    assert late.known(bound, "test") == (1.7, 4.7)
+
+
+def test_other_values_of_a_motion_trace_nothing_anew():
+    """Points, times, rates and starts are values; the answer is that of a fresh robot."""
+    text = (
+        SLIDER[: SLIDER.index("motion")].replace("name: q1", "name: q1, damping: 1")
+        + "parameters: {a: 1, t1: 0.3, v: 2, s: 0.1}\nsimulate: {duration: 1, step: 0.05}\n"
+        + "motion: {q1: {type: MOTION, start: s}}\n"
+    )
+    for kind in (
+        "via-points, through: [[0, 0], [t1, a], [0.8, 0]]",
+        "trapezoid, from: 0, to: a, rate: v, acceleration: 20",
+    ):
+        robot = kronbot.loads(text.replace("MOTION", kind))
+        robot.simulate(solver="rodas")
+        kept = len(robot.model.parameters._structure.kept)
+        for values in ({"a": 2.0, "t1": 0.4}, {"v": 1.5, "a": -1.0}, {"s": 0.25}, {"s": -0.1}):
+            found = robot.with_parameters(**values).simulate(solver="rodas")
+            assert (
+                found.to_dict()
+                == kronbot.loads(text.replace("MOTION", kind), parameters=values).simulate(solver="rodas").to_dict()
+            )
+        assert len(robot.model.parameters._structure.kept) == kept

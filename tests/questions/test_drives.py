@@ -6,7 +6,7 @@ from robots_in_tests import model, run
 
 import kronbot
 from kronbot.cli.main import run as command_line
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import ComputationError, DescriptionError, UsageError
 from kronbot.questions.simulate import commanded
 
 SLIDER = """
@@ -138,3 +138,85 @@ def test_what_drives_want_is_known_by_joint():
     free = commanded(model(text), times)
     assert free == {}
     assert list(commanded(model(f"{text}motion: {{q4: {swing}}}\n"), times)) == list(names)
+
+
+@pytest.mark.parametrize(("solver", "width"), [("cvodes", 1e-3), ("cvodes", 0.1), ("rodas", 0.01), ("dop853", 0.1)])
+def test_torques_in_steps(solver, width, tmp_path):
+    """Held from row to row: momentum is exact however short a pulse is; at a row stands what holds from there."""
+    rows = [(0, 0), (2.5, 3 / width), (2.5 + width, -1), (7, 0), (10, 9)]
+    robot = slider(tmp_path, "{torque: {file: pulse.csv, steps: true}}", pulse=rows)
+    series = run(robot, solver=solver).result.series
+    assert series["q1_dot"][-1] == pytest.approx((3 - (4.5 - width)) / 2, rel=1e-9)
+    assert series["energy.balance"][-1] == pytest.approx(0, abs=1e-7)
+    torques = dict(zip(series["t"].tolist(), series["torque.q1"].tolist(), strict=True))
+    assert [torques[t] for t in (0, 2, 2.5, 3, 6.5, 7, 9.5, 10)] == [0, 0, 3 / width, -1, -1, 0, 0, 9]
+
+
+def test_steps_are_marked(tmp_path):
+    """Without a mark tables are linear, and a time must not stand twice."""
+    rows = [(0, 0), (5, 2), (10, 2)]
+    for mark, rate in (("", 7.5), (", steps: true", 5.0), (", steps: false", 7.5)):
+        robot = slider(tmp_path, f"{{torque: {{file: t.csv{mark}}}}}", t=rows)
+        assert run(robot).result.series["q1_dot"][-1] == pytest.approx(rate)
+    with pytest.raises(DescriptionError, match="true or false is wanted here, not 'yes'"):
+        slider(tmp_path, "{torque: {file: t.csv, steps: yes}}", t=rows)
+    with pytest.raises(DescriptionError, match="does not come after"):
+        slider(tmp_path, "{torque: {file: t.csv, steps: true}}", t=[(0, 0), (5, 2), (5, 0)])
+    with pytest.raises(DescriptionError, match="unknown key 'steps'"):
+        slider(tmp_path, "{motion: {type: table, file: t.csv, steps: true}}", t=[*rows, (11, 0)])
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "radau"])
+@pytest.mark.parametrize(
+    "motion",
+    [
+        "{type: trapezoid, from: 0, to: 1, rate: 4, acceleration: 50, start: 7.3}",
+        "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]], start: 5.3}",
+    ],
+)
+def test_a_short_motion_late_in_a_run_is_not_stepped_over(solver, motion, tmp_path):
+    """It is where it goes, the forces it takes are those of its acceleration, and energy balances."""
+    robot = slider(tmp_path, f"{{motion: {motion}}}")
+    answer = robot.simulate(10, 0.025, solver=solver)
+    late = answer["t"] > 8
+    assert answer["q1"][late] == pytest.approx(1, rel=1e-12)
+    assert answer["energy.work"][-1] == pytest.approx(0, abs=1e-6)
+    assert np.abs(answer["torque.q1"]).max() > 90
+    assert answer.summary["energy_imbalance"] < 1e-6
+    follower = slider(tmp_path, "{pd: {kp: 2000, kd: 120}}").with_motion(f"q1: {motion}")
+    assert follower.simulate(10, 0.05, solver=solver)["q1"][-1] == pytest.approx(1, abs=1e-3)
+    driven = "simulate: {duration: 10, step: 0.5}\n" + f"motion: {{q1: {motion}}}\n"
+    text = SLIDER[: SLIDER.index("simulate")].replace("NAME", "q1") + driven
+    assert kronbot.loads(text).simulate(solver=solver)["q1"][-1] == pytest.approx(1, abs=1e-4)
+
+
+def test_a_motion_that_begins_with_a_rate_at_once(tmp_path):
+    """No joint follows it exactly; torques along it leave the joint behind, which is told; a controller may."""
+    swing = "{type: sinusoid, amplitude: 0.5, frequency: 2, start: 1.5PHASE}"
+    prescribed = slider(tmp_path, f"{{motion: {swing}}}".replace("PHASE", ""))
+    with pytest.raises(UsageError, match=r"at t = 1.5 s with a rate of 1 m/s at once, which no joint can follow"):
+        prescribed.simulate()
+    prescribed.simulate(1.0)  # before it begins
+    slider(tmp_path, f"{{motion: {swing}}}".replace("PHASE", ", phase: pi/2")).simulate(2.0)
+    text = SLIDER[: SLIDER.index("simulate")].replace("NAME", "q1") + "simulate: {duration: 3, step: 0.5}\n"
+    answer = kronbot.loads(text + f"motion: {{q1: {swing}}}\n".replace("PHASE", "")).simulate()
+    (told,) = answer.warnings
+    assert told == (
+        "the motion of q1 begins at t = 1.5 s with a rate of 1 m/s at once: torques do not give the joint that rate, "
+        "and it stays behind the motion"
+    )
+    assert answer.summary["peak_deviation.q1"] == pytest.approx(1.5, rel=1e-6)
+    controlled = slider(tmp_path, "{pd: {kp: 100, kd: 20}}").with_motion(f"q1: {swing}".replace("PHASE", ""))
+    assert controlled.simulate(3.0).warnings == []
+
+
+def test_tables_of_motions_that_begin_later(tmp_path):
+    """They are held before, so that they need no row there, and end as much later."""
+    rows = [(0, 0), (1, 1), (2, 0), (3, 0)]
+    drive = "{motion: {type: table, file: t.csv, start: 7}}"
+    at_rest = [(0, 0.0), (0.5, 0.0), (1, 0.2), (2, 0.1), (3, 0.0)]
+    assert slider(tmp_path, drive, t=at_rest).check().summary.get("simulate") is None
+    with pytest.raises(UsageError, match="motion of q1, 't.csv', goes to t = 9 s, but the run from 0 to 10"):
+        slider(tmp_path, drive.replace("7", "6"), t=rows).simulate()
+    with pytest.raises(UsageError, match="goes from t = 8 s to 10 s"):
+        slider(tmp_path, drive, t=[(1, 0), (2, 0), (2.5, 0), (3, 0)]).simulate()

@@ -22,7 +22,11 @@ from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, MOTOR, WORL
 from kronbot.description.wording import named, quote
 from kronbot.description.yaml.source import near_file
 
-_CYCLOIDAL = (("rate", "half_period"), ("from", "to", "duration"))
+# Forms of motions that go by one name: the keys that tell them apart.
+_FORMS = {
+    "cycloidal": (("rate", "half_period"), ("from", "to", "duration")),
+    "trapezoid": (("duration",), ("duration", "rate"), ("duration", "acceleration"), ("rate", "acceleration")),
+}
 _RATES = ("", "_dot", "_ddot")
 
 
@@ -49,7 +53,7 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     _tree(links.items, link_names)
     driven = couplings(joint_names, set(map(str, root["parameters"].keys)))
     _references(root, link_names, joint_names, driven)
-    _cycloidal(root)
+    _motions(root)
     _generated_names(links.items, joints, gauges)
     _coordinates(links)
     _tables(root, folder, tables)
@@ -194,16 +198,21 @@ def _references(root: View, links: dict[str, View], joints: dict[str, View], dri
             view.refuse(f"one of torque, motion, pd is wanted here, not {' and '.join(given) or 'none of them'}")
 
 
-def _cycloidal(root: View) -> None:
-    """Two forms go by that name: Mohan and Saha's, which goes on, and from one value to another, then at rest."""
+def _motions(root: View) -> None:
+    """Cycloidal is Mohan and Saha's, which goes on, or from one value to another; trapezoids are told in four ways."""
     drives = root["simulate"]["drive"].entries
     for motion in (*root["motion"].entries, *(drive["motion"] for drive in drives)):
-        if motion["type"].text == "cycloidal":
-            given = {key for form in _CYCLOIDAL for key in form if key in motion}
-            if given not in map(set, _CYCLOIDAL):
-                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _CYCLOIDAL)
+        kind = motion["type"].text
+        if kind in _FORMS:
+            given = {key for form in _FORMS[kind] for key in form if key in motion}
+            if given not in map(set, _FORMS[kind]):
+                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _FORMS[kind])
                 found = ", ".join(key for key in motion.keys if key in given) or "nothing of it"
-                motion["type"].refuse(f"a cycloidal motion takes {forms}; here is {found}")
+                motion["type"].refuse(f"a {kind} motion takes {forms}; here is {found}")
+        points = len(motion["through"].items)
+        if kind == "via-points" and motion["through"].is_list and not 2 <= points <= limits.VIA_POINTS:
+            cure = "; a table takes more" if points > 2 else ""
+            motion["through"].refuse(f"2 to {limits.VIA_POINTS} points are wanted here, not {points}{cure}")
 
 
 def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[View, ...]) -> None:

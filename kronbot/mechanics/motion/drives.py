@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
+from kronbot.mechanics.motion.integration import APART
 from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
 from kronbot.model.build import rigid_arm
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
+# A step is a ramp so many units in the last place long before its row: integrators never look there.
+STEP = APART // 4
+
 
 @dataclass(frozen=True)
 class TorqueTable:
-    """A torque given by rows of time and value in a file, linear between them."""
+    """A torque given by rows of time and value in a file, linear between them or in ``steps``, held from each row."""
 
     file: str
     times: tuple[float, ...]
     values: tuple[float, ...]
+    steps: bool = False
 
     def at(self, t: SX) -> SX:
         """The torque at time t."""
-        return casadi.interpolant("torque", "linear", [self.times], self.values)(t)
+        times, values = self.times, self.values
+        if self.steps:
+            before = [row - STEP * float(np.spacing(row)) for row in times[1:]]
+            times = (times[0], *(each for pair in zip(before, times[1:], strict=True) for each in pair))
+            values = (*(value for value in values[:-1] for _ in range(2)), values[-1])
+        return casadi.interpolant("torque", "linear", [times], values)(t)
 
 
 @dataclass(frozen=True)
@@ -58,24 +70,26 @@ class Drives:
         drive = self.by_joint.get(joint)
         return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
 
-    def beyond_tables(self, duration: float) -> list[str]:
-        """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated."""
-        return [
-            f"the table of {what} goes from t = {times[0]:g} s to {times[-1]:g} s, "
-            f"but the run from 0 to {duration:g} s; nothing is extrapolated"
-            for what, times in self._tabulated.items()
-            if times[0] > 0 or duration > times[-1]
-        ]
+    def beyond_tables(self, duration: float, parameters: Parameters, wanted_for: str) -> list[str]:
+        """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated.
 
-    @property
-    def _tabulated(self) -> dict[str, tuple[float, ...]]:
-        """Times (s) of every table in use, by what it gives."""
-        motions = {name: motion for name, motion in self.commanded.items() if motion.ends}
-        return {
-            f"the {what} of {name}, {quote(each.file)},": each.times
-            for what, given in (("motion", motions), ("torque", self.tables))
-            for name, each in given.items()
-        }
+        Raises FreeParameters where the start of a motion has no value.
+        """
+        tables = [
+            (f"motion of {name}", motion.file, *motion.known(parameters, wanted_for))
+            for name, motion in self.commanded.items()
+            if motion.ends
+        ]
+        tables += [
+            (f"torque of {name}", each.file, each.times[0], each.times[-1]) for name, each in self.tables.items()
+        ]
+        short = []
+        for what, file, first, last in tables:
+            if first > 0 or duration > last:
+                told = f"goes from t = {first:g} s to {last:g} s" if first > -math.inf else f"goes to t = {last:g} s"
+                run = f"but the run from 0 to {duration:g} s; nothing is extrapolated"
+                short.append(f"the table of the {what}, {quote(file)}, {told}, {run}")
+        return short
 
     def corners(self, parameters: Parameters, end: float, wanted_for: str) -> list[float]:
         """Times (s) up to an end at which a motion or a torque, or a derivative of it, jumps; in no order."""
@@ -143,8 +157,9 @@ def _drives(robot: Robot) -> Drives:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
             prescribed[joint.driven] = motion(drive.motion, robot.parameters, told, joint.revolute)
-        elif drive is not None and isinstance(drive.torque, schema.TableFile):
-            tables[joint.name] = TorqueTable(drive.torque.file, *told[drive.torque.file].torque())
+        elif drive is not None and isinstance(drive.torque, schema.TorqueFile):
+            file = drive.torque.file
+            tables[joint.name] = TorqueTable(file, *told[file].torque(), drive.torque.steps)
     found, wanted = Drives(robot, by_joint, prescribed, tables, {}), {}
     for joint in robot.joints:
         drive = by_joint.get(joint.name)

@@ -1,0 +1,101 @@
+"""What a robot file may say of the motions of its joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from kronbot.description import scalars
+from kronbot.description.entries import ZERO, Flag, Quantity, Text
+from kronbot.description.validation import Check, Choice, Field
+
+Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]
+
+
+@dataclass(frozen=True)
+class Cycloidal:
+    """q = k (t - T/pi sin(pi t/T)) for all t, or from + (to - from) (t/T - sin(2 pi t/T)/(2 pi)), held outside."""
+
+    rate: Annotated[Quantity | None, Field(description="mean rate k, rad/s or m/s; with half_period")] = None
+    half_period: Annotated[Quantity | None, Field(description="T of the first form, s; with rate")] = None
+    start: Annotated[Quantity | None, Field(alias="from", description="first value, rad or m; with to, duration")] = (
+        None
+    )
+    end: Annotated[Quantity | None, Field(alias="to", description="last value, rad or m; with from, duration")] = None
+    duration: Annotated[Quantity | None, Field(description="T of the second form, s; with from, to")] = None
+    begin: Begin = ZERO
+    type: Annotated[Literal["cycloidal"], Field(description="kind of motion")] = "cycloidal"
+
+
+@dataclass(frozen=True)
+class SpinUp:
+    """The rate grows as Omega (t/T - sin(2 pi t/T)/(2 pi)) up to T and is Omega afterwards."""
+
+    rate: Annotated[Quantity, Field(description="final rate Omega, rad/s or m/s")]
+    duration: Annotated[Quantity, Field(description="T, s")]
+    begin: Begin = ZERO
+    type: Annotated[Literal["spin-up"], Field(description="kind of motion")] = "spin-up"
+
+
+@dataclass(frozen=True)
+class PolynomialMotion:
+    """From one value to another at rest, cubic or quintic; held afterwards."""
+
+    start: Annotated[Quantity, Field(alias="from", description="first value, rad or m")]
+    end: Annotated[Quantity, Field(alias="to", description="last value, rad or m")]
+    duration: Annotated[Quantity, Field(description="s")]
+    degree: Annotated[int, Check(scalars.degree), Field(description="3 or 5")]
+    begin: Begin = ZERO
+    type: Annotated[Literal["polynomial"], Field(description="kind of motion")] = "polynomial"
+
+
+@dataclass(frozen=True)
+class Trapezoid:
+    """From one value to another, the rate growing evenly, constant, and falling evenly; held afterwards.
+
+    Two of duration, rate and acceleration say how, or the duration alone: then a third of it each.
+    """
+
+    start: Annotated[Quantity, Field(alias="from", description="first value, rad or m")]
+    end: Annotated[Quantity, Field(alias="to", description="last value, rad or m")]
+    duration: Annotated[Quantity | None, Field(description="s; without it as fast as the other two allow")] = None
+    rate: Annotated[Quantity | None, Field(description="largest rate, rad/s or m/s")] = None
+    acceleration: Annotated[Quantity | None, Field(description="of the ramps, rad/s^2 or m/s^2")] = None
+    begin: Begin = ZERO
+    type: Annotated[Literal["trapezoid"], Field(description="kind of motion")] = "trapezoid"
+
+
+@dataclass(frozen=True)
+class ViaPoints:
+    """A cubic spline through points, C2, at rest at the first and the last of them, where it stands outside."""
+
+    through: Annotated[tuple[tuple[Quantity, Quantity], ...], Field(description="[time in s, value in rad or m], ...")]
+    begin: Begin = ZERO
+    type: Annotated[Literal["via-points"], Field(description="kind of motion")] = "via-points"
+
+
+@dataclass(frozen=True)
+class Sinusoid:
+    """q = offset + amplitude sin(frequency t + phase)."""
+
+    amplitude: Annotated[Quantity, Field(description="rad or m")]
+    frequency: Annotated[Quantity, Field(description="rad/s")]
+    phase: Annotated[Quantity, Field(description="rad")] = ZERO
+    offset: Annotated[Quantity, Field(description="rad or m")] = ZERO
+    begin: Begin = ZERO
+    type: Annotated[Literal["sinusoid"], Field(description="kind of motion")] = "sinusoid"
+
+
+@dataclass(frozen=True)
+class TableMotion:
+    """A cubic spline through the rows of a CSV file: time in s, coordinate in rad or m."""
+
+    file: Annotated[Text, Field(description="path relative to the robot file")]
+    periodic: Annotated[Flag, Field(description="the rows are one period; the last is the first again")] = False
+    begin: Begin = ZERO
+    type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
+
+
+Motion = Annotated[
+    Cycloidal | SpinUp | PolynomialMotion | Trapezoid | ViaPoints | Sinusoid | TableMotion, Choice("type")
+]

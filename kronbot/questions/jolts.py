@@ -1,0 +1,47 @@
+"""Motions that begin with a rate at once: no finite torque gives a joint that."""
+
+from __future__ import annotations
+
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.trace import traced
+from kronbot.errors import UsageError
+from kronbot.mechanics.motion.drives import Drives
+from kronbot.model.robot import Robot
+
+PURPOSE = "simulate"
+# The rates of a motion in so many rows tell what is a rate at its beginning, and what is rounding.
+ROWS, SHARE = 17, 1e-9
+
+
+def told_of_jolts(robot: Robot, driven: Drives, duration: float) -> list[str]:
+    """The motions that begin so within a run (s), in words.
+
+    Raises UsageError for a joint that is to follow one exactly. A PD controller has nothing against it.
+    """
+    places = {joint.name: joint.driven for joint in robot.joints}
+    begun = {
+        name: motion
+        for name, motion in driven.commanded.items()
+        if motion.start is not None and (driven.along_motion or places[name] in driven.prescribed)
+    }
+
+    def rates() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")  # among the outputs, since nothing at all has no trace
+        return {"t": t}, {"t": t} | {name: motion.derivatives(t)[1] for name, motion in begun.items()}
+
+    trace, told = traced(robot, "jolts", PURPOSE, rates), []
+    for name, motion in begun.items():
+        start, end = motion.begins(robot.parameters, PURPOSE), motion.span(robot.parameters, PURPOSE)
+        if not 0 < start < duration:
+            continue
+        found = trace.rows(np.linspace(start, end, ROWS))[name][:, 0]
+        if abs(found[0]) > SHARE * np.abs(found).max():
+            unit = robot.units[places[name]]
+            jump = f"the motion of {name} begins at t = {start:g} s with a rate of {found[0]:.3g} {unit}/s at once"
+            if places[name] in driven.prescribed:
+                cure = "let it begin at rest (a sinusoid: phase pi/2 or -pi/2), or at t = 0"
+                raise UsageError(f"{jump}, which no joint can follow exactly: {cure}")
+            told.append(f"{jump}: torques do not give the joint that rate, and it stays behind the motion")
+    return told
