@@ -129,7 +129,15 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
     for link, line in zip(robot.links, shape, strict=False):
         if link.joint is not None:
             mark = "o" if link.joint.revolute else "s"
-            axis.plot(*view.of(line[:, 1:2]), mark, markersize=3, markerfacecolor="white", color=COLOURS[6], zorder=3)
+            axis.plot(
+                *view.of(line[:, 1:2]),
+                mark,
+                markersize=3,
+                markerfacecolor="white",
+                color=COLOURS[6],
+                zorder=3,
+                clip_on=False,
+            )
 
 
 def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = True) -> None:
@@ -147,13 +155,15 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
             stem = np.hstack([view.of(found.frames[:, i : i + 1]), centre])
             axis.plot(*stem, color="black", linewidth=0.6, zorder=2.4)
         label = word if named and word not in known else None
-        axis.plot(*centre, mark, markersize=float(sizes[i]), color=colour, label=label, **EDGE, zorder=2.5)
+        axis.plot(
+            *centre, mark, markersize=float(sizes[i]), color=colour, label=label, **EDGE, zorder=2.5, clip_on=False
+        )
         known.add(word)
 
 
 def finish(axis: Axes, view: View, title: str) -> None:
     """The base, equal scales, labels with units, the title."""
-    axis.plot(0, 0, marker="s", color="black", markersize=5)
+    axis.plot(0, 0, marker="s", color="black", markersize=5, clip_on=False)
     axis.set_aspect("equal", adjustable="datalim")
     # Of both alike: a straight arm has no extent in one direction.
     peak = max(map(abs, (*axis.get_xlim(), *axis.get_ylim())))

@@ -167,12 +167,13 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     panels = []
-    for kind in (_torques(robot, main, joint), _strains(main), _deflections(robot)):
+    kinds = {"torques": _torques(robot, main, joint), "strains": _strains(main), "deflections": _deflections(robot)}
+    for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
         telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
         for column, title, unit in telling[:ALIKE]:
             values = main.series[column]
-            count = f" ({ALIKE} of {len(telling)} are drawn)" if len(telling) > ALIKE else ""
+            count = f"; {ALIKE} of {len(telling)} {many} are drawn" if len(telling) > ALIKE else ""
             panels.append(Panel(f"{title}, order {order}{count}", unit, values))
             for other, result in others if column == kind[0][0] else []:
                 if other == "0" and not column.startswith("torque"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ HEAD, TITLE, ENTRY = 10, 8.5, 7
 SIDE, SAMPLE = 60, 36
 # A share of the width of its axes that a title takes at most: hinted type is not exactly to scale.
 FULL = 0.97
+# Titles of a picture are of one size, unless one of them would make all smaller than this share.
+ALIKE = 0.75
 # Points between neighbouring tick labels, beside and above each other.
 GAPS = (5.0, 1.0)
 # Signs of a name that a panel has room for.
@@ -179,9 +182,20 @@ def entitle(axis: Axes, title: str) -> None:
 
 
 def head(axis: Axes, title: str, rows: int = 0) -> None:
-    """The title of a panel above so many rows of a legend, in smaller type where it is long."""
-    size = min(TITLE, _room(axis) / width(title))
-    axis.set_title(title, pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
+    """The title of a panel above so many rows of a legend; a long one in two lines, or in smaller type."""
+    room = _room(axis)
+    lines = [title] if TITLE * width(title) <= room else _halves(title)
+    size = min(TITLE, room / max(map(width, lines)))
+    axis.set_title("\n".join(lines), pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
+
+
+def _halves(title: str) -> list[str]:
+    """A title in two lines of like width, parted behind a comma or a colon; one line where it has none."""
+    places = [match.end() for match in re.finditer(r"[,:;] ", title)]
+    if not places:
+        return [title]
+    place = min(places, key=lambda place: abs(2 * place - len(title)))
+    return [title[:place].rstrip(), title[place:]]
 
 
 def columns(labels: Sequence[str], room: float) -> int:
@@ -227,6 +241,7 @@ def _settled(figure: Figure) -> Iterator[None]:
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
+    titles: dict[Text, float] = {}
     for axis in figure.axes:
         if not axis.axison:
             continue
@@ -240,7 +255,10 @@ def _settled(figure: Figure) -> Iterator[None]:
         for text in axis.findobj(Text):
             if isinstance(text, Text) and title and text.get_text() == title:
                 share = axis.get_window_extent().width / text.get_window_extent().width
-                text.set_fontsize(min(1.0, FULL * share) * float(text.get_fontsize()))
+                titles[text] = min(1.0, FULL * share) * float(text.get_fontsize())
+    least = min(titles.values(), default=0.0)
+    for text, size in titles.items():
+        text.set_fontsize(least if least >= ALIKE * TITLE else size)
     # Ticks are others now, and their labels may be longer. Saving would do this once more.
     layout.execute(figure)
     figure.set_layout_engine(None)

@@ -103,9 +103,10 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """Those that hold numbers that differ; all that hold numbers where none does."""
+        """Those that hold numbers that differ, counts last; all that hold numbers where none does."""
         computed = [name for name in self.swept.kept if not name.startswith(GIVEN)]
         numbers = [name for name in computed if finite(self.numbers(name)).size]
+        numbers.sort(key=lambda name: name in self.swept.usual and self.result[name].dtype.kind in "iu")
         return [name for name in numbers if np.ptp(finite(self.numbers(name))) > 0] or numbers
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
@@ -156,8 +157,8 @@ class Table:
         """The unit of a column where it is known."""
         inner = _INNER.fullmatch(name)
         key = inner[1] if inner else name
-        if key.startswith(("frequenc", "first_frequency", "largest_growth_rate")):
-            return "rad/s" if key.startswith("f") else "1/s"
+        if key.startswith("frequenc"):
+            return "rad/s"
         try:
             return units_of(self.result.model, [key])[key]
         except KeyError:

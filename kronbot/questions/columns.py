@@ -1,4 +1,4 @@
-"""Names and units of the columns of `simulate` and `statics`."""
+"""Names and units of the columns of `simulate` and `statics`, and units of numbers of summaries."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ _UNITS = {
     "force": "N",
     "moment": "N m",
     "energy": "J",
+    **dict.fromkeys(("largest_energy", "energy_imbalance", "energy_taken_by_solver"), "J"),
+    **dict.fromkeys(("length", "peak_deflection", "position_error"), "m"),
+    **dict.fromkeys(("first_frequency_locked", "first_frequency_free"), "rad/s"),
+    **dict.fromkeys((f"largest_growth_rate{case}" for case in ("", "_locked", "_free")), "1/s"),
+    "total_mass": "kg",
+    "end": "s",
+    "period": "s",
+    "rotation_error": "rad",
     **dict.fromkeys(("curvature", "curvature_y", "twist"), "1/m"),
     **dict.fromkeys(("curvature_relative", "curvature_y_relative", "twist_relative"), "1/m"),
 }
@@ -29,7 +37,7 @@ def units_of(robot: Robot, columns: Iterable[str]) -> dict[str, str]:
     (rates,) = robot.derivative_names(["qd"]).values()
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
-        known |= {f"angle.{joint.name}": robot.units[joint.driven]}
+        known |= dict.fromkeys((f"angle.{joint.name}", f"peak_deviation.{joint.name}"), robot.units[joint.driven])
         known |= {f"torque.{joint.name}": force, f"torque_quadratic.{joint.name}": force}
     return {column: known.get(column) or _unit(column) for column in columns}
 

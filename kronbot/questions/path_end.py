@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbot.description.wording import listing
 from kronbot.errors import Argument
 from kronbot.floats import Array
+from kronbot.mechanics.static.equilibria import Case, Equilibria, whole
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import tips
 from kronbot.model.robot import Robot
 
 # Beams that a load turns by more than this (rad) by linear theory are not of this world.
 ABSURD = 10.0
+# A share of the largest stiffness: less is none.
+LOOSE = 1e-14
 
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
@@ -24,6 +28,15 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
     if turn > ABSURD:
         text += f"; by linear theory beams would turn by {turn:.3g} rad: are EI, lengths and masses in SI units?"
     return text
+
+
+def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
+    """Joints with torques that have no stiffness where the path ended, neither of gravity nor of loads."""
+    cases = equilibria.cases([case])
+    K = np.abs(equilibria.stiffness(lost.q[None], cases.loads, whole(np.ones(1)), cases.free)[1][0])
+    rows = zip(cases.free, K, strict=True)
+    held = LOOSE * K.max(initial=0.0)
+    return listing(equilibria.robot.coordinates[i] for i, row in rows if i in case.torques and row.max() <= held)
 
 
 def other_order(robot: Robot) -> list[str | Argument]:

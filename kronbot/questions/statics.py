@@ -319,6 +319,10 @@ def _named(robot: Robot, case: Case) -> str:
 def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
     """Where the path of equilibria ended, and what to try."""
     robot = equilibria.robot
+    if loose := path_end.loose(equilibria, case, lost):
+        return ComputationError(
+            f"{_named(robot, case)}: nothing holds {loose}: no torque has an angle of its own there"
+        )
     return ComputationError(
         f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; ",
         "try a smaller load",

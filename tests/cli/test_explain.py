@@ -1,10 +1,12 @@
 """``kronbot explain``: a text for everything, true to the options there are."""
 
 import re
+from importlib import import_module
 
 import click
 import pytest
 
+from kronbot import load as kronbot_load
 from kronbot.cli.commands import explain
 from kronbot.cli.commands.sweep import QUESTIONS, command_of
 from kronbot.cli.main import SECTIONS, kronbot, run
@@ -119,3 +121,18 @@ def test_a_word_that_is_in_some_texts_leads_there(capsys):
     assert "no explanation of 'multipliers'" in err and "floquet" in err.partition("it is in: ")[2]
     assert run(["explain", "qwrtz"]) == 2
     assert "it is in" not in capsys.readouterr().err
+
+
+# Whose meaning is in the name, or in what they say.
+PLAIN = {"cases", "steps", "evaluations", "terms", "of", "starts", "motion", "simulate", "frequencies", "warnings"}
+GIVEN = {"qd": (1,), "delta": (1,), "buckling": (True,), "calibration": (1,), "solver": ("linear", "rodas")}
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, "linearize_along"])
+def test_numbers_of_answers_are_explained(question):
+    """Each number and text of a summary is named somewhere."""
+    everything = "\n".join(map(text, TEXTS))
+    known = import_module(f"kronbot.questions.{question}").outline(kronbot_load("piedboeuf").model, GIVEN)
+    for name in (*known.numbers, *known.texts):
+        stem = re.sub(r"(_locked|_free|_doubt|_error)?(\.[^_]*)?$", "", name)
+        assert name in PLAIN or re.search(rf"\b{re.escape(stem)}", everything), name

@@ -186,7 +186,7 @@ def test_modal_data_have_the_names_of_khang():
     assert legend["X1"] == "1"
     assert legend["m11"] == "l/4"
     assert re.fullmatch(r"0\.28441287185495\d*\*l\*\*2", legend["D1"])
-    assert "X_{1}^{2} mE" in latex_matrix(result.latex())
+    assert r"X_{1}^{2} \mathit{mE}" in latex_matrix(result.latex())  # X_{1}^{2} m E would be three letters
     assert "v_{1,\\mathrm{arm}}" in latex_matrix(result.latex())
 
 
@@ -517,6 +517,7 @@ def test_short_names():
     assert naming.short_call("s", ["q2", "q3"], ["q1", "q2", "q3"]) == ("s23", "s_{23}")
     assert naming.short_call("c", ["q2", "q3"], ["q2", "q3", "q10"]) == ("c2_3", "c_{2,3}")
     assert naming.short_call("c", ["waist"], ["waist"])[0] == "c_waist"
+    assert naming.short_call("c", ["j1", "j2"], ["j1", "j2"]) == ("c_j1_j2", "c_{j_{1} + j_{2}}")
     assert naming.short_call("c", ["a-b"], ["a-b"]) == ("c_a_b", r"c_{\mathrm{a\text{-}b}}")
 
 

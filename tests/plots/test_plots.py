@@ -211,7 +211,7 @@ def panels(figure):
     found = {}
     for axis in figure.axes:
         if axis.axison:
-            found.setdefault(axis.get_title(loc="left"), axis)
+            found.setdefault(axis.get_title(loc="left").replace("\n", " "), axis)
     return found
 
 
@@ -581,7 +581,7 @@ def test_statics_of_a_branched_robot_draws_all_tips(picture):
     (result,) = (each.result for each in sweep(robot, {"q0": [0.0, 0.5]}, [[0, 0, 0]], "2").values())
     titles = list(panels(picture(statics.draw, alone(result))))
     assert [title for title in titles if title.startswith("deflection")] == [
-        f"deflection of the tip of b{i}, y, order 2 (3 of 4 are drawn)" for i in (3, 2, 1)
+        f"deflection of the tip of b{i}, y, order 2; 3 of 4 deflections are drawn" for i in (3, 2, 1)
     ]
     assert [title for title in titles if title.startswith("curvature")] == [
         f"curvature at g{i}, order 2" for i in range(2)
@@ -648,6 +648,16 @@ def test_shapes_that_lines_do_not_show(picture):
     figure = picture(modes.draw, vibration.vibration(rigid, np.zeros(3), np.zeros(3), None))
     assert list(panels(figure)) == ["no mode swings"]
     assert figure.get_suptitle().endswith("joints locked (none) and free (none)")
+
+
+def test_titles_of_a_picture_are_of_one_size(picture):
+    """Long ones take a second line."""
+    robot = shipped("spatial", "1")
+    figure = picture(modes.draw, vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None))
+    figure.settle()
+    titles = [axis.title if axis.get_title() else axis._left_title for axis in figure.axes if axis.axison]
+    assert any("\n" in title.get_text() for title in titles)
+    assert len({round(float(title.get_fontsize()), 6) for title in titles}) == 1
 
 
 def test_what_is_left_out_is_said_and_convergence_is_drawn(picture):
@@ -789,7 +799,7 @@ def test_statics_draws_what_is_not_zero_in_space(picture):
     puma = shipped("puma560")
     (result,) = (each.result for each in sweep(puma, {"q2": [0.1, 0.6]}, [[1, 2, 3]], "2").values())
     torques = [title for title in panels(picture(statics.draw, alone(result))) if "of q" in title]
-    assert len(torques) == 3 and torques[0].startswith("torque of q2, order 2 (3 of ")
+    assert len(torques) == 3 and torques[0].startswith("torque of q2, order 2; 3 of ")
 
 
 # Links of mm and of half a kilometre; the widest of letters.

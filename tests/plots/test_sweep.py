@@ -114,3 +114,14 @@ def test_loads_and_angles_of_a_case_are_sides():
 def test_equal_sweeps_have_equal_pictures(beam):
     one, two = (pictured(beam, "modes", {"EIy": "5:30:4"}).content(".png") for _ in range(2))
     assert one == two
+
+
+def test_units_of_numbers_and_counts_that_nobody_asked_for(beam):
+    """What people look at comes first, in its unit."""
+    picture = pictured(beam, "simulate", {"EIy": "5:60:3"}, duration=0.5, qd={"arm.w1": 1})
+    labels = {axis.get_title(loc="left"): axis.get_ylabel() for axis in picture.values()}
+    assert labels["energy_imbalance"].endswith("J]") and labels["peak_deflection.arm"] in ("[m]", "[mm]")
+    assert list(labels)[-2:] == ["steps", "evaluations"]
+    picture = pictured(beam, "check", {"EIy": "5:60:3"}, keep="first_frequency_locked,total_mass")
+    labels = {axis.get_title(loc="left"): axis.get_ylabel() for axis in picture.values()}
+    assert labels["first_frequency_locked"] == "[rad/s]"

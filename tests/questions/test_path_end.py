@@ -65,3 +65,14 @@ def test_a_beam_that_sags_by_its_length_is_warned_of(stiffness, payload, odd):
     found = [str(each) for each in load(Source("soft.yaml", text(stiffness, payload), None)).warnings]
     assert len(found) == odd
     assert all("its own weight, across it, would bend this beam by 1." in each for each in found)
+
+
+def test_a_joint_that_nothing_holds_is_named(tmp_path, capsys):
+    """Where a torque is given and no angle is its own: without gravity."""
+    file = tmp_path / "free.yaml"
+    file.write_text(text("10").replace("-9.81", "0"))
+    for torque in (0, 1):
+        assert command_line(["statics", str(file), "--tau", f"q1={torque}"]) == 1
+        assert "Error: q1 = 0: nothing holds q1: no torque has an angle" in capsys.readouterr().err
+    file.write_text(text("10"))
+    assert command_line(["statics", str(file), "--tau", "q1=0", "--q", "q1=-1.5"]) == 0

@@ -60,6 +60,11 @@ def latex_name(name: str) -> str | None:
     return latex_parts(name)
 
 
+def joined(latex: str) -> str:
+    """Letters that stand for one thing, as one word: mp would be read as m times p."""
+    return re.sub(r"^[A-Za-z]{2,}", lambda letters: rf"\mathit{{{letters[0]}}}", latex)
+
+
 def latex_word(name: str) -> str:
     """A whole name as one upright word; no two names are written alike."""
     return rf"\mathrm{{{_escaped(name)}}}"
@@ -116,7 +121,7 @@ def short_call(letter: str, coordinates: Sequence[str], inputs: Iterable[str]) -
     """
     numbers = [match[1] for name in coordinates if (match := _JOINT.fullmatch(name))]
     if len(numbers) < len(coordinates):
-        index = " + ".join(latex_name(name) or latex_word(name) for name in coordinates)
+        index = " + ".join(latex_name(name) or latex_parts(name) for name in coordinates)
         return "_".join([letter, *coordinates]).replace("-", "_"), f"{letter}_{{{index}}}"
     long = any(len(name) > 2 for name in inputs if _JOINT.fullmatch(name))
     return letter + ("_" if long else "").join(numbers), f"{letter}_{{{(',' if long else '').join(numbers)}}}"

@@ -44,7 +44,7 @@ def latex(symbols: Iterable[Symbol], spelling: Mapping[str, str], given: Mapping
         if symbol in given:
             continue
         name = spelling.get(symbol.name, symbol.name)
-        text = naming.latex_name(name) or plain.doprint(symbol)
+        text = naming.latex_name(name) or naming.joined(plain.doprint(symbol))
         written[symbol] = naming.latex_word(name) if text in taken else text
         taken.add(written[symbol])
     return Latex({"symbol_names": written})
