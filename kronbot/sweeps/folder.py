@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, compress
 from stat import S_ISDIR
@@ -15,6 +17,7 @@ from kronbot.errors import UsageError
 from kronbot.sweeps import archive
 from kronbot.sweeps.output import Chunks, Obstacle, as_csv, rows
 from kronbot.sweeps.work import Task
+from kronbot.system.interruption import interruptions
 from kronbot.system.platform import host
 from kronbot.system.saving import Target
 
@@ -44,10 +47,9 @@ class Folder:
             return None
         if not S_ISDIR(found.st_mode) or target.name in (".", ".."):
             return Obstacle("no folder can be put there", False)
-        names = target.folder.names(target.name)
-        if not all(map(_OWN.fullmatch, names)):
+        if not _own(target.folder, target.name):
             return Obstacle("the folder holds other files than those of a sweep: take another name", False)
-        return Obstacle("the folder is there already") if names else None
+        return Obstacle("the folder is there already") if target.folder.names(target.name) else None
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
         """The folder appears by being renamed, after the one that it replaces has been."""
@@ -56,26 +58,41 @@ class Folder:
         draft = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
         old = f"{draft}-old"
         folder.remove_tree(draft)
-        folder.make(draft, 0o777)
-        try:
-            self._fill(folder, draft, task, chunks)
-            host.settle()
-            replaced = target.overwrite and target.found() is not None
-            if replaced:
-                folder.rename(target.name, old)
+        if target.found() is not None:  # else what was killed between two renamings has left the only one there is
+            folder.remove_tree(old)
+        with interruptions() as met:
             try:
-                folder.rename(draft, target.name)
-            except OSError:
-                if replaced:
-                    folder.rename(old, target.name)
-                raise
-        finally:
-            folder.remove_tree(draft)
+                folder.make(draft, 0o777)
+                with closing(folder.inner(draft)) as inside:
+                    mine = inside.status()
+                    self._fill(inside, task, chunks)
+                    host.settle()
+                self._appear(target, draft, old)
+                target.demand_own(mine, target.name)
+            finally:
+                if met:
+                    met.take_time()  # for removing many files
+                folder.remove_tree(draft)
         folder.remove_tree(old)
 
-    def _fill(self, folder: host.Folder, draft: str, task: Task, chunks: Chunks) -> None:
+    def _appear(self, target: Target, draft: str, old: str) -> None:
+        """Take the name, from a folder that was looked at before all was computed: others may have used it since."""
+        folder = target.folder
+        replaced = target.overwrite and target.found() is not None
+        if replaced:
+            folder.rename(target.name, old)
+        try:
+            if replaced and not _own(folder, old):
+                raise OSError(errno.ENOTEMPTY, "other files have come into the folder meanwhile")
+            folder.rename(draft, target.name)
+        except BaseException:
+            if replaced:
+                folder.rename(old, target.name)
+            raise
+
+    def _fill(self, folder: host.Folder, task: Task, chunks: Chunks) -> None:
         def written(name: str) -> int:
-            return folder.open(f"{draft}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            return folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
         def write(name: str, content: bytes) -> None:
             with open(written(name), "wb") as file:
@@ -107,5 +124,10 @@ class Folder:
         try:
             with open(target.folder.open(f"{target.name}/{KEY}", os.O_RDONLY), "rb") as file:
                 return bool(json.load(file) == task.key)
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return False
+
+
+def _own(folder: host.Folder, name: str) -> bool:
+    """Whether there is nothing in a folder but what sweeps put there. Raises OSError where it is none."""
+    return all(map(_OWN.fullmatch, folder.names(name)))

@@ -88,7 +88,7 @@ class Journal:
         if not head.startswith(_MARK) and not _MARK.startswith(head):
             raise UsageError(f"{place} is not one of kronbot: remove it, or give another output")
         if head.endswith(b"\n"):
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 known: dict[str, object] = json.loads(head)
                 return known
         return None

@@ -63,7 +63,7 @@ class Place:
                 with _going_on():
                     for done in compute(journal.spans):
                         journal.add(done)
-                self.form.save(target, task, journal.chunks)
+                    self.form.save(target, task, journal.chunks)
                 whole = True
                 yield from journal.chunks()
             finally:

@@ -54,6 +54,10 @@ class Folder:
         """A folder in it."""
         os.mkdir(self._at(name), mode)
 
+    def inner(self, name: str) -> Folder:
+        """A folder in it."""
+        return Folder(self._at(name))
+
     def touch(self, name: str) -> None:
         """Mark a file as used now."""
         os.utime(self._at(name))

@@ -71,6 +71,14 @@ class Folder:
         """A folder in it, for the user alone."""
         os.mkdir(name, mode, dir_fd=self._here)
 
+    def inner(self, name: str) -> Folder:
+        """A folder in it, of the user's, held open, too. Raises OSError for a link and for one of somebody else."""
+        inside = Folder(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self._here))
+        if own(inside.status()):
+            return inside
+        inside.close()
+        raise PermissionError(errno.EACCES, "a folder of another user")
+
     def touch(self, name: str) -> None:
         """Mark a file as used now."""
         os.utime(name, dir_fd=self._here)

@@ -149,22 +149,23 @@ class Target:
             self.folder.rename(draft.name, name)
         else:
             self._link(draft.name, name)
-        self._demand_own(status, name)
+        self.demand_own(status, name)
+
+    def demand_own(self, mine: os.stat_result, name: str) -> None:
+        """What is mine stands under the name now: others who can write to the folder may have exchanged it.
+
+        In a folder of the user's alone there is nothing to see, and not every file system keeps numbers of files.
+        Raises OSError.
+        """
+        found = self.folder.found(name)
+        if host.exposed(self.folder.status()) and (found is None or not os.path.samestat(found, mine)):
+            raise OSError(errno.EPERM, "somebody who can write to the folder has put another file in its place")
 
     def give_back(self, status: os.stat_result, name: str) -> None:
         """Remove what has taken a name."""
         with suppress(OSError):
             if os.path.samestat(self.folder.found(name) or status, status):
                 self.folder.remove(name)
-
-    def _demand_own(self, mine: os.stat_result, name: str) -> None:
-        """The draft stands under the name now: others who can write to the folder may have exchanged it.
-
-        In a folder of the user's alone there is nothing to see, and not every file system keeps numbers of files.
-        """
-        found = self.folder.found(name)
-        if host.exposed(self.folder.status()) and (found is None or not os.path.samestat(found, mine)):
-            raise OSError(errno.EPERM, "somebody who can write to the folder has put another file in its place")
 
     def drop(self, draft: Draft) -> str:
         """Remove a draft, which leaves nothing to be told."""

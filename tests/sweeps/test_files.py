@@ -3,6 +3,8 @@
 import csv
 import hashlib
 import json
+import os
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +12,11 @@ import pytest
 from sweeps.cheap import Cheap, swept
 
 import kronbot
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.sweeps import folder, journal
 from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.place import Place
-from kronbot.system import plain, saving
+from kronbot.system import interruption, plain, saving
 
 pytestmark = pytest.mark.usefixtures("swept_here")
 
@@ -153,6 +155,73 @@ def test_a_folder_appears_whole_and_goes_on(tmp_path, monkeypatch):
     assert len(log.read_text().splitlines()) == 30
     assert files(path) == files(tmp_path / "wanted")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "runs", "wanted"]
+
+
+def left(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def meanwhile(monkeypatch, happens):
+    """Something happens while the first file of a folder is written."""
+    write, before = Folder._content, iter([happens])
+
+    def written(self, cells):
+        next(before, lambda: None)()
+        return write(self, cells)
+
+    monkeypatch.setattr(Folder, "_content", written)
+
+
+def test_what_comes_into_a_folder_meanwhile_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "runs"
+    assert in_folder(path).failed == 0
+    meanwhile(monkeypatch, (path / "notes.txt").touch)
+    with pytest.raises(KronbotError, match="other files have come into the folder meanwhile"):
+        list(in_folder(path, "0:2:40", overwrite=True))
+    assert left(tmp_path) == ["runs", "runs.part"]
+    assert len(left(path)) == 33 and (path / "notes.txt").exists()
+    (path / "notes.txt").unlink()
+    assert in_folder(path, "0:2:40", overwrite=True, resume=True).failed == 0
+    assert left(tmp_path) == ["runs"] and len(left(path)) == 42
+
+
+def test_what_kill_has_left_of_a_folder_that_was_replaced_is_in_nobodys_way(tmp_path):
+    path, old = tmp_path / "runs", tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}-old"
+    assert in_folder(path).failed == 0
+    old.mkdir()
+    (old / "17.npz").touch()
+    assert in_folder(path, "0:2:40", overwrite=True).failed == 0
+    assert left(tmp_path) == ["runs"]
+
+
+def test_a_folder_that_is_interrupted_says_how_to_go_on(tmp_path, monkeypatch):
+    """Removing its files may take longer than an interrupted process has."""
+    asked = []
+    monkeypatch.setattr(interruption.Interruptions, "take_time", lambda met: asked.append(left(tmp_path)))
+    meanwhile(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(Interrupted, match="resume goes on with what is computed"):
+        list(in_folder(tmp_path / "runs"))
+    assert left(tmp_path) == ["runs.part"]
+    assert [len(names) for names in asked] == [2]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of POSIX")
+def test_nothing_is_written_where_somebody_elses_link_leads(tmp_path, monkeypatch):
+    """In a folder for everybody the growing one may be exchanged for a link to a place of the user's."""
+    shared, private = tmp_path / "shared", tmp_path / "private"
+    shared.mkdir()
+    private.mkdir()
+    shared.chmod(0o777)
+    draft = shared / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}"
+
+    def exchange():
+        draft.rename(shared / "elsewhere")
+        draft.symlink_to(private)
+
+    meanwhile(monkeypatch, exchange)
+    with pytest.raises(KronbotError, match="somebody who can write to the folder"):
+        list(in_folder(shared / "runs"))
+    assert left(private) == []
 
 
 def test_folders_by_plain_means(tmp_path, monkeypatch):
