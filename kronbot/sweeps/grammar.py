@@ -108,8 +108,10 @@ def table(text: str, name: str) -> Table:
 
 
 def value(text: str) -> Value:
-    """A number where a text is one, else the text."""
+    """A number where a text is one, else the text. Raises UsageError for what cannot be written (bytes of a shell)."""
     stripped = text.strip()
+    if not stripped.isprintable():
+        raise UsageError(f"{quote(stripped)} is no text of printable characters")
     if re.fullmatch(r"[-+]?\d{1,15}", stripped):
         return int(stripped)
     try:

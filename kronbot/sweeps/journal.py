@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kronbot.errors import Argument, KronbotError, UsageError, said
 from kronbot.sweeps.work import Done
@@ -20,7 +21,7 @@ SUFFIX = ".part"
 # How a journal begins.
 _MARK = b'{"kronbot sweep": 1, '
 # The line before the rows of a chunk: its cases, how many failed, length and sum of the rows.
-_HEAD = re.compile(rb'\{"cases":\[(\d+),(\d+)\],"failed":(\d+),"bytes":(\d+),"sum":(\d+)\}\n')
+_HEAD = re.compile(rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N),"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}"))
 
 Key = Mapping[str, object]
 
@@ -36,8 +37,8 @@ class Journal:
     end: int = 0
 
     @classmethod
-    def beside(cls, target: Target, key: Key, resume: bool, overwrite: bool) -> Journal:
-        """The journal of an output: begun, or with ``resume`` gone on with.
+    def beside(cls, target: Target, key: Key, count: int, resume: bool, overwrite: bool) -> Journal:
+        """The journal of an output with so many cases: begun, or with ``resume`` gone on with.
 
         Raises UsageError where there is one that is not to be resumed, or one of another sweep (saying which part
         differs), and KronbotError for what is no regular file of the user's alone.
@@ -58,7 +59,7 @@ class Journal:
                 raise UsageError(begun, *cures)
             if known is not None and resume:
                 made._demand_same(known, key, place)
-                made._read()
+                made._read(count)
             else:
                 os.ftruncate(descriptor, 0)
                 made.end = 0
@@ -99,17 +100,23 @@ class Journal:
             told = f"{place} is that of another sweep, with other {' and '.join(different)}: "
             raise UsageError(told, Argument("overwrite"), " without ", Argument("resume"), " begins afresh")
 
-    def _read(self) -> None:
-        """Find the chunks that are whole; what comes after the first one that is not is dropped."""
+    def _read(self, count: int) -> None:
+        """Find the chunks that are whole; what comes after the first one that is not, or is none of these, is dropped.
+
+        Raises UsageError where chunks share cases.
+        """
         with open(os.dup(self.descriptor), "rb") as file:
+            size = file.seek(0, os.SEEK_END)
             file.seek(self.end)
             while found := _HEAD.fullmatch(file.readline()):
                 start, stop, failed, length, checksum = map(int, found.groups())
-                rows = file.read(length)
-                if len(rows) < length or zlib.crc32(rows) != checksum:
+                rows = file.read(length) if length < size and start < stop <= count else b""
+                if len(rows) < max(1, length) or zlib.crc32(rows) != checksum:
                     break
                 self.places[start] = stop, failed, file.tell() - length, length
                 self.end = file.tell()
+        if any(one[1] > other[0] for one, other in pairwise(self.spans)):
+            raise UsageError(f"the journal {self.name} is not as a sweep has written it: remove it")
         os.ftruncate(self.descriptor, self.end)
 
     def add(self, done: Done) -> None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, NamedTuple, Protocol
 
-from kronbot.errors import UsageError
+from kronbot.errors import KronbotError, UsageError
 from kronbot.sweeps.work import Done, Task, line
 from kronbot.system.saving import Target, publish
 
@@ -145,6 +145,11 @@ def _cell(value: object) -> object:
 
 
 def rows(done: Done) -> list[list[object]]:
-    """The rows of a chunk as values; what is kept unseen comes last."""
-    found: list[list[object]] = json.loads(b"[" + done.text[:-1].replace(b"\n", b",") + b"]")
-    return found
+    """The rows of a chunk as values; what is kept unseen comes last. Raises KronbotError where these are none."""
+    try:
+        found: list[list[object]] = json.loads(b"[" + done.text[:-1].replace(b"\n", b",") + b"]")
+        if all(isinstance(row, list) for row in found):
+            return found
+    except (ValueError, RecursionError):
+        pass
+    raise KronbotError(f"the rows of cases {done.start + 1} to {done.stop} are not as a sweep has written them")

@@ -57,7 +57,7 @@ class Place:
         """
         with self._found() as target:
             self._demand_free(target)
-            journal = Journal.beside(target, task.key, self.resume, self.overwrite)
+            journal = Journal.beside(target, task.key, task.cases.count, self.resume, self.overwrite)
             whole = False
             try:
                 with _going_on():

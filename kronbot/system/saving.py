@@ -219,9 +219,13 @@ def publish(files: Sequence[tuple[Target, Draft]], numbers: Iterable[int] = NUMB
 
 
 def _judge(found: os.stat_result, place: str, above: os.stat_result | None) -> None:
-    """A link of another user in a folder where everybody may lay one (/tmp) leads nowhere, as Linux has it."""
-    if above is not None and not host.own(found, host.ROOT) and above.st_mode & (stat.S_ISVTX | stat.S_IWOTH):
-        raise PermissionError(errno.EACCES, "a link that another user has laid in a folder for everybody")
+    """A link of another user in a folder where others may lay one, also in a group's, leads nowhere.
+
+    Linux has it so in sticky folders (/tmp) that everybody may write to.
+    """
+    open_to_others = stat.S_ISVTX | host.WRITABLE_BY_OTHERS
+    if above is not None and not host.own(found, host.ROOT) and above.st_mode & open_to_others:
+        raise PermissionError(errno.EACCES, "a link that another user has laid in a folder that others can write to")
 
 
 def _lines(text: bytes) -> Iterator[bytes]:

@@ -371,7 +371,7 @@ def by(user, action):
     if child == 0:
         said = "died"
         try:
-            os.setgroups([])
+            os.setgroups([GROUP])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
             action()
@@ -387,19 +387,22 @@ def by(user, action):
         return file.read()
 
 
-MALLORY, ALICE = 54321, 12345
+MALLORY, ALICE, GROUP = 54321, 12345, 55555
 
 
+@pytest.mark.parametrize("mode", [0o1777, 0o777, 0o775])
 @pytest.mark.parametrize("user", [0, ALICE])
-def test_links_that_others_lay(shared, saved, user):
+def test_links_that_others_lay(shared, saved, user, mode):
     """Would lead to a file of the user's own; in /tmp Linux follows them only where it is told to."""
+    os.chmod(shared, mode)
+    os.chown(shared, 0, GROUP)
     (shared / "precious").mkdir()
     os.chown(shared / "precious", user, user)
     by(MALLORY, lambda: (shared / "run.csv").symlink_to("precious/file.csv"))
     by(MALLORY, lambda: (shared / "runs").symlink_to("precious"))
     for name in ("run.csv", "runs/file.csv"):
         said = by(user, lambda name=name: saved(shared / name, b"new", overwrite=True))
-        assert said == f"-o {shared / name}: a link that another user has laid in a folder for everybody"
+        assert said == f"-o {shared / name}: a link that another user has laid in a folder that others can write to"
     assert names(shared / "precious") == []
     # One's own are followed, and root's.
     by(user, lambda: (shared / "mine").symlink_to("precious"))

@@ -106,6 +106,7 @@ def test_a_billion_cases_cost_nothing():
         ({"a": [1]}, (4, 0, False), "nothing is drawn"),
         ({"a": "normal(0, 1)"}, (100, 0, True), "power of 2"),
         ({"a": "normal(0, 1)", "b": [1]}, (64, 0, True), "draws alone"),
+        ({"a": ["x", "\udcff"]}, NONE, "no text of printable characters"),
     ],
 )
 def test_what_is_no_case_is_told(over, draws, told):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -21,7 +22,7 @@ def file(tmp_path):
 
 
 def opened(file, key=KEY, resume=False, overwrite=False):
-    return Journal.beside(Target.at(str(file), False), key, resume, overwrite)
+    return Journal.beside(Target.at(str(file), False), key, 9, resume, overwrite)
 
 
 @pytest.fixture
@@ -57,6 +58,51 @@ def test_what_is_not_whole_is_dropped(file, part, cut):
     journal = opened(file, resume=True)
     assert journal.spans == [(0, 3), (4, 6)]
     journal.close()
+
+
+def chunk(rows, *cases, length=None):
+    """As the journal would write it, whatever the rows are."""
+    head = {"cases": cases, "failed": 0, "bytes": len(rows) if length is None else length, "sum": zlib.crc32(rows)}
+    return json.dumps(head, separators=(",", ":")).encode() + b"\n" + rows
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        chunk(b"[7,1.0,1.0,3,null]\n", 6, 60),
+        chunk(b"[7,1.0,1.0,3,null]\n", 6, 10**30),
+        chunk(b"[7,1.0,1.0,3,null]\n", 8, 7),
+        chunk(b"", 6, 7),
+        chunk(b"[7,1.0,1.0,3,null]\n", 6, 7, length=10**17),
+    ],
+    ids=["beyond the last case", "long numbers", "backwards", "nothing", "no memory has room for it"],
+)
+def test_chunks_that_no_sweep_has_written_are_dropped(file, part, made):
+    part.write_bytes(part.read_bytes() + made)
+    journal = opened(file, resume=True)
+    assert journal.spans == [(0, 3), (4, 6)]
+    journal.close()
+
+
+def test_chunks_that_share_cases_are_refused(file, part):
+    """Rows would stand twice, or not at all."""
+    before = part.read_bytes() + chunk(b"[6,1.0,1.0,3,null]\n", 5, 7)
+    part.write_bytes(before)
+    with pytest.raises(UsageError, match="not as a sweep has written it: remove it"):
+        opened(file, resume=True)
+    assert part.read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", "/"])
+@pytest.mark.parametrize("rows", [b'"' + b"[" * 100_000 + b"\n", b'{"":1}\n', b'["\xff"]\n'])
+def test_rows_that_are_none_are_told(tmp_path, suffix, rows, swept_here):
+    """Where somebody has made a sum for them."""
+    path = f"{tmp_path}/out{suffix}"
+    sweep = swept(Cheap(), {"EI": "0:1:9"}, place=Place.named(path, resume=True))
+    part = tmp_path / (f"out{suffix}.part" if suffix != "/" else "out.part")
+    part.write_bytes(b'{"kronbot sweep": 1, ' + json.dumps(sweep.task.key).encode()[1:] + b"\n" + chunk(rows, 2, 3))
+    with pytest.raises(KronbotError, match="cases 3 to 3 are not as a sweep has written them"):
+        list(sweep.chunks())
 
 
 def test_a_changed_number_does_not_count(file, part):

@@ -96,7 +96,7 @@ def logged(tmp_path):
 def journalled(tmp_path):
     """Values of the cases that a journal holds."""
     sweep = swept(Cheap(), {"EI": "-1:9:3001"}, place=Place.named(str(tmp_path / "out.csv"), resume=True))
-    journal = Journal.beside(Target.at(str(tmp_path / "out.csv"), False), sweep.task.key, True, False)
+    journal = Journal.beside(Target.at(str(tmp_path / "out.csv"), False), sweep.task.key, 3001, True, False)
     journal.close()
     return {row[0] for start, stop in journal.spans for row in sweep.task.cases.rows(start, stop)}
 
