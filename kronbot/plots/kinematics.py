@@ -60,8 +60,6 @@ def draw(result: Result) -> Picture:
             axis.plot(*plane.of(wanted[:, None]), "x", color="black", zorder=5, label="wanted" if first else None)
         what = f"axes of the frame, {1 + len(others)} solutions" if others else "axes of the frames"
         arms.finish(axis, plane, what if first else f"the same, seen along {plane.along}")
-        if first:
-            axis.legend()
     return picture
 
 

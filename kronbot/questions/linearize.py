@@ -308,7 +308,8 @@ def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     held = [joint.name for joint in robot.joints if joint.driven in locked]
     free = [joint.name for joint in robot.joints if joint.driven not in locked]
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
-    return f"order {robot.order}, {len(robot.flexible)} modes, joints {' and '.join(joints) or 'none'}"
+    count = len(robot.flexible)
+    return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}"
 
 
 def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:

@@ -60,7 +60,7 @@ def test_linearize_writes_matlab_files(tmp_path, capsys):
     assert arrays["poles"].dtype.kind == "c"
     shapes = answer["arrays"]["shapes"]
     assert np.shape(shapes["real"]) == np.shape(shapes["imag"]) == (2, len(answer["arrays"]["poles"]["rows"]))
-    assert "order 2, 1 modes" in answer["summary"]["verdict"]
+    assert "order 2, 1 mode" in answer["summary"]["verdict"]
     assert "equilibrium" in answer["summary"]["verdict"]
 
 

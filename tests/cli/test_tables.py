@@ -7,10 +7,13 @@ from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray
 from kronbot.questions.result import Result
 
+# The error of a number, and a distance, which is no bound: 2.1 m are not 3 m.
+SUMMARY = {"buckling_factor": 2.5, "buckling_factor_error": 1.01e-13, "position_error": 2.1018}
+
 
 def shown(capsys, **arrays):
     """The lines of a table as lists of words, the heading left out."""
-    table(Result("linearize", "arm", "2", arrays=arrays, at={}, series={}, summary={"position_error": 1.01e-13}))
+    table(Result("linearize", "arm", "2", arrays=arrays, at={}, series={}, summary=SUMMARY))
     return [line.split() for line in capsys.readouterr().out.splitlines()[2:] if line]
 
 
@@ -23,7 +26,9 @@ def test_errors_are_rounded_up_to_one_digit_and_0_only_where_exact(capsys):
         ["1", "1e-06", "1e-30", "1e+17", "1"],
         ["2", "0", "2e-22", "2", "2"],
         ["3", "3e-20", "3e-13", "1", "1"],
-        ["position_error", "2e-13"],
+        ["buckling_factor", "2.5"],
+        ["buckling_factor_error", "2e-13"],
+        ["position_error", "2.1018"],
     ]
     errors = NamedArray(np.array([9.1e-13, 1e-300]), ["1", "2"], "1")
     assert shown(capsys, multiplier_errors=errors)[1:3] == [["1", "1e-12"], ["2", "1e-300"]]

@@ -189,9 +189,9 @@ def test_a_column_on_a_shaken_base_bends_in_mathieus_tongue():
             found = along(column(1, amplitude, frequency))
             # sign and phase of the drive do not move multipliers
             assert apart(multipliers(found), mathieu(a, q)) < 1e-8
-            assert found.summary["verdict"].startswith(f"{word} (order 2, 1 modes, joints locked z;")
+            assert found.summary["verdict"].startswith(f"{word} (order 2, 1 mode, joints locked z;")
             first = along(column(1, amplitude, frequency), order=1).summary
-            assert first["verdict"].startswith("stable, undamped (order 1, 1 modes, joints locked z;")
+            assert first["verdict"].startswith("stable, undamped (order 1, 1 mode, joints locked z;")
 
 
 def by_the_oracle(text, order):

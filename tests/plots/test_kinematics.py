@@ -64,3 +64,10 @@ def test_an_inverse_shows_other_solutions_and_what_was_wanted():
     with pytest.raises(ComputationError) as refused:
         robot.kinematics(inverse=[20, 0, 0])
     assert refused.value.partial.plot().axes[0].get_legend_handles_labels()[1][-1] == "wanted"
+
+
+def test_the_legend_stands_below_the_title():
+    """Where its room is, and not on the arm."""
+    axis = kronbot.load("puma560").kinematics(POSTURE).plot().axes[0]
+    axis.figure.draw_without_rendering()
+    assert axis.get_legend().get_window_extent().y0 >= axis.get_window_extent().y1

@@ -149,7 +149,7 @@ def test_only_order_1_predicts_an_instability_of_the_spinning_arm():
             found = linearized(khang(order, g=0), {"qd": {"qa": share * critical}}, lock=["qa"])
             unstable = order == 1 and share > 1
             assert found.summary["verdict"].startswith("unstable" if unstable else "stable, undamped")
-            assert f"order {order}, 1 modes, joints locked qa" in found.summary["verdict"]
+            assert f"order {order}, 1 mode, joints locked qa" in found.summary["verdict"]
 
 
 # ------------------------------------------------------------------------------- derivative of the nonlinear model

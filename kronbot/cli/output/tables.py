@@ -64,13 +64,15 @@ def table(result: Result) -> None:
 def summary(result: Result) -> str:
     """The summary as lines of names and values."""
     left = max(map(len, result.summary))
-    return "\n".join(f"{name:{left}}{GAP}{_said(name, value)}" for name, value in result.summary.items())
+    bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
+    said = ((name, _bound(value) if name in bounds else _said(name, value)) for name, value in result.summary.items())
+    return "\n".join(f"{name:{left}}{GAP}{text}" for name, text in said)
 
 
 def _said(name: str, value: Scalar) -> str:
     """A value of the summary; frequencies with their units."""
     if not name.startswith(FIRST) or not isinstance(value, float):
-        return _bound(value) if name.endswith("_error") and isinstance(value, float) else _number(value)
+        return _number(value)
     return f"{_number(value)} rad/s, {_number(value * HERTZ)} Hz"
 
 
