@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -36,15 +37,24 @@ def named(path):
 NAMES = {named(path) for path in MODULES}
 
 
+@cache
+def nodes(path):
+    """All of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
 def imports(path):
     """Dotted names of modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    found = []
+    for node in nodes(path):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             inner = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name if name in NAMES else node.module for name in inner)
+            found += [name if name in NAMES else node.module for name in inner]
+    return found
 
 
 def place(path):
@@ -119,7 +129,7 @@ def test_options_are_the_words_of_the_command_line():
         f"{place(path)}:{node.lineno}"
         for path in MODULES
         if not place(path).startswith("cli/")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"(^|[ ({])--[a-z]", node.value)
     ]
     assert named == []
@@ -146,6 +156,7 @@ def test_shipped_robots_load(name):
     assert robot.source
 
 
+@pytest.mark.slow
 def test_robots_ship_inside_the_package(tmp_path):
     """A built wheel holds every robot, and kronbot finds them there from anywhere."""
     if not (ROOT / "pyproject.toml").exists():
