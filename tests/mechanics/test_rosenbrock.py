@@ -4,10 +4,11 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from random_robots import robots
 from robots_in_tests import columns, model, run
+from thinned import drawn
 
 import kronbot
 from kronbot.compute.native import policy
@@ -116,8 +117,7 @@ def test_the_linear_equations_are_those_of_the_whole_state():
     assert error == pytest.approx(np.sqrt(np.mean((increments[-1] / scale) ** 2)), rel=1e-9)
 
 
-@settings(max_examples=10)
-@given(robots(max_links=3, max_coordinates=8), st.sampled_from(["1", "2"]))
+@drawn(3, 10, robots(max_links=3, max_coordinates=8), st.sampled_from(["1", "2"]))
 def test_random_robots_move_as_by_cvodes(robot, order):
     """Trees of rigid and flexible links that fall and swing, with damping; errors of a run are some 100 of a step."""
     moving = model(robot, order)
