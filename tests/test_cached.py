@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from waiting import PATIENCE
 
 from kronbot.cached import cached_property
 
@@ -22,7 +23,7 @@ class Slow:
         """Documented."""
         self.count += 1
         self.began.set()
-        self.go.wait(60)
+        self.go.wait(PATIENCE)
         return object()
 
 
@@ -40,7 +41,7 @@ def test_threads_get_the_same():
     threads = [threading.Thread(target=lambda: found.append(slow.value)) for _ in range(4)]
     for thread in threads:
         thread.start()
-    slow.began.wait(60)
+    slow.began.wait(PATIENCE)
     slow.go.set()
     for thread in threads:
         thread.join()
@@ -79,7 +80,7 @@ def test_forked_while_another_thread_computes():
         [sys.executable, "-c", FORKED], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        assert process.communicate(timeout=60)[0] == "7\n"
+        assert process.communicate(timeout=PATIENCE)[0] == "7\n"
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,9 @@
 """Waiting for other processes and threads: a guard against hanging, never a measure of how long something takes."""
 
+import gc
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 # What takes a moment on an idle machine has this long (s) on a busy one.
@@ -31,3 +33,18 @@ def demand_dead(*pids):
     """Killed processes go within moments."""
     for pid in pids:
         soon(lambda pid=pid: not running(pid))
+
+
+@contextmanager
+def bounded(seconds):
+    """Takes no more than so much of a processor, which on a busy one is twice what it is: what would take minutes.
+
+    Garbage of other tests is left where it is meanwhile.
+    """
+    gc.disable()
+    begun = time.thread_time()
+    try:
+        yield
+        assert time.thread_time() - begun < seconds
+    finally:
+        gc.enable()

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from scipy.io import loadmat
+from waiting import PATIENCE, soon
 
 from kronbot import __version__
 from kronbot.cli.main import kronbot, run
@@ -31,7 +32,7 @@ def kron(*arguments, text=None, **options):
         input=text,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         **options,
     )
 
@@ -216,7 +217,7 @@ def test_a_closed_pipe_is_no_error():
     """kronbot ... | head -1 ends quietly."""
     command = f"{sys.executable} -m kronbot simulate canadarm --step 0.001 --duration 1 --format csv | head -1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0
     assert done.stdout.startswith("t,q1")
@@ -280,5 +281,8 @@ def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
         with progress.progress_bar("work", quiet=False) as show:
             for share in shares:
                 show(share)
-            time.sleep(0.2)
+            if drawn:
+                soon(lambda: "work" in sys.stderr.getvalue())
+            else:
+                time.sleep(0.2)
         assert ("work" in sys.stderr.getvalue()) == drawn

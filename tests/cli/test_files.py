@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from waiting import PATIENCE
 
 import kronbot
 from kronbot.__main__ import _spare_threads
@@ -40,7 +41,7 @@ def shell(line, **environment):
         ["bash", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         env=os.environ | UNCOMPILED | environment,
     )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from waiting import PATIENCE
 
 from kronbot.system import plain, posix
 
@@ -51,7 +52,7 @@ main()
 
 def run(folder, line):
     words = [sys.executable, "-c", WITHOUT, *line.split()]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_a_sweep_that_is_stopped_goes_on(number, tmp_path):
 
 def test_who_reads_may_go(tmp_path):
     line = f"{sys.executable} -m kronbot sweep check khang --over EI=1:9:9 --format csv --workers 1 | head -1"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE)
     assert done.stdout.startswith("case,EI,") and done.stderr == ""
 
 

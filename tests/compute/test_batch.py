@@ -3,13 +3,14 @@
 import _thread
 import ctypes
 import os
-import subprocess
 import threading
 import time
 
 import casadi
 import numpy as np
 import pytest
+from thinned import rare
+from waiting import demand_dead, soon
 
 import kronbot
 from kronbot.compute import batch, sharing
@@ -36,16 +37,14 @@ def eager(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 4})
 
 
+@pytest.fixture
+def empty_cache(monkeypatch, tmp_path):
+    """Nothing is compiled already, whatever was asked before."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+
+
 def rows(count):
     return np.random.default_rng(1).uniform(-3, 3, (count, 6))
-
-
-def soon(happens):
-    """It happens, however busy the machine is."""
-    end = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 511, 513, 2000])
@@ -76,11 +75,12 @@ def test_interruption_of_interpreted_work(robot, eager):
     """Is heard within a second."""
     many = rows(1_000_000)
     timer = threading.Timer(0.2, _thread.interrupt_main)
-    timer.start()
-    begun = time.perf_counter()
+    begun = time.process_time()
     with using("off"), pytest.raises(KeyboardInterrupt):
+        timer.start()
         robot.hessian(many)
-    assert time.perf_counter() - begun < 1.2
+    # Of all threads; on a busy machine it is less.
+    assert time.process_time() - begun < 1.2 * os.cpu_count()
 
 
 @compiler
@@ -146,7 +146,7 @@ def test_nothing_in_nothing_out(robot):
 
 
 @compiler
-@pytest.mark.parametrize("name", ["puma560", "canadarm"])
+@pytest.mark.parametrize("name", ["khang", rare("puma560"), rare("canadarm")])
 def test_native_answers_are_the_same(name):
     """To the last bit, in batches and in simulations."""
     arm = kronbot.load(name, order="1")
@@ -165,8 +165,8 @@ def test_tables_are_the_same(tmp_path, drive):
     (tmp_path / "t.csv").write_text("t,q1\n" + "".join(f"{i / 7},{(i * 37) % 11 / 30}\n" for i in range(12)))
     head = "kronbot: 1\nname: a\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
     link = "  - {name: l, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, "
-    beam = "flexible: {mass: 1, EI: {z: 40}, modes: {v: 2}}}\n"
-    (tmp_path / "r.yaml").write_text(f"{head}{link}{beam}simulate: {{duration: 1, drive: {{q1: {{{drive}}}}}}}\n")
+    body = "rigid: {mass: 1, com: [-0.4, 0, 0], inertia: {Izz: 0.02}}}\n"
+    (tmp_path / "r.yaml").write_text(f"{head}{link}{body}simulate: {{duration: 1, drive: {{q1: {{{drive}}}}}}}\n")
     answers = []
     for choice in ("off", "on"):
         with using(choice):
@@ -175,7 +175,7 @@ def test_tables_are_the_same(tmp_path, drive):
 
 
 @compiler
-def test_long_runs_compile_beside_their_work(monkeypatch):
+def test_long_runs_compile_beside_their_work(monkeypatch, empty_cache):
     """Started after the first stretch, used as soon as it is there, in the cache afterwards; never waited for."""
     arm = kronbot.load("khang", order="1")
     with using("off"):
@@ -196,20 +196,21 @@ def test_long_runs_compile_beside_their_work(monkeypatch):
 
 
 @compiler
-def test_a_run_that_is_over_leaves_no_compiler(monkeypatch, tmp_path):
+def test_a_run_that_is_over_leaves_no_compiler(monkeypatch, tmp_path, empty_cache):
     """The compiler of a run that ends before it is killed with all its processes."""
     slow = tmp_path / "slow-cc"
-    slow.write_text("#!/bin/sh\nsleep 97531\n")
+    slow.write_text(f"#!/bin/sh\ncd {tmp_path}\nsleep 600 &\necho $! $$ > part\nmv part pids\nwait\n")
     slow.chmod(0o755)
     monkeypatch.setenv("CC", str(slow))
     monkeypatch.setattr(native, "BESIDE", 0.0)
-    assert kronbot.load("khang", order="1").simulate(0.2, 0.01).summary["complete"]
+    begun = tmp_path / "pids"
 
-    def gone():
-        seen = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-        return "sleep 97531" not in seen
+    def wait(share):
+        if share > 0.5:
+            soon(begun.exists)
 
-    soon(gone)  # a killed process may be listed for a moment
+    assert kronbot.load("khang", order="1").simulate(0.2, 0.01, progress=wait).summary["complete"]
+    demand_dead(*map(int, begun.read_text().split()))
 
 
 @compiler

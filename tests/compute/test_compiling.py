@@ -15,6 +15,7 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from waiting import PATIENCE, demand_dead, soon
 
 from kronbot.compute.native import cache, compiling, elf
 from kronbot.compute.native.cache import Cache
@@ -102,26 +103,6 @@ def script(path, text):
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o700)
     return str(path)
-
-
-def running(pid):
-    """True while a process is there and not just waiting to be reaped."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "XZ"
-    except ProcessLookupError:
-        return False
-    except FileNotFoundError:  # gone a moment ago, or a system without /proc
-        return not Path("/proc/self").exists()
-
-
-def demand_dead(pid):
-    """A killed process goes within moments; give it some."""
-    for _ in range(100):
-        if not running(pid):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"process {pid} still runs")
 
 
 def entry(kept):
@@ -307,7 +288,7 @@ assert np.array_equal(compiled(at), function(at))
 """
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(30, marks=pytest.mark.slow)])
 def test_many_processes_on_a_cold_cache(count, kept, tmp_path, monkeypatch):
     """All at once succeed; one of them compiles, and leaves one entry."""
     compiler = next(filter(shutil.which, compiling.COMPILERS))
@@ -510,7 +491,7 @@ def test_few_open_files(tmp_path):
         with Cache(folder, create=True):
             pass
     answer = subprocess.run(
-        [sys.executable, "-c", FEW_FILES, *folders], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", FEW_FILES, *folders], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert answer.returncode == 0, answer.stderr
     for folder in folders:
@@ -562,8 +543,7 @@ def test_killed_without_a_word(kept, tmp_path, monkeypatch):
         time.sleep(0.02)
     parent.kill()
     parent.wait()
-    for pid in pids.read_text().split():
-        demand_dead(int(pid))
+    demand_dead(*map(int, pids.read_text().split()))
     assert len(left_over(kept)) == 1
     compiling.cached(sample())
     assert left_over(kept) == []
@@ -610,11 +590,11 @@ def test_a_compiler_that_takes_too_long(kept, tmp_path, monkeypatch, reasons):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
-    monkeypatch.setattr(compiling, "TIMEOUT", 3.0)
+    wait = compiling.Supervised.wait
+    monkeypatch.setattr(compiling.Supervised, "wait", lambda compiler, _: soon(pids.exists) or wait(compiler, 0.1))
     assert native(sample()) is None
     assert "timed out" in reasons()
-    for pid in pids.read_text().split():
-        demand_dead(int(pid))
+    demand_dead(*map(int, pids.read_text().split()))
     assert left_over(kept) == []
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -633,6 +613,5 @@ def test_an_interrupted_compilation(kept, tmp_path, monkeypatch):
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         native(sample())
-    for pid in pids.read_text().split():
-        demand_dead(int(pid))
+    demand_dead(*map(int, pids.read_text().split()))
     assert left_over(kept) == []

@@ -5,9 +5,9 @@ import pickle
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import decimals, robots, states, to_yaml
+from thinned import drawn
 
 import kronbot
 from kronbot.compute import batch, trace
@@ -61,8 +61,7 @@ def with_parameters(data, robot):
     return to_yaml(robot | ({"parameters": values} if values else {})), values
 
 
-@given(st.data())
-@settings(max_examples=5)
+@drawn(2, 5, st.data())
 def test_cases_of_random_robots_are_answered_as_alone(tmp_path_factory, data):
     drawn = data.draw(robots(max_links=3))
     text, values = with_parameters(data, drawn)

@@ -149,7 +149,7 @@ def test_ctrl_c_keeps_what_is_computed(tmp_path):
     while len(logged(tmp_path)) < 100:
         time.sleep(0.02)
     driver.send_signal(signal.SIGINT)
-    told = driver.communicate(timeout=20)[1]
+    told = driver.communicate(timeout=PATIENCE)[1]
     assert "Interrupted: interrupted; resume goes on with what is computed" in told
     assert journalled(tmp_path)
 

@@ -41,8 +41,11 @@ class Witness:
 
 sys.meta_path.insert(0, Witness())
 from kronbot.__main__ import main
+{more}
 main()
 """
+# However busy the machine is.
+PATIENT = "from kronbot.system import interruption; interruption.PATIENCE = interruption.UNATTENDED = 60"
 # A command that never hears: every exception is swallowed. It leaves a file behind if nobody tidies.
 DEAF = """
 import os, sys, time
@@ -153,7 +156,7 @@ SHORT = {"simulate": ["khang", "--solver", "dop853"], "hessian": ["khang", "--sy
 )
 def test_while_importing(command, number):
     """Some modules make an ImportError of it, or go on without what they were importing."""
-    out = demand_interrupted(started(READY.format(number=number), command, *SHORT[command]))
+    out = demand_interrupted(started(READY.format(number=number, more=""), command, *SHORT[command]))
     # The integrator is imported when the simulation has begun, which shows what it has.
     assert out == b"" or (command == "simulate" and re.search(rb"complete +no\n", out))
 
@@ -167,7 +170,7 @@ def test_while_importing(command, number):
 )
 def test_while_it_works(command, moment):
     """Seconds after the start: importing, tracing, differentiating, integrating, simplifying."""
-    process = started(READY.format(number=-1), command, *LONG[command])
+    process = started(READY.format(number=-1, more=""), command, *LONG[command])
     time.sleep(moment)
     os.kill(process.pid, signal.SIGINT)
     demand_interrupted(process)
@@ -185,7 +188,7 @@ MOMENTS = {"simulate": 0.3, "hessian": 1.0, "statics": 0.0}
 )
 def test_other_signals_while_it_works(number, command):
     """Those by which timeout, containers, batch systems and closing terminals ask for an end."""
-    moment, process = MOMENTS[command], started(READY.format(number=-1), command, *LONG[command])
+    moment, process = MOMENTS[command], started(READY.format(number=-1, more=""), command, *LONG[command])
     time.sleep(moment)
     os.kill(process.pid, number)
     demand_interrupted(process, code=128 + number)
@@ -317,7 +320,7 @@ def test_signals_at_random_moments(count, tmp_path):
 def test_what_is_ignored_stays_ignored(number):
     """nohup, and jobs in the background of scripts."""
     process = started(
-        READY.format(number=-1), "simulate", "khang", "--format", "json", "--quiet", answer=signal.SIG_IGN
+        READY.format(number=-1, more=""), "simulate", "khang", "--format", "json", "--quiet", answer=signal.SIG_IGN
     )
     for pause in (0.0, 0.3, 0.3):
         time.sleep(pause)
@@ -339,7 +342,7 @@ def test_signals_of_a_program_that_uses_the_library():
 
 def test_while_it_reads():
     """A robot file that does not come to its end."""
-    process = started(READY.format(number=-1), "check", "-", stdin=subprocess.PIPE)
+    process = started(READY.format(number=-1, more=""), "check", "-", stdin=subprocess.PIPE)
     process.stdin.write(b"kronbot: 1\n")
     process.stdin.flush()
     time.sleep(0.5)
@@ -350,7 +353,7 @@ def test_while_it_reads():
 def test_while_it_writes():
     """A pipe that nobody empties: neither the command nor the end of the interpreter waits for it."""
     command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv"]
-    process = started(READY.format(number=-1), *command)
+    process = started(READY.format(number=-1, more=""), *command)
     assert process.stdout.read(2) == b"t,"
     os.kill(process.pid, signal.SIGINT)
     process.wait(timeout=PATIENCE)
@@ -360,7 +363,7 @@ def test_while_it_writes():
 def test_who_reads_gets_all():
     """Of an answer that was there when the signal came."""
     command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv", "-q"]
-    process = started(READY.format(number=-1), *command)
+    process = started(READY.format(number=-1, more=PATIENT), *command)
     assert process.stdout.read(2) == b"t,"
     os.kill(process.pid, signal.SIGINT)
     assert demand_interrupted(process).splitlines()[-1].startswith(b"1.0,")

@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, demand_dead, soon
 
 from kronbot.system.interruption import UNFINISHED
 from kronbot.system.supervised import SAID, Supervised
-from tests.compute.test_compiling import demand_dead
 
 HANGS = "sleep 300 & echo $! > pids.part; echo $$ >> pids.part; mv pids.part pids; wait"
 
@@ -31,25 +30,23 @@ def started(tmp_path):
 
 
 def pids(place):
-    while not (place / "pids").exists():
-        time.sleep(0.02)
+    soon((place / "pids").exists)
     return [int(line) for line in (place / "pids").read_text().split()]
 
 
 def test_success_and_failure(started):
-    assert started("echo fine >&2; echo well").wait(10.0) == (True, "ended with 0: fine\nwell")
-    assert started("exit 3").wait(10.0) == (False, "ended with 3: no message")
-    assert started("kill -KILL $$").wait(10.0)[0] is False
+    assert started("echo fine >&2; echo well").wait(PATIENCE) == (True, "ended with 0: fine\nwell")
+    assert started("exit 3").wait(PATIENCE) == (False, "ended with 3: no message")
+    assert started("kill -KILL $$").wait(PATIENCE)[0] is False
 
 
 def test_what_is_left_behind_is_not_waited_for(started, tmp_path):
     """It holds the output, in a session of its own, where it is not ended."""
-    left = started("setsid sh -c 'echo $$ >pid.part; mv pid.part pid; exec sleep 60' & echo said; exit 0")
+    left = started("setsid sh -c 'echo $$ >pid.part; mv pid.part pid; exec sleep 600' & echo said; exit 0")
     try:
-        assert left.wait(30.0)[0] is True
+        assert left.wait(PATIENCE)[0] is True
     finally:
-        while not (tmp_path / "pid").exists():
-            time.sleep(0.02)
+        soon((tmp_path / "pid").exists)
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
@@ -57,15 +54,15 @@ def test_sigchld_ignored(started):
     """Nobody is told how a child has ended; the file tells."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        assert started("exit 3").wait(10.0)[1] == "ended with 3: no message"
-        assert started("true").wait(10.0)[0] is True
+        assert started("exit 3").wait(PATIENCE)[1] == "ended with 3: no message"
+        assert started("true").wait(PATIENCE)[0] is True
     finally:
         signal.signal(signal.SIGCHLD, before)
 
 
 def test_many_messages(started, tmp_path):
     """The first are kept, the others let go; the program goes on."""
-    done, said = started("head -c 50000000 /dev/zero | tr '\\0' x; touch end").wait(60.0)
+    done, said = started("head -c 50000000 /dev/zero | tr '\\0' x; touch end").wait(PATIENCE)
     assert done
     assert len(said) < SAID + 100
     assert (tmp_path / "end").exists()
@@ -81,15 +78,13 @@ def test_what_takes_too_long(started, tmp_path):
     assert not program.ready
     program.end()
     assert program.ready
-    for pid in everybody:
-        demand_dead(pid)
+    demand_dead(*everybody)
 
 
 def test_nothing_outlives_success(started, tmp_path):
     """What the program leaves in the background goes, too."""
-    assert started("sleep 300 >/dev/null 2>&1 & echo $! > pids").wait(10.0)[0]
-    for pid in pids(tmp_path):
-        demand_dead(pid)
+    assert started("sleep 300 >/dev/null 2>&1 & echo $! > pids").wait(PATIENCE)[0]
+    demand_dead(*pids(tmp_path))
 
 
 CHILD = """
@@ -108,8 +103,7 @@ def test_dies_with_its_parent(tmp_path):
     everybody = pids(tmp_path)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    for pid in everybody:
-        demand_dead(pid)
+    demand_dead(*everybody)
 
 
 def test_the_shell_itself_cannot_start(tmp_path, monkeypatch):
@@ -130,8 +124,7 @@ def test_the_end_of_the_process_ends_it(started, tmp_path):
     (end,) = (UNFINISHED[name] for name in UNFINISHED.keys() - before.keys())
     found = pids(tmp_path)
     assert end() == ""
-    for pid in found:
-        demand_dead(pid)
+    demand_dead(*found)
     process.end()
     assert before == UNFINISHED
     assert end() == ""
