@@ -29,7 +29,8 @@ if __name__ == "__main__":
 
 from fuzzing import strategies  # noqa: E402
 
-SECONDS = 2.0  # of processor time, because the machine may be shared: for check, and for refusing a file or an option
+# Of processor time, which is less on a machine of one's own: for check, and for refusing a file or an option.
+SECONDS = 5.0
 PATIENT_SECONDS = {"simulate": 200.0}  # for what computes; integrators have a limit of steps that takes a while
 USUAL_PATIENCE = 20.0  # for the others
 MEMORY = 500e6  # bytes beyond what the imported package takes

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from fuzzing.texts import GOOD, HEAD, chain
+from thinned import rare
 
 from kronbot.cli import main
 from kronbot.description import limits
@@ -35,10 +36,8 @@ def test_as_many_links_as_are_allowed(kron, tmp_path):
     assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.MOVING
 
 
-STATICS = pytest.param(["statics", "--q", "q0=0.1"], marks=pytest.mark.slow)  # traces a thousand bodies, twice
-
-
-@pytest.mark.parametrize("command", [["check"], ["jacobian"], ["hessian"], STATICS])
+# The last one traces a thousand bodies, twice.
+@pytest.mark.parametrize("command", [["check"], ["jacobian"], rare(["hessian"]), rare(["statics", "--q", "q0=0.1"])])
 def test_links_without_coordinates(kron, tmp_path, command):
     """A thousand, of which one moves: nothing grows with their square, nothing overflows."""
     fixed = "".join(

@@ -17,6 +17,7 @@ LIBRARIES = {
 }  # fmt: skip
 ALLOWED = {
     ("cli/main.py", "importlib"): "imports the command of a name in a fixed list",
+    ("cli/input/options.py", "importlib"): "imports the module of a question, which has the name of its command",
     ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
     ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lines import demand_same
 from sweeps.cheap import Cheap, swept
 
 from kronbot.errors import ComputationError, UsageError
@@ -64,10 +65,10 @@ def cluster(folder, workers):
 def test_the_same_bytes(tmp_path, workers):
     expected = swept(Cheap(), {"EI": "-1:9:3001"}).task.done(0, 3001).text
     with cluster(tmp_path, workers) as (file, _):
-        assert text(swept(Cheap(), {"EI": "-1:9:3001"}, scheduler=str(file))) == expected
+        demand_same(text(swept(Cheap(), {"EI": "-1:9:3001"}, scheduler=str(file))), expected)
         # A worker that is killed costs nothing.
         once = Cheap(deadly=(5.0,), once=str(tmp_path / "once"))
-        assert text(swept(once, {"EI": "-1:9:3001"}, scheduler=str(file))) == expected
+        demand_same(text(swept(once, {"EI": "-1:9:3001"}, scheduler=str(file))), expected)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from lines import demand_same
 from sweeps.cheap import Cheap, swept
 
 from kronbot.errors import UsageError
@@ -47,7 +48,7 @@ def test_the_order_of_arrival_does_not_matter(task):
     whole = task.done(0, 5000).text
     for seed in range(5):
         engine = Here(task, seed)
-        assert text(engine) == whole
+        demand_same(text(engine), whole)
         assert sum(stop - start for start, stop in engine.asked) == 5000
         # They grow to what takes some tenths of a second, and there are few of them.
         assert len(engine.asked) < 60
@@ -62,7 +63,7 @@ def test_lost_chunks_are_split_until_the_case_is_found(task):
     # A worker that ends for another reason costs no case.
     chance = random.Random(1)
     engine = Here(task, 2, lambda span, lost: lost < 5 and span[0] > 0 and chance.random() < 0.2)
-    assert text(engine) == task.done(0, 5000).text
+    demand_same(text(engine), task.done(0, 5000).text)
     assert engine.lost == 5
 
 

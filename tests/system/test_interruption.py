@@ -16,6 +16,7 @@ from importlib import import_module
 
 import casadi
 import pytest
+from lines import demand_same
 from thinned import rare, thinned
 from waiting import PATIENCE
 
@@ -523,7 +524,7 @@ def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, 
     assert main.run(asked) == 128 + number
     told = capsys.readouterr()
     assert told.err == "Error: interrupted; the answer is complete\n"
-    assert told.out == whole
+    demand_same(told.out, whole)
 
 
 @pytest.mark.parametrize("place", ["questions.statics.Outcome", "cli.output.render._text", "cli.output.render.only"])
@@ -535,7 +536,7 @@ def test_all_is_told_once_it_is_there(place, monkeypatch, capsys):
     met_in(monkeypatch, f"kronbot.{place}", signal.SIGINT)
     assert main.run(asked) == 130
     told = capsys.readouterr()
-    assert told.out == whole
+    demand_same(told.out, whole)
     assert told.err.startswith("Error: interrupted")
 
 
