@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Scalar
+from kronbot.compute.native import policy
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.library import arguments as plain_arguments
@@ -139,7 +140,10 @@ class Sweep:
         """Chunks as they come, but for those that are there."""
         progress = plain_arguments.progress(self.progress)
         with self.hands.engine(Parcel.of(self.task), len(self)) as engine:
-            yield from Driver(self.task, engine, spans, progress).chunks()
+            for done in Driver(self.task, engine, spans, progress).chunks():
+                if done.interpreted is not None:
+                    policy.interpreted(done.interpreted)
+                yield done
 
     def result(self) -> Result:
         """The whole table as an answer: a column of the series each, None where a case has no value."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import NamedTuple, Protocol
 
+from kronbot.compute.native import policy
 from kronbot.errors import KronbotError, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.result import Result
@@ -49,7 +50,7 @@ class Subject(Protocol):
 class Done(NamedTuple):
     """A chunk of cases that is computed: its rows as lines of JSON, how many cases failed, how long (s) it took.
 
-    ``refused`` is what a UsageError said of its first case.
+    ``refused`` is what a UsageError said of its first case, ``interpreted`` why there was no native code.
     """
 
     start: int
@@ -58,6 +59,7 @@ class Done(NamedTuple):
     failed: int
     seconds: float = 0.0
     refused: tuple[object, ...] | None = None
+    interpreted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,17 +134,28 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task on its way to workers: bytes, which those take apart alone whose versions are the same."""
+    """A task on its way to workers: bytes, which those take apart alone whose versions are the same.
+
+    They use native code as whoever packs it has chosen; the first of them compiles it, the others find it.
+    """
 
     versions: Mapping[str, str]
     digest: str
     content: bytes
+    native: str
 
     @classmethod
     def of(cls, task: Task) -> Parcel:
         """The task, packed."""
         content = pickle.dumps(task)
-        return cls(versions(), hashlib.sha256(content).hexdigest(), content)
+        return cls(versions(), hashlib.sha256(content).hexdigest(), content, policy.choice())
+
+    def done(self, start: int, stop: int) -> Done:
+        """The rows of cases start ... stop - 1 (from 0), where a worker is."""
+        why: list[str] = []
+        with policy.native(self.native, why.append):
+            done = self.task().done(start, stop)
+        return done._replace(interpreted=why[0]) if why else done
 
     def task(self) -> Task:
         """The task, unpacked once in a process. Raises UsageError that names both versions where they differ."""

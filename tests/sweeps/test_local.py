@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from thinned import rare
 from waiting import PATIENCE, demand_dead, soon
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.errors import ComputationError
 from kronbot.sweeps.engines.local import Local
 from kronbot.sweeps.journal import Journal
@@ -261,3 +263,33 @@ def test_nothing_is_imported_from_the_folder_one_is_in(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=hostile, env=environment, check=False)
     assert "taken from here" not in done.stdout + done.stderr
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_native_code_is_compiled_once(tmp_path, monkeypatch):
+    """By whichever process comes first; the others find it, and the bytes are those of interpreted cases."""
+    compiler, log, cache = tmp_path / "cc", tmp_path / "log", tmp_path / "cache"
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("KRONBOT_CACHE", str(cache))
+
+    def asked(choice):
+        with policy.native(choice):
+            return text(kronbot.load("khang").sweep("jacobian", {"EI": "20:40:200"}, keep="J_T[x,qa]", workers=2))
+
+    interpreted = asked("off")
+    assert not log.exists()
+    assert asked("on") == interpreted
+    runs = len(log.read_text().splitlines())
+    assert runs == len(list(cache.glob("*.so"))) > 0
+    assert asked("on") == interpreted and len(log.read_text().splitlines()) == runs
+
+
+def test_why_there_is_no_native_code_is_told_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", str(tmp_path / "none"))
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
+    told = []
+    with policy.native("on", told.append):
+        assert kronbot.load("khang").sweep("jacobian", {"EI": "20:40:50"}, keep="J_T[x,qa]", workers=2).failed == 0
+    assert len(told) == 1 and "no C compiler" in told[0]

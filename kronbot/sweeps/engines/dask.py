@@ -123,4 +123,4 @@ def _same(parcel: Parcel) -> Parcel:
 
 def _work(parcel: Parcel, span: tuple[int, int]) -> tuple[object, ...]:
     """A chunk, where the worker is."""
-    return tuple(parcel.task().done(*span))
+    return tuple(parcel.done(*span))

@@ -172,8 +172,8 @@ def _work(pipe: Connection) -> None:
         parcel: Parcel = pipe.recv()
         while True:
             try:
-                task = parcel.task()
-                answer = None if span is None else task.done(*span)
+                parcel.task()
+                answer = None if span is None else parcel.done(*span)
             except KronbotError as error:
                 answer = error
             except Exception as error:
