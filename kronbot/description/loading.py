@@ -31,7 +31,7 @@ from kronbot.description.validation import Validator
 from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
-from kronbot.description.yaml.nodes import Node, Scalar, find
+from kronbot.description.yaml.nodes import Node, Path, Scalar, find
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
 
@@ -91,6 +91,13 @@ class Description:
         other = replace(self, robot=robot, values=values, warnings=_warnings(report, self.source), overrides=overrides)
         vars(other).update(_tree=self._tree, _judgements=judgements, _quantities=quantities)
         return other
+
+    def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
+        """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
+        report = Report(self.source.name, self._tree)
+        for path, message, of_key in wrong:
+            (report.key if of_key else report.value)(path, message)
+        return DescriptionError(with_lines(first_of(report.found), self.source.text.splitlines()))
 
     @cached_property
     def identity(self) -> Hashable:

@@ -219,23 +219,48 @@ def test_the_sweep_of_a_file(tmp_path, capsys):
     assert "nothing is varied" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (("statics", "static"), "one.yaml:12:13: 'question' must be one of check,"),
-        (("over:", "ovre:"), "one.yaml:14:3: unknown key 'ovre'; did you mean 'over'?"),
-        (("order:", "ordre:"), "sweep in the robot file: no option 'ordre'; did you mean 'order'?"),
-        (("1:2:3", "1:2"), "m: the range '1:2' should read FROM:TO:N"),
-        (("m: 1:2:3", "n: 1:2:3"), "nothing to vary called 'n'"),
-        (("keep: [torque.q1]", "sample: -1"), "one.yaml:15:11: a plain integer"),
-        (("order: 1", "order: 7"), "'7' is not one of '0', '1', '2', 'exact'"),
-    ],
-)
-def test_mistakes_of_a_file(wrong, words, tmp_path, capsys):
+MISTAKES = [
+    (("statics", "static"), ["12:13: 'question' must be one of check,"]),
+    (("over:", "ovre:"), ["14:3: unknown key 'ovre'; did you mean 'over'?"]),
+    (("order:", "ordre:"), ["13:44: no option 'ordre'; did you mean 'order'?"]),
+    (("1:2:3", "1:2"), ["14:13: m: the range '1:2' should read FROM:TO:N"]),
+    (("m: 1:2:3", "n: 1:2:3"), ["14:10: there is nothing to vary called 'n'"]),
+    (("keep: [torque.q1]", "sample: -1"), ["15:11: a plain integer"]),
+    (("order: 1", "order: 7"), ["13:51: '7' is not one of '0', '1', '2', 'exact'"]),
+    (("[torque.q1]", "[tork.q1, torque.q1]"), ["15:10: answers of statics hold no 'tork.q1'"]),
+    (("q1=0.2", "q2=0.2"), ["13:16: --q: no coordinate 'q2'"]),
+    (("1:2:3", "~"), ["14:13: "]),
+    (("1:2:3", "'normal(1,2)'"), ["11:1: how many draws of m? give sample N"]),
+    (("l: [1, 2]", "order: [1]"), []),
+    # All of them at once.
+    (("m: 1:2:3, l: [1, 2]}\n  keep: [", "m: 1:2, k: 1}\n  keep: [tork.q1, "), ["14:13: m: ", "14:18: ", "15:10: "]),
+    (("q1=0.2, forces", "q2=0.2, forcs"), ["13:16: --q", "13:24: no option 'forcs'"]),
+]
+
+
+@pytest.mark.parametrize(("wrong", "told"), MISTAKES)
+def test_mistakes_of_a_file(wrong, told, tmp_path, capsys):
+    """Each with its place, which is nothing that the command line is about."""
     file = tmp_path / "one.yaml"
+    assert wrong[0] in FILE
     file.write_text(FILE.replace(*wrong).lstrip())
-    assert run(["sweep", str(file)]) in (2, 3)
-    assert words in capsys.readouterr().err
+    assert run(["sweep", str(file)]) == (3 if told else 0)
+    err = capsys.readouterr().err
+    assert [line for line in err.splitlines() if "one.yaml:" in line] == [
+        line for words in told for line in err.splitlines() if f"one.yaml:{words}" in line
+    ]
+    assert err.count("one.yaml:") == len(told)
+
+
+def test_mistakes_of_the_command_line_are_not_of_the_file(tmp_path, capsys):
+    file = tmp_path / "one.yaml"
+    file.write_text(FILE)
+    for given in (["--over", "n=1"], ["--keep", "tork.q1"], ["--q", "q2=1"], ["-o", "a.xls"], ["--resume"]):
+        assert run(["sweep", str(file), *given]) == 2
+        assert "one.yaml:" not in capsys.readouterr().err
+    file.write_text(FILE.replace("order: 1", "solver: linear, tau: q1=1"))
+    assert run(["sweep", str(file), *ONE]) == 3  # which the first case tells
+    assert "one.yaml:12:1: " in capsys.readouterr().err
 
 
 # Says on stdout that three chunks are in the journal, and goes no further.

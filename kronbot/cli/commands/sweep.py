@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from kronbot.cli.input import asking, cases, completion, options
+from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.options import Decorator, Output, Subject
 from kronbot.cli.output.files import check_place, keep_apart, save, tell
 from kronbot.cli.output.messages import show_doubts
@@ -25,8 +25,6 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.plots.style import demand_matplotlib, demand_suffix
 
 if TYPE_CHECKING:
-    from kronbot.description.sweeping import Sweep as OfFile
-    from kronbot.library.robot import Robot
     from kronbot.library.sweep import Sweep
     from kronbot.questions.result import Result
 
@@ -180,7 +178,7 @@ def _sweep(question: str, of_sweep: frozenset[str], **values: Any) -> None:
     asked = {name: value for name, value in values.items() if name not in of_sweep}
     of_library = ((name, each) for name, each in asked.items() if name not in ("robot", "order", "settings"))
     # What stands at its default may be varied.
-    asked |= {name: None if _left_out(name) else each for name, each in of_library}
+    asked |= {name: None if left_out(name) else each for name, each in of_library}
     subject = Subject(**{name: asked.pop(name) for name in ("robot", "order", "settings")})
     if subject.order == "all":
         raise UsageError("a case has one order: --over order=0,1,2,exact has all of them")
@@ -194,10 +192,10 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
     if given["cases"] is not None:
         keep_apart(given["cases"], "the file of cases")
     robot = subject.load(out)
-    of_file = robot.description.robot.sweep
-    if of_file is not None and of_file.question == question:
-        robot = _with_options(robot, of_file.options, asked)
-        given = _with_cases(of_file, given)
+    told = robot.description.robot.sweep
+    of_file = OfFile.beneath(robot, told, asked) if told is not None and told.question == question else None
+    if of_file is not None:
+        robot, asked, given = of_file.robot, {**asked, **of_file.options}, {**given, **of_file.parts}
     if question == "linearize":
         from kronbot.cli.commands.linearize import along_or_at
 
@@ -206,23 +204,31 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
     from kronbot.cli.input.given import arguments
     from kronbot.cli.output.progress import progress_bar
 
+    options_of_question = arguments(robot.model, asked)
+
+    def swept_as(**parts: Any) -> Sweep:
+        return robot.sweep(question, **parts, **options_of_question)
+
     telling = out.output is None and out.style != "table" and sys.stdout.isatty()  # rows would break the bar
     with progress_bar(f"sweeping {robot.name}", out.quiet or telling) as progress:
-        swept = robot.sweep(
-            question,
-            _over(given["over"]),
-            cases=cases.columns(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
-            keep=given["keep"] or None,
-            output=out.output,
-            plot=out.plot is not None,
-            progress=progress,
-            **{name: given[name] for name in _PLAIN},
-            **arguments(robot.model, asked),
-        )
-        if swept.finished:
-            tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it")
-            return
-        result = _answered(swept, out, out.plot is not None or given["indices"])
+        try:
+            swept = swept_as(
+                over=_over(given["over"]),
+                cases=cases.columns(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
+                keep=given["keep"] or None,
+                output=out.output,
+                plot=out.plot is not None,
+                progress=progress,
+                **{name: given[name] for name in _PLAIN},
+            )
+            if swept.finished:
+                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it")
+                return
+            result = _answered(swept, out, out.plot is not None or given["indices"])
+        except UsageError as error:
+            if of_file is None:
+                raise
+            raise of_file.placed(error, swept_as) from None
     if result is not None and out.plot is not None:
         from kronbot.plots.pictures import draw
 
@@ -231,45 +237,6 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         if given["strict"]:
             raise ComputationError(swept.tally.failures)
         tell(f"warning: {swept.tally.failures}")
-
-
-def _left_out(name: str) -> bool:
-    """Whether an option is not on the command line."""
-    return click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT
-
-
-def _with_options(robot: Robot, of_file: Mapping[str, Any], asked: dict[str, Any]) -> Robot:
-    """Options of the file, read as those of the command line, which go before; the robot at the order that is asked."""
-    context = click.get_current_context()
-    own = (each for each in context.command.params if each.name in {*asked, "order"})
-    known = {each.opts[-1].removeprefix("--"): each for each in own}
-    for name, text in of_file.items():
-        if name not in known:
-            raise unknown(name, known, "sweep in the robot file: no option ", there="; there are")
-        option = known[name]
-        if _left_out(str(option.name)):
-            several = isinstance(text, tuple)
-            if several and not option.multiple:
-                text = ",".join(text)
-            value = option.process_value(context, text if several or not option.multiple else (text,))
-            if option.name == "order":
-                robot = robot.at_order(value)
-            else:
-                asked[str(option.name)] = value
-    return robot
-
-
-def _with_cases(of_file: OfFile, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What varies by the file where the command line does not say it, and what is kept."""
-    made = dict(given)
-    if _left_out("over") and _left_out("cases"):
-        lists = ((name, ",".join(each) if isinstance(each, tuple) else each) for name, each in of_file.over.items())
-        made["over"] = tuple(f"{name}={text}" for name, text in lists)
-        made["cases"] = {name: list(column) for name, column in of_file.cases.items()} or None
-    for name in ("sample", "seed", "indices", "keep"):
-        if _left_out(name):
-            made[name] = getattr(of_file, name)
-    return made
 
 
 def _check(out: Output, resume: bool) -> None:
@@ -317,10 +284,12 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     return result
 
 
-def _over(texts: Sequence[str]) -> dict[str, object]:
-    """--over NAME=VALUES, repeated, by name. Raises UsageError."""
+def _over(texts: Sequence[str] | Mapping[str, object]) -> Mapping[str, object]:
+    """--over NAME=VALUES, repeated, by name, or what the file says. Raises UsageError."""
     from kronbot.sweeps.grammar import split
 
+    if isinstance(texts, Mapping):
+        return texts
     found: dict[str, object] = {}
     for text in texts:
         name, values = split(text)
