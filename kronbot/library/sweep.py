@@ -108,7 +108,9 @@ class Sweep:
         With a file they come when all cases are computed. Raises Interrupted at Ctrl-C, with a word on how to go on.
         """
         self.tally.begin()
-        coming = in_order(self._computed()) if self.place is None else self.place.written(self.task, self._computed)
+        coming = (
+            in_order(self._computed(self.task)) if self.place is None else self.place.written(self.task, self._computed)
+        )
         try:
             for done in coming:
                 self.tally.add(done)
@@ -136,11 +138,11 @@ class Sweep:
             return False
         return self.place.holds(self.task)
 
-    def _computed(self, spans: Iterable[tuple[int, int]] = ()) -> Iterator[Done]:
+    def _computed(self, task: Task, spans: Iterable[tuple[int, int]] = ()) -> Iterator[Done]:
         """Chunks as they come, but for those that are there."""
         progress = plain_arguments.progress(self.progress)
-        with self.hands.engine(Parcel.of(self.task), len(self)) as engine:
-            for done in Driver(self.task, engine, spans, progress).chunks():
+        with self.hands.engine(Parcel.of(task), len(self)) as engine:
+            for done in Driver(task, engine, spans, progress).chunks():
                 if done.interpreted is not None:
                     policy.interpreted(done.interpreted)
                 yield done
@@ -151,13 +153,16 @@ class Sweep:
         width = len(self.header)
         table = zip(*(row[:width] for row in rows), strict=True)
         series = {name: cells.column(values) for name, values in zip(self.header, table, strict=True)}
-        unseen = [column.name for column in self.task.kept.unseen]
-        beside = {name: [row[i] if i < len(row) else None for row in rows] for i, name in enumerate(unseen, width)}
+        hidden = self.task.kept.hidden
+        beside = {name: [row[i] if i < len(row) else None for row in rows] for i, name in enumerate(hidden, width)}
         robot, task = self.robot.model, self.task
         factors = [(tuple(each.names), each.size) for each in task.cases.factors]
         draws = task.cases.factors[-1]
         drawn = draws.names if isinstance(draws, varied.Draws) else ()
         kept, warnings = [column.name for column in task.kept.columns], [*self.tally.doubts()]
+        if hidden and all(len(row) <= width for row in rows) and self.tally.failed < self.tally.cases:
+            beside = {}
+            warnings.append("frequencies are drawn by number: the sweep was begun without a picture, it has no shapes")
         found: dict[str, Indices] = {}
         if isinstance(draws, varied.Draws) and draws.indices:
             if self.failed:

@@ -7,10 +7,11 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from kronbot.errors import Argument, KronbotError, UsageError, said
 from kronbot.sweeps.work import Done
@@ -20,6 +21,7 @@ from kronbot.system.saving import Target
 SUFFIX = ".part"
 # How a journal begins.
 _MARK = b'{"kronbot sweep": 1, '
+_HIDDEN = "hidden"
 # The line before the rows of a chunk: its cases, how many failed, length and sum of the rows.
 _HEAD = re.compile(rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N),"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}"))
 
@@ -28,17 +30,24 @@ Key = Mapping[str, object]
 
 @dataclass
 class Journal:
-    """The file, held open and locked; ``places`` are where the chunks begin in it, by their first case."""
+    """The file, held open and locked; ``places`` are where the chunks begin in it, by their first case.
+
+    ``hidden`` names what each row has besides the table, as far as it was begun so.
+    """
 
     folder: host.Folder
     name: str
     descriptor: int
+    hidden: list[str] = field(default_factory=list)
     places: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
     end: int = 0
 
     @classmethod
-    def beside(cls, target: Target, key: Key, count: int, resume: bool, overwrite: bool) -> Journal:
-        """The journal of an output with so many cases: begun, or with ``resume`` gone on with.
+    def beside(
+        cls, target: Target, key: Key, count: int, resume: bool, overwrite: bool, hidden: Iterable[str] = ()
+    ) -> Journal:
+        """The journal of an output with so many cases: begun with so much ``hidden``, or with ``resume`` gone on with
+        as it was begun.
 
         Raises UsageError where there is one that is not to be resumed, or one of another sweep (saying which part
         differs), and KronbotError for what is no regular file of the user's alone.
@@ -49,7 +58,7 @@ class Journal:
             descriptor = target.folder.open(name, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise KronbotError(f"{place}: {said(error)}") from None
-        made = cls(target.folder, name, descriptor)
+        made = cls(target.folder, name, descriptor, list(hidden))
         try:
             made._demand_own(place)
             known = made._head(place)
@@ -59,11 +68,12 @@ class Journal:
                 raise UsageError(begun, *cures)
             if known is not None and resume:
                 made._demand_same(known, key, place)
+                made.hidden = list(map(str, known.get(_HIDDEN) or ()))
                 made._read(count)
             else:
                 os.ftruncate(descriptor, 0)
                 made.end = 0
-                made._write(_MARK + json.dumps(key).encode()[1:] + b"\n")
+                made._write(_MARK + json.dumps({**key, _HIDDEN: made.hidden}).encode()[1:] + b"\n")
         except BaseException:
             os.close(descriptor)
             raise
@@ -77,10 +87,12 @@ class Journal:
         except OSError:  # a file system without locks
             pass
         found = os.fstat(self.descriptor)
+        if not found.st_nlink:  # between opening and locking it was finished, and went
+            raise UsageError(f"{place}: the sweep that was writing it has just ended")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not host.own(found):
             raise KronbotError(f"{place} is not a file of the user's alone: remove it")
 
-    def _head(self, place: str) -> dict[str, object] | None:
+    def _head(self, place: str) -> dict[str, Any] | None:
         """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""
         with open(os.dup(self.descriptor), "rb") as file:
             file.seek(0)
@@ -90,7 +102,7 @@ class Journal:
             raise UsageError(f"{place} is not one of kronbot: remove it, or give another output")
         if head.endswith(b"\n"):
             with suppress(ValueError, RecursionError):
-                known: dict[str, object] = json.loads(head)
+                known: dict[str, Any] = json.loads(head)
                 return known
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import chain, product
 
@@ -109,6 +109,15 @@ class Kept:
         """Names of columns that hold whole arrays or series in each row."""
         return [column.name for column in self.columns if column.whole and not (self.rows and column.kind == "series")]
 
+    @property
+    def hidden(self) -> list[str]:
+        """Names of what is unseen."""
+        return [column.name for column in self.unseen]
+
+    def hiding(self, names: Iterable[str]) -> Kept:
+        """The same with other arrays unseen."""
+        return replace(self, unseen=tuple(Column(name, "array", name, whole=True) for name in names))
+
     def beside(self, answer: Result) -> list[object]:
         """What is kept unseen of an answer."""
         return [column.of(answer) for column in self.unseen]
@@ -162,16 +171,15 @@ def kept(
         raise UsageError(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
         )
-    unseen = tuple(_followed(columns.values())) if pictured else ()
-    return Kept(tuple(varied), tuple(columns.values()), spread, unseen, tuple(unasked))
+    found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked))
+    return found.hiding(_followed(columns.values())) if pictured else found
 
 
-def _followed(columns: Iterable[Column]) -> Iterator[Column]:
+def _followed(columns: Iterable[Column]) -> Iterator[str]:
     """What frequencies are followed by from case to case: all of them and their shapes."""
     vectors = (column.key for column in columns if column.kind == "entry" and column.key.startswith(FREQUENCIES))
     for key in dict.fromkeys(vectors):
-        for name in (key, key.replace(FREQUENCIES, SHAPES)):
-            yield Column(name, "array", name, whole=True)
+        yield from (key, key.replace(FREQUENCIES, SHAPES))
 
 
 def _like(outline: Outline) -> str:

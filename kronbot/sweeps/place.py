@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from kronbot.description.wording import quote
@@ -19,7 +19,7 @@ from kronbot.sweeps.work import Done, Task
 from kronbot.system.saving import Target
 
 # Computes all cases but those of the spans.
-Compute = Callable[[Iterable[tuple[int, int]]], Iterator[Done]]
+Compute = Callable[[Task, Iterable[tuple[int, int]]], Iterator[Done]]
 
 FILES: Mapping[str, File] = {".csv": Csv(), ".json": Json(), ".npz": Archive()}
 _FOLDER = re.compile(r"(.*?)/+(\.npz|\.json)?", re.DOTALL)
@@ -57,13 +57,14 @@ class Place:
         """
         with self._found() as target:
             self._demand_free(target)
-            journal = Journal.beside(target, task.key, task.cases.count, self.resume, self.overwrite)
+            journal = Journal.beside(target, task.key, task.cases.count, self.resume, self.overwrite, task.kept.hidden)
+            begun = replace(task, kept=task.kept.hiding(journal.hidden))
             whole = False
             try:
                 with _going_on():
-                    for done in compute(journal.spans):
+                    for done in compute(begun, journal.spans):
                         journal.add(done)
-                    self.form.save(target, task, journal.chunks)
+                    self.form.save(target, begun, journal.chunks)
                 whole = True
                 yield from journal.chunks()
             finally:

@@ -85,7 +85,7 @@ class Task:
             "question": self.question,
             "options": dict(self.arguments),
             "cases": self.cases.key,
-            "columns": [*self.kept.header, *(column.name for column in self.kept.unseen)],
+            "columns": self.kept.header,
             "versions": versions(),
         }
         found: dict[str, object] = json.loads(json.dumps(parts))

@@ -272,3 +272,27 @@ def test_views_have_counts_texts_and_whole_arrays(arm):
     assert np.array_equal(data["shapes_free"][0], arm.with_parameters(EI=20).modes()["shapes_free"])
     assert data["error"].values.tolist()[::2] == ["", ""] and data["case"].dtype.kind == "i"
     assert arm.sweep("check", {"EI": [20, 30]}, workers=1).to_pandas()["error"].tolist() == [None, None]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".npz"])
+@pytest.mark.parametrize("pictured", [True, False])
+def test_a_sweep_goes_on_with_or_without_a_picture(arm, tmp_path, suffix, pictured):
+    """The file is the same; where the first cases have no shapes the picture does without, and says so."""
+
+    class Stopped(Exception):
+        pass
+
+    def stop(share):
+        raise Stopped
+
+    def asked(name, **given):
+        over = {"EI": "20:40:40"}
+        return arm.sweep("modes", over, keep="frequencies_free[1:2]", workers=1, output=str(tmp_path / name), **given)
+
+    list(asked(f"whole{suffix}", plot=True))
+    with pytest.raises(Stopped):
+        list(asked(f"out{suffix}", plot=not pictured, progress=stop))
+    result = asked(f"out{suffix}", plot=pictured, resume=True).result()
+    assert (tmp_path / f"out{suffix}").read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
+    assert result.asked.beside == {} and bool(result.warnings) == pictured
+    assert asked(f"out{suffix}", plot=pictured, resume=True).finished

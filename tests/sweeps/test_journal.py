@@ -11,6 +11,7 @@ from sweeps.cheap import Cheap, swept
 from kronbot.errors import KronbotError, UsageError
 from kronbot.sweeps.journal import Journal
 from kronbot.sweeps.place import Place
+from kronbot.system.platform import host
 from kronbot.system.saving import Target
 
 KEY = {"robot": "a", "question": "modes", "cases": [["EI"], ["range", "EI", 0.0, 1.0, 9]]}
@@ -207,3 +208,18 @@ def test_the_key_is_of_the_sweep_and_not_of_who_computes_it(file):
     keys = [json.dumps(each.task.key) for each in (one, *others)]
     assert len(set(keys)) == len(keys)
     assert replace(one, place=None).task.key == one.task.key
+
+
+def test_one_that_has_just_gone_is_told_as_such(file, part, monkeypatch):
+    """Another sweep ends between the opening of its journal and the lock."""
+    first = opened(file, resume=True)
+    lock = host.lock
+
+    def late(descriptor):
+        first.close(gone=True)
+        lock(descriptor)
+
+    monkeypatch.setattr(host, "lock", late)
+    with pytest.raises(UsageError, match="the sweep that was writing it has just ended"):
+        opened(file, resume=True)
+    assert not part.exists()

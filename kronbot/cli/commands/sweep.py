@@ -222,7 +222,8 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
                 **{name: given[name] for name in _PLAIN},
             )
             if swept.finished:
-                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it")
+                undrawn = "" if out.plot is None else "; a picture takes them anew, --overwrite without --resume"
+                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{undrawn}")
                 return
             result = _answered(swept, out, out.plot is not None or given["indices"])
         except UsageError as error:
