@@ -124,6 +124,15 @@ class StructuralDamping:
 
 
 @dataclass(frozen=True)
+class RobotDamping:
+    """Damping that was measured on the whole robot, in place of that of its parts."""
+
+    ratios: Annotated[Ratio, Field(description="of its modes by ascending frequency; the last holds for all further")]
+    joints: Annotated[Literal["locked", "free"], Field(description="how they were in the measurement")] = "locked"
+    at: Annotated[ByJoint, Field(description="where they were, rad or m; others at 0")] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Flexible:
     """A slender beam along x of the link's root frame."""
 
@@ -267,6 +276,7 @@ class RobotFile:
         field(default_factory=dict)
     )
     endpoint: Annotated[Endpoint, Field(description="default: the tip frame of the last link")] = Endpoint()
+    damping: Annotated[RobotDamping | None, Field(description="of the robot's modes, as measured")] = None
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
     statics: Annotated[Statics, Field(description="sweep of the statics command")] = Statics()
     simulate: Annotated[Simulate, Field(description="settings of the simulate command")] = Simulate()

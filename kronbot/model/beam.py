@@ -299,7 +299,7 @@ class Beam:
         for i, p in enumerate(self.v.shapes.powers):
             for j, r in enumerate(self.w.shapes.powers):
                 name = f"{self.name}.m{i + 1}{j + 1}(v,w)"
-                result[i, j] = self.parameters.modal_datum(name, float(hat[i, j]), p + r + 1, self.length)
+                result[i, j] = self.parameters.datum(name, float(hat[i, j]) * self.power(p + r + 1))
         return result
 
     def _modal_column(self, letter: str, direction: Direction, hat: np.ndarray, power: int) -> SX:
@@ -347,7 +347,7 @@ class Beam:
         return result
 
     def _datum(self, letter: str, direction: Direction, factor: float, power: int) -> SX:
-        return self.parameters.modal_datum(f"{self.name}.{direction.name}.{letter}", factor, power, self.length)
+        return self.parameters.datum(f"{self.name}.{direction.name}.{letter}", factor * self.power(power))
 
     def power(self, power: int) -> SX:
         """length**power, the plain 1 where power is 0."""

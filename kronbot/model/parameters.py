@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
-from threading import RLock
 from typing import TypeVar, cast
 
 import casadi
@@ -19,58 +17,13 @@ from casadi import SX
 from kronbot.description.expressions.expression import Expression, evaluate, exact, following, quarter_turns
 from kronbot.errors import Argument, FreeParameters
 from kronbot.floats import Array
+from kronbot.model.structure import Definitions, Structure
 
 FUNCTIONS = {"sin": casadi.sin, "cos": casadi.cos, "tan": casadi.tan, "sqrt": casadi.sqrt, "exp": casadi.exp}
 # Traces and the like that a structure keeps at a time.
 MOST_KEPT = 256
 Kept = TypeVar("Kept")
-Definitions = Mapping[str, Expression | None]
 Values = Mapping[str, float | None]
-
-
-class _Structure:
-    """What robots have in common that differ in values only: symbols, and what was traced with them."""
-
-    def __init__(self, names: Definitions) -> None:
-        self.named = {name: SX.sym(name) for name in names}
-        self.literals: dict[Hashable, tuple[SX, Expression]] = {}
-        self.numbers: list[float] = []  # of the literals
-        self.modal: dict[str, tuple[SX, SX]] = {}
-        # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
-        self.angles: dict[Expression, int | None] = {}
-        self.shaping: dict[tuple[str, float], SX] = {}
-        self.kept: dict[Hashable, object] = {}
-        self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
-        self._locks: dict[int, AbstractContextManager[object]] = {}
-
-    def of_symbols(
-        self, angles: Mapping[Expression, int | None], shaping: Mapping[tuple[str, float], SX]
-    ) -> _Structure:
-        """One with the same symbols and nothing traced, for other values that shape it so."""
-        other = _Structure({})
-        other.named, other.literals, other.numbers = self.named, dict(self.literals), list(self.numbers)
-        other.modal, other.angles, other.shaping = dict(self.modal), dict(angles), dict(shaping)
-        return other
-
-    @property
-    def lock(self) -> AbstractContextManager[object]:
-        """Held while something is traced and while symbols are added. A forked process has its own: a thread that it
-        does not have may hold that of its parent."""
-        return self._locks.setdefault(os.getpid(), RLock())
-
-    def symbols(self, literals: int, modal: int) -> list[SX]:
-        """Those of named parameters and of so many literals and modal data."""
-        first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
-        return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
-
-    def modal_data(self, base: Array, count: int) -> Array:
-        """The values of so many modal data for those of named parameters and literals."""
-        size, known = (len(base), count), self._modal_data
-        if known is None or known[0] != size:
-            symbols = casadi.vertcat(*self.symbols(len(base) - len(self.named), 0))
-            values = casadi.vertcat(*(value for _, value in list(self.modal.values())[:count]))
-            self._modal_data = known = size, casadi.Function("modal", [symbols], [values])
-        return np.asarray(known[1](base), dtype=float).ravel()
 
 
 class Parameters:
@@ -87,7 +40,7 @@ class Parameters:
     def __init__(self, definitions: Definitions, values: Values) -> None:
         self.definitions = dict(definitions)
         self.values = dict(values)
-        self._structure = _Structure(definitions)
+        self._structure = Structure(definitions)
         # So many angles and shaping numbers of the structure are known to agree with these values.
         self._agreed = 0, 0
         self._own: dict[Hashable, object] = {}
@@ -223,19 +176,27 @@ class Parameters:
             c, s = -s, c
         return c, s
 
-    def modal_datum(self, name: str, factor: float, power: int, length: SX) -> SX:
-        """A number of the mode shapes, ``factor * length**power``, as a symbol of its own (structural if it is 0).
+    def datum(self, name: str, value: SX, computed: bool = False) -> SX:
+        """A number that follows from others as a symbol of its own (structural if it is 0), also where it is 1.
 
-        It stays a symbol even where its value is 1, so that closed forms print as in Khang (68)-(71) and sensitivities
-        to the length include it.
+        So closed forms print as in Khang (68)-(71). Of what is ``computed``, by no formula, they hold numbers.
         """
-        if factor == 0:
-            return SX(0)
-        value = factor * length**power if power else SX(factor)
-        if self._written_out:
+        if value.is_zero() or self._written_out:
             return value
         with self._structure.lock:
+            self._structure.computed.update([name] if computed else [])
             return self.modal.setdefault(name, (SX.sym(name), value))[0]
+
+    def in_others(self, expression: SX) -> SX:
+        """The expression without symbols for modal data."""
+        symbols, values = zip(*self.modal.values(), strict=True) if self.modal else ((), ())
+        return casadi.substitute(expression, casadi.vertcat(*symbols), casadi.vertcat(*values))
+
+    @property
+    def computed(self) -> dict[str, float]:
+        """Values of what is computed by no formula."""
+        data = self.bound()[len(self.named) + len(self.literals) :]
+        return {name: float(data[i]) for i, name in enumerate(self.modal) if name in self._structure.computed}
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -316,7 +277,8 @@ class Parameters:
     def shaping(self) -> set[str]:
         """Names of the parameters whose values have shaped what was traced."""
         folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
-        return folded.union(*map(self.used_in, self._structure.shaping.values()))
+        computed = (self.modal[name][1] for name in self._structure.computed)
+        return folded.union(*map(self.used_in, (*self._structure.shaping.values(), *computed)))
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""

@@ -73,6 +73,7 @@ links:
   - {name: b, joint: {type: prismatic, name: q2}, pose: {xyz: [0, 0, 1], rpy: [0, 0, 0]}, rigid: {mass: 2}}
   - {name: c, joint: {type: fixed}, pose: {}}
 endpoint: {link: c, position: [0, 0, 0.1]}
+damping: {ratios: [0.01, 0.02], joints: free, at: {q1: 0.3}}
 motion:
   q1: {type: cycloidal, rate: 1, half_period: 2}
   q2: {type: table, file: t.csv, start: 0.5}
@@ -123,6 +124,7 @@ def by_name(path):
     return path in {
         ("parameters",),
         ("motion",),
+        ("damping", "at"),
         ("statics", "angles"),
         ("statics", "calibration"),
         ("simulate", "drive"),

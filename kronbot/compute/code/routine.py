@@ -102,6 +102,9 @@ class Binding:
         symbols = parameters.symbols()
         modal = casadi.vertcat(*(value for _, value in parameters.modal.values()))
         values = casadi.Function("modal", [symbols[: numbers.rows(), :]], [modal])(numbers)
+        # What follows from fixed numbers is one, also where an algorithm gives it, which no code holds.
+        each = (value if casadi.symvar(value) else SX(casadi.evalf(value)) for value in casadi.vertsplit(values))
+        values = casadi.vertcat(SX(0, 1), *each)
         outputs = [quantity.expression for quantity in question.quantities.values()]
         columns = list(question.inputs.values())
         traced = casadi.Function("traced", [*columns, symbols], outputs)

@@ -229,19 +229,26 @@ def closed_form(
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
         raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)
     named = naming.distinct(parameters.named, inputs)
-    data = naming.modal_names(parameters.modal, {*inputs, *named.values()})
+    computed, used = parameters.computed, {symbol.element_hash() for symbol in casadi.symvar(expression)}
+    for key in computed:
+        symbol, meaning = parameters.modal[key]
+        if symbol.element_hash() in used:
+            parameters.require(parameters.free_in(meaning), "what no formula gives")
+    spoken = {key: value for key, (_, value) in parameters.modal.items() if key not in computed}
+    data = naming.modal_names(spoken, {*inputs, *named.values()})
     words = naming.readable([*inputs, *named.values(), *data.values()])
     base = [_symbol(name) for name in named.values()]
     base += [literal_value(literal) for _, literal in parameters.literals.values()]
-    modal = [_symbol(words[data[key]]) for key in parameters.modal]
+    symbols = {key: _symbol(words[data[key]]) for key in spoken}
+    modal = [symbols[key] if key in symbols else sympy.Float(computed[key], 17) for key in parameters.modal]
     arguments = [*([_symbol(words[name])] for name in inputs), [*base, *modal]]
 
-    values = casadi.densify(casadi.vertcat(SX(0, 1), *(value for _, value in parameters.modal.values())))
+    values = casadi.densify(casadi.vertcat(SX(0, 1), *spoken.values()))
     tape_of_modal = casadi.Function("modal", [parameters.symbols()[: len(base), :]], [values])
     return ClosedForm(
         matrix=sympy.ImmutableDenseMatrix(*expression.shape, expressions(tape, arguments, check_time)),
         inputs=tuple(words[name] for name in inputs),
-        modal=dict(zip(modal, expressions(tape_of_modal, [base]), strict=True)),
+        modal=dict(zip(symbols.values(), expressions(tape_of_modal, [base]), strict=True)),
         values={name: parameters.values[key] for key, name in named.items()},
         probe=Probe.somewhere(tape, arguments),
         spelling={word: name for name, word in words.items() if word != name},

@@ -14,6 +14,7 @@ from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive, turned_angles
 from kronbot.description.checks.tensors import positive_inertia, possible_inertia
 from kronbot.description.expressions.expression import Number
+from kronbot.description.joint import TILTS
 from kronbot.description.names import is_fixed_frame
 from kronbot.description.yaml.nodes import Scalar
 
@@ -47,6 +48,8 @@ def check_quantities(root: View) -> None:
     _turns(root)
     _simulate(root["simulate"])
     _statics(root)
+    if "damping" in root:
+        _measured(root)
 
 
 @part
@@ -276,6 +279,34 @@ def _trapezoid(motion: View) -> None:
     if acceleration is not None and 0 < acceleration < least * (1 - _ROUNDING):
         motion["acceleration"].refuse(
             f"'acceleration' must be at least {least!r} to arrive in time, it is {acceleration!r}"
+        )
+
+
+def _measured(root: View) -> None:
+    """Refuse ratios that are none, and damping of parts, which was measured with the whole."""
+    damping, links = root["damping"], root["links"].items
+    not_negative(*damping["ratios"].items, damping["ratios"])
+    own = [link["flexible"]["damping"][key] for link in links for key in ("ratio", "alpha", "beta")]
+    own += [view for each in own for view in each.items]
+    for joint in (link["joint"] for link in links):
+        own += [joint["bearing"]["damping"][axis] for axis in TILTS] + [joint["elastic"]["damping"]]
+        own += [joint["damping"]] if damping["joints"].text == "free" else []
+    for view in own:
+        _demand_none(view)
+    yielding = sum(link["flexible"]["modes"][key].count for link in links for key in ("v", "w", "torsion"))
+    yielding += sum(("elastic" in link["joint"]) + ("spring" in link["joint"]) for link in links)
+    yielding += sum(axis in link["joint"]["bearing"]["stiffness"] for link in links for axis in TILTS)
+    if len(damping["ratios"].items) > yielding:
+        damping["ratios"].refuse(
+            f"{len(damping['ratios'].items)} ratios, but the robot has {yielding} modes that swing"
+        )
+
+
+@part
+def _demand_none(view: View) -> None:
+    if view.number() not in (None, 0):
+        view.refuse(
+            "the damping of the whole robot, as measured, holds this one: leave it out here, or 'damping' there"
         )
 
 

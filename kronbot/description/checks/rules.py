@@ -185,7 +185,7 @@ def _references(root: View, links: dict[str, View], joints: dict[str, View], dri
         if view.text is not None and view.text not in frames:
             view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
     drive = root["simulate"]["drive"]
-    for by_joint in (root["motion"], statics["angles"], statics["calibration"], drive):
+    for by_joint in (root["motion"], statics["angles"], statics["calibration"], drive, root["damping"]["at"]):
         for view in by_joint.entries:
             name = str(view.path[-1])
             if name not in joints:

@@ -1,0 +1,62 @@
+"""Symbols for the numbers of a robot file, and what was traced with them, shared by robots of other values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager
+from threading import RLock
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.description.expressions.expression import Expression
+from kronbot.floats import Array
+
+Definitions = Mapping[str, Expression | None]
+
+
+class Structure:
+    """What robots have in common that differ in values only: symbols, and what was traced with them."""
+
+    def __init__(self, names: Definitions) -> None:
+        self.named = {name: SX.sym(name) for name in names}
+        self.literals: dict[Hashable, tuple[SX, Expression]] = {}
+        self.numbers: list[float] = []  # of the literals
+        self.modal: dict[str, tuple[SX, SX]] = {}
+        self.computed: set[str] = set()  # of the modal data
+        # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
+        self.angles: dict[Expression, int | None] = {}
+        self.shaping: dict[tuple[str, float], SX] = {}
+        self.kept: dict[Hashable, object] = {}
+        self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
+        self._locks: dict[int, AbstractContextManager[object]] = {}
+
+    def of_symbols(self, angles: Mapping[Expression, int | None], shaping: Mapping[tuple[str, float], SX]) -> Structure:
+        """One with the same symbols and nothing traced, for other values that shape it so."""
+        other = Structure({})
+        other.named, other.literals, other.numbers = self.named, dict(self.literals), list(self.numbers)
+        other.modal, other.angles, other.shaping = dict(self.modal), dict(angles), dict(shaping)
+        other.computed = set(self.computed)
+        return other
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held while something is traced and while symbols are added. A forked process has its own: a thread that it
+        does not have may hold that of its parent."""
+        return self._locks.setdefault(os.getpid(), RLock())
+
+    def symbols(self, literals: int, modal: int) -> list[SX]:
+        """Those of named parameters and of so many literals and modal data."""
+        first, last = list(self.literals.values())[:literals], list(self.modal.values())[:modal]
+        return [*self.named.values(), *(symbol for symbol, _ in first), *(symbol for symbol, _ in last)]
+
+    def modal_data(self, base: Array, count: int) -> Array:
+        """The values of so many modal data for those of named parameters and literals."""
+        size, known = (len(base), count), self._modal_data
+        if known is None or known[0] != size:
+            symbols = casadi.vertcat(*self.symbols(len(base) - len(self.named), 0))
+            values = casadi.vertcat(*(value for _, value in list(self.modal.values())[:count]))
+            self._modal_data = known = size, casadi.Function("modal", [symbols], [values])
+        return np.asarray(known[1](base), dtype=float).ravel()

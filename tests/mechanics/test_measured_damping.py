@@ -1,0 +1,226 @@
+"""Damping ratios of the whole robot: its modes have them, whatever else is asked; and nothing else is damped."""
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_robots import robots, to_yaml
+from scipy.linalg import eigh
+
+import kronbot
+from kronbot.errors import DescriptionError, FreeParameters
+from kronbot.mechanics.linear.measured import modal_damping
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, GRAVITY, 0]
+parameters: {EI: 200, m: 0.5, z: 0.01}
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 1, EI: {z: EI}, modes: {v: 2}, shape: SHAPE}
+  - name: fore
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.6, EI: {z: EI}, modes: {v: 2}}
+    payload: {mass: m}
+damping: {DAMPING}
+simulate: {duration: 0.2, step: 0.05}
+"""
+POSTURE = {"q2": np.pi / 3}
+
+
+def arm(damping, gravity="-9.81", shape="craig-bampton", order="2", **parameters):
+    text = ARM.replace("DAMPING", damping).replace("GRAVITY", gravity).replace("SHAPE", shape)
+    return kronbot.loads(text, order=order, parameters=parameters)
+
+
+@pytest.mark.parametrize("order", ["1", "2", "exact"])
+def test_locked_modes_have_the_ratios(order):
+    """At the posture, with gravity; further modes have the last one; elsewhere they differ."""
+    robot = arm("ratios: [z, 0.012], at: {q2: pi/3}", order=order)
+    assert robot.modes(POSTURE)["damping_locked"] == pytest.approx([0.01, 0.012, 0.012, 0.012], rel=1e-9)
+    elsewhere = robot.modes()["damping_locked"]
+    assert abs(elsewhere[0] - 0.01) > 1e-3 and abs(elsewhere[1] - 0.012) > 1e-3
+
+
+@pytest.mark.parametrize("ratios", ["0.02", "[0.02, 0.02, 0.02, 0.02]", "[0.02]"])
+def test_one_ratio_is_for_all(ratios):
+    for shape in ("polynomial", "legendre", "clamped-mass"):
+        found = arm(f"ratios: {ratios}", shape=shape).modes()["damping_locked"]
+        assert found == pytest.approx(np.full(4, 0.02), rel=1e-9)
+
+
+def test_a_zero_behind_leaves_the_others_undamped():
+    found = arm("ratios: [0.01, 0.03, 0]").modes()
+    assert found["damping_locked"][:2] == pytest.approx([0.01, 0.03], rel=1e-9)
+    assert np.abs(found["damping_locked"][2:]).max() < 1e-9
+
+
+def test_free_modes_have_the_ratios():
+    """Without gravity, after the two coordinates that turn freely, whose damping is nothing."""
+    robot = arm("ratios: [0.01, 0.02], joints: free, at: {q2: pi/3}", gravity="0")
+    answer = robot.modes({"q1": 0.7, **POSTURE})
+    assert answer["damping_free"] == pytest.approx([0, 0, 0.01, 0.02, 0.02, 0.02], rel=1e-9, abs=1e-15)
+    assert answer.summary["free_coordinates_free"] == 2
+    D = robot.dynamics()["D"]
+    assert not D[[0, 3]].any() and not D[:, [0, 3]].any()
+
+
+def test_joint_damping_is_beside_that_with_joints_locked():
+    text = ARM.replace("DAMPING", "ratios: 0.02").replace("GRAVITY", "0").replace("SHAPE", "legendre")
+    robot = kronbot.loads(text.replace("name: q1}", "name: q1, damping: 0.3}"))
+    D = robot.dynamics()["D"]
+    assert D[0].tolist() == [0.3, 0, 0, 0, 0, 0]
+    assert robot.modes()["damping_locked"] == pytest.approx(np.full(4, 0.02), rel=1e-9)
+
+
+@settings(max_examples=12)
+@given(robots(max_links=3, gravity=False), st.lists(st.sampled_from([0.0, 0.005, 0.02]), min_size=1, max_size=3))
+def test_random_trees(robot, ratios):
+    """M and D at q = 0 from another question: their pencil with K has the ratios, by SciPy's eigenvectors."""
+    for link in robot["links"]:
+        link["joint"].pop("damping", None)
+        if "flexible" in link:
+            link["flexible"].pop("damping", None)
+            if link["flexible"].get("shape") == "polynomial":
+                link["flexible"]["shape"] = "legendre"
+    plain = kronbot.loads(to_yaml(robot), order="1")
+    f = list(plain.model.flexible)
+    robot["damping"] = {"ratios": ratios[: len(f)] or ratios[:1]}
+    if not f:
+        with pytest.raises(DescriptionError, match="1 ratios, but the robot has 0 modes"):
+            kronbot.loads(to_yaml(robot))
+        return
+    answer = kronbot.loads(to_yaml(robot), order="1").dynamics()
+    M, K, D = (answer[name][np.ix_(f, f)] for name in ("M", "K", "D"))
+    squares, Phi = eigh(K, M)
+    wanted = np.array([robot["damping"]["ratios"][min(i, len(robot["damping"]["ratios"]) - 1)] for i in range(len(f))])
+    size = np.sqrt(squares)
+    modal = Phi.T @ D @ Phi
+    assert np.abs(modal - np.diag(2 * wanted * size)).max() < 1e-7 * size.max() * 0.02
+    rest = [i for i in range(plain.n) if i not in f]
+    assert not answer["D"][rest].any() and not answer["D"][:, rest].any()
+
+
+def test_motors_and_links_that_turn_together_are_not_damped():
+    """A shaft behind a motor: the locked mode sqrt(k/J) has its ratio, turning as a whole has none."""
+    text = """
+kronbot: 1
+name: shaft
+gravity: [0, 0, 0]
+parameters: {k: 50}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, rotor_inertia: 0.2, elastic: {stiffness: k}}
+    pose: {}
+    rigid: {mass: 1, inertia: {Izz: 0.5}}
+damping: {ratios: 0.03, joints: JOINTS}
+"""
+    locked = kronbot.loads(text.replace("JOINTS", "locked"))
+    d = 2 * 0.03 * np.sqrt(50 * 0.5)
+    assert locked.dynamics()["D"] == pytest.approx(d * np.array([[1, -1], [-1, 1]]), rel=1e-12)
+    assert locked.modes()["damping_locked"] == pytest.approx([0.03], rel=1e-12)
+    free = kronbot.loads(text.replace("JOINTS", "free")).modes()
+    assert free["damping_free"] == pytest.approx([0, 0.03], rel=1e-9)
+    assert free["frequencies_free"][1] == pytest.approx(np.sqrt(50 * (1 / 0.2 + 1 / 0.5)), rel=1e-12)
+
+
+def test_other_values_trace_nothing_anew_and_have_the_bits_of_a_fresh_robot():
+    """Masses and stiffness move the modes, and D with them; ratios are values as others are."""
+    robot = arm("ratios: [z, 0.012]")
+    robot.modes()
+    kept = len(robot.model.parameters._structure.kept)
+    for values in ({"EI": 900.0}, {"m": 0.1, "z": 0.05}, {"z": 0.0}):
+        found = robot.with_parameters(**values).modes()
+        assert found["damping_locked"][0] == pytest.approx(values.get("z", 0.01), rel=1e-9, abs=1e-12)
+        assert found.to_dict() == arm("ratios: [z, 0.012]", **values).modes().to_dict()
+    assert len(robot.model.parameters._structure.kept) == kept
+    swept = robot.sweep("modes", over={"EI": [100, 400], "z": [0.01, 0.02]}, keep="damping_locked[1]", workers=1)
+    assert [row["damping_locked[1]"] for row in swept] == pytest.approx([0.01, 0.02] * 2, rel=1e-9)
+
+
+def test_every_command_has_it():
+    """Lagrange's D in simulate's account, in the linear model, in exported functions, in formulas as numbers."""
+    robot = arm("ratios: [z, 0.012]", order="1")
+    D = robot.dynamics()["D"]
+    np.testing.assert_allclose(robot.linearize()["D_L"], D, rtol=0, atol=1e-13)
+    run = robot.simulate(q={"upper.v1": 0.05})
+    assert run["energy.dissipated"][-1] > 1e-3
+    assert np.abs(run["energy.balance"]).max() < 1e-7
+    composite = robot.simulate(q={"upper.v1": 0.05}, algorithm="composite")
+    assert composite["upper.v1"] == pytest.approx(run["upper.v1"], abs=1e-7)
+    scope = {}
+    exec(robot.export("bias").python(), scope)
+    rates = [0.1, 0.2, -0.3, 0.4, 0.5, -0.6]
+    still, moving = (np.array(scope["bias"]([0.0] * 6, each)) for each in ([0.0] * 6, rates))
+    exact = robot.dynamics(qd=rates)["tau"] - robot.dynamics(qd=[0.0] * 6)["tau"]
+    np.testing.assert_allclose(moving - still, exact, rtol=0, atol=1e-12)
+    assert set(scope.get("PARAMETERS", ())) == set()
+    formulas = robot.symbolic(array="D").dynamics()["D"]
+    assert float(formulas[1, 2]) == pytest.approx(D[1, 2], rel=1e-15)
+    assert robot.symbolic().jacobian()["J_R"].shape == (3, 6)
+
+
+def test_numbers_are_needed_where_it_counts():
+    text = ARM.replace("DAMPING", "ratios: 0.02").replace("GRAVITY", "0").replace("SHAPE", "legendre")
+    robot = kronbot.loads(text.replace("EI: 200", "EI: "))
+    assert robot.jacobian()["J_T"].shape == (3, 6)
+    with pytest.raises(FreeParameters, match="EI has no value"):
+        robot.dynamics()
+    with pytest.raises(FreeParameters, match="EI has no value"):
+        robot.at_order("1").symbolic(array="D").dynamics()
+    assert robot.at_order("1").symbolic(array="g").dynamics()["g"].shape == (6,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("shape: SHAPE", "damping: {ratio: 0.01}"), "the damping of the whole robot, as measured, holds this one"),
+        (("shape: SHAPE", "damping: {alpha: 0.1}"), "holds this one"),
+        (("ratios: 0.02", "ratios: [0.01, -0.02]"), "must be at least 0, it is -0.02"),
+        (("ratios: 0.02", "ratios: [1, 1, 1, 1, 1]"), "5 ratios, but the robot has 4 modes that swing"),
+        (("ratios: 0.02", "joints: locked"), "missing key 'ratios'"),
+        (("ratios: 0.02", "ratios: 0.02, joints: loose"), "'joints' must be one of locked, free; not 'loose'"),
+        (("ratios: 0.02", "ratios: 0.02, at: {q3: 1}"), "unknown joint 'q3'"),
+        (("name: q1}", "name: q1, elastic: {stiffness: 1, damping: 1}, rotor_inertia: 1}"), "holds this one"),
+    ],
+)
+def test_what_does_not_go_with_it(change, message):
+    text = ARM.replace("DAMPING", "ratios: 0.02").replace("GRAVITY", "0").replace(*change).replace("SHAPE", "legendre")
+    with pytest.raises(DescriptionError, match=message):
+        kronbot.loads(text)
+
+
+def test_joint_damping_and_free_joints():
+    text = ARM.replace("DAMPING", "ratios: 0.02, joints: JOINTS").replace("GRAVITY", "0").replace("SHAPE", "legendre")
+    text = text.replace("name: q1}", "name: q1, damping: d}").replace("z: 0.01}", "z: 0.01, d: 0}")
+    robot = kronbot.loads(text.replace("JOINTS", "free"))
+    with pytest.raises(DescriptionError, match="holds this one"):
+        robot.with_parameters(d=1)
+    kronbot.loads(text.replace("JOINTS", "locked")).with_parameters(d=1)
+
+
+def test_directions_without_stiffness_are_not_damped():
+    """An arm that gravity buckles has a mode that does not swing: ratios are those of the others."""
+    M, K = np.diag([1.0, 2.0, 1.0]), np.diag([-3.0, 8.0, 9.0])
+    D = modal_damping(M, K, np.array([0.1, 0.2, 0.3]), 3)
+    assert pytest.approx(np.diag([0, 2 * 0.1 * 2 * 2, 2 * 0.2 * 3])) == D
+    assert modal_damping(M, np.diag([3.0, 8.0, 9.0]), np.array([0.1, 0.2, 0.3]), 3) == pytest.approx(
+        np.diag([2 * 0.1 * np.sqrt(3), 2 * 0.2 * 2 * 2, 2 * 0.3 * 3])
+    )
+
+
+def test_it_survives_the_ways_of_a_robot():
+    """Order 0 has nothing to damp; pickles, other orders and motions keep it."""
+    import pickle
+
+    robot = arm("ratios: 0.02")
+    assert not robot.at_order("0").dynamics()["D"].any()
+    again = pickle.loads(pickle.dumps(robot)).with_motion("q1: {type: sinusoid, amplitude: 0.1, frequency: 3}")
+    np.testing.assert_array_equal(again.dynamics()["D"], robot.dynamics()["D"])
+    assert yaml.safe_load(again.description.source.text)["damping"] == {"ratios": 0.02}
