@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import kronbot
 from kronbot.cli.commands.sweep import QUESTIONS
 from kronbot.cli.input import cases
 from kronbot.cli.main import run
+from kronbot.sweeps.journal import Journal
 
 ONE = ["--workers", "1"]
 pytestmark = pytest.mark.usefixtures("swept_here")
@@ -265,8 +267,10 @@ def test_mistakes_of_the_command_line_are_not_of_the_file(tmp_path, capsys):
 
 # Says on stdout that three chunks are in the journal, and goes no further.
 HELD = """
-import os, sys, time
+import os, signal, sys, time
 from kronbot.sweeps.journal import Journal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # of a child of a job in the background it is ignored
 
 def held(journal, done, add=Journal.add):
     add(journal, done)
@@ -285,24 +289,41 @@ def started(*given, cwd, script="from kronbot.__main__ import main; main()"):
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_sweep_that_is_stopped_goes_on(number, tmp_path):
-    asked = ["simulate", "khang", "--duration", "0.02", "--over", "EI=20:40:12", "-o", "run.csv", *ONE]
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What a sweep writes that nothing stops."""
+    file = tmp_path_factory.mktemp("whole") / "run.csv"
+    assert run(["sweep", *STOPPED, "-o", str(file)]) == 0
+    return file.read_bytes()
+
+
+STOPPED = ["simulate", "khang", "--duration", "0.02", "--over", "EI=20:40:12", *ONE]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_a_sweep_that_is_stopped_goes_on(number, code, undisturbed, tmp_path, monkeypatch, capsys):
+    """What is computed is kept, and computed once; the file is that of a sweep that nothing has stopped."""
+    monkeypatch.chdir(tmp_path)
+    asked = [*STOPPED, "-o", "run.csv"]
     child = started(*asked, cwd=tmp_path, script=HELD)
     assert child.stdout.read(1) == "."
     os.kill(child.pid, number)
     _, err = child.communicate(timeout=PATIENCE)
     part = tmp_path / "run.csv.part"
-    assert part.exists() and not (tmp_path / "run.csv").exists()
-    if number == signal.SIGTERM:
-        assert child.returncode == 143 and "--resume goes on" in err
+    assert child.returncode == code and [path.name for path in tmp_path.iterdir()] == [part.name]
+    assert number == signal.SIGKILL or "--resume goes on" in err
     before = part.read_bytes()
-    child = started(*asked, cwd=tmp_path)
-    assert "--resume goes on with it, --overwrite begins afresh" in child.communicate(timeout=PATIENCE)[1]
-    assert child.returncode == 2 and part.read_bytes() == before
-    child = started(*asked, "--resume", cwd=tmp_path)
-    assert "wrote run.csv" in child.communicate(timeout=PATIENCE)[1]
-    assert child.returncode == 0 and len((tmp_path / "run.csv").read_text().splitlines()) == 13
+    assert run(["sweep", *asked]) == 2 and part.read_bytes() == before
+    assert "--resume goes on with it, --overwrite begins afresh" in capsys.readouterr().err
+    add, added = Journal.add, []
+    monkeypatch.setattr(
+        Journal, "add", lambda journal, done: added.append(done.stop - done.start) or add(journal, done)
+    )
+    assert run(["sweep", *asked, "--resume"]) == 0
+    kept = sum(int(stop) - int(start) for start, stop in re.findall(rb'"cases":\[(\d+),(\d+)\]', before))
+    assert 3 <= kept == 12 - sum(added)
+    assert (tmp_path / "run.csv").read_bytes() == undisturbed
+    assert [path.name for path in tmp_path.iterdir()] == ["run.csv"]
 
 
 def test_who_reads_may_go(tmp_path):
