@@ -215,7 +215,7 @@ class Motion:
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         with policy.native(choice):
             self.solver = integrator(run.solver, self.system.ode, run.tolerances)
-        at = stops(run.duration, self.system.drives.corners(robot.parameters, PURPOSE))
+        at = stops(run.duration, self.system.drives.corners(robot.parameters, run.duration, PURPOSE))
         self.solver.begin(at, robot.parameters.bound(self.system.extent))
         self.states = []
 

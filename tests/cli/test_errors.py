@@ -120,7 +120,8 @@ def test_a_motion_of_the_command_line(capsys):
         "motion:2:1: unknown joint 'qaa'; did you mean 'qa'?",
         "  2 | qaa: {type: cycloidl}",
         "    | ^",
-        "motion:2:13: 'type' must be one of cycloidal, spin-up, polynomial, sinusoid, table; not 'cycloidl'; did you "
+        "motion:2:13: 'type' must be one of cycloidal, spin-up, polynomial, trapezoid, via-points, sinusoid, table; "
+        "not 'cycloidl'; did you "
         "mean 'cycloidal'?",
         "  2 | qaa: {type: cycloidl}",
         "    |             ^",

@@ -505,7 +505,7 @@ def met_in(monkeypatch, place, number, call=1):
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("statics khang --q @rows.csv", "kronbot.questions.statics._series"),
+        ("statics khang --q @rows.csv", "kronbot.questions.static_report._series"),
         ("simulate khang --duration 0.02 --step 0.01", "kronbot.questions.simulate.highlights"),
         ("modes khang --q @rows.csv", "kronbot.questions.at_rows.stacked"),
         ("linearize khang --q @rows.csv", "kronbot.questions.at_rows._together"),
@@ -527,7 +527,9 @@ def test_all_is_kept_while_it_is_put_together(command, place, number, tmp_path, 
     demand_same(told.out, whole)
 
 
-@pytest.mark.parametrize("place", ["questions.statics.Outcome", "cli.output.render._text", "cli.output.render.only"])
+@pytest.mark.parametrize(
+    "place", ["questions.static_report.Outcome", "cli.output.render._text", "cli.output.render.only"]
+)
 def test_all_is_told_once_it_is_there(place, monkeypatch, capsys):
     """Between the end of an answer and its last byte, too."""
     asked = ["statics", "khang", "--forces", "0,0,0;0,-1,0", "--solver", "linear", "--format", "json", "-q"]
@@ -561,7 +563,7 @@ def test_orders_before_a_signal_are_kept(monkeypatch, capsys):
     asked = ["statics", "khang", "--q", "0.1", "--forces", "0,0,0;0,-1,0", "--order"]
     assert main.run([*asked, "0", "--format", "json"]) == 0
     rigid = json.loads(capsys.readouterr().out)["series"]
-    met_in(monkeypatch, "kronbot.questions.statics._solved", signal.SIGINT, call=4)
+    met_in(monkeypatch, "kronbot.questions.statics._ends", signal.SIGINT, call=4)
     assert main.run([*asked, "all", "--format", "json"]) == 130
     told = capsys.readouterr()
     assert told.err == "Error: order 1: interrupted after 1 of 2 cases\n"
