@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from lines import demand_same
 from sweeps.cheap import Cheap, swept
 
 from kronbot.errors import ComputationError, UsageError
+from kronbot.sweeps.engines import dask
 from kronbot.sweeps.place import Place
 
 pytest.importorskip("distributed")
@@ -109,3 +112,32 @@ def test_hostile_scheduler_files_end_at_once(tmp_path, kind):
         os.mkfifo(file)
     with pytest.raises(UsageError, match="not the file of a Dask scheduler"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=str(file)))
+
+
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch):
+    """A connection is accepted, and then nothing comes, or something else."""
+    monkeypatch.setattr(dask, "PATIENCE", 1.0)
+    monkeypatch.setattr(dask, "PAUSE", 0.5)
+    heard = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen():
+            with suppress(OSError):
+                while True:
+                    heard.append(server.accept()[0])
+                    heard[-1].sendall(says)
+
+        threading.Thread(target=listen, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises((ComputationError, MemoryError)):
+            text(swept(Cheap(), {"EI": [1]}, scheduler=address))
+        server.shutdown(socket.SHUT_RDWR)
+    for each in heard:
+        each.close()
+
+
+@pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "tcp://[::1"])
+def test_addresses_that_dask_cannot_use_are_told(address):
+    with pytest.raises(ComputationError, match="no Dask scheduler answers"):
+        text(swept(Cheap(), {"EI": [1]}, scheduler=address))

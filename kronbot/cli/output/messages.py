@@ -26,7 +26,9 @@ def show_error(error: KronbotError) -> None:
     if isinstance(error, Mistaken):
         _show(error.mistakes, "")
     else:
-        click.echo(f"{_painted('Error:', 'red')} {error}", err=True, color=colourful(sys.stderr))
+        # Libraries repeat what comes from addresses and files.
+        told = "\n".join(map(escaped, str(error).split("\n")))
+        click.echo(f"{_painted('Error:', 'red')} {told}", err=True, color=colourful(sys.stderr))
 
 
 def worded(error: KronbotError) -> str:

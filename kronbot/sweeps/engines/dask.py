@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import threading
 import time
 from collections.abc import Iterable
 from queue import Empty, SimpleQueue
@@ -36,17 +37,28 @@ class Dask:
         self._distributed: Any = distributed
         where = scheduler if "://" in scheduler else _address(scheduler)
         _LOG.disabled = True  # it prints tracebacks of what is told here
+        answer: SimpleQueue[Any] = SimpleQueue()
+        threading.Thread(target=self._connect, args=(where, answer), daemon=True).start()
         try:
-            self._client: Any = self._distributed.Client(where, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
+            self._client: Any = answer.get(timeout=PATIENCE + PAUSE)
+        except Empty:  # Dask waits without an end for who accepts a connection and says nothing
+            self._client = TimeoutError("nothing comes from who listens there")
+        if isinstance(self._client, Exception):
             _LOG.disabled = False
-            why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(error)})"
+            why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(self._client)})"
             raise ComputationError(Argument("scheduler", quote(scheduler)), f": {why}") from None
         # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
         self._parcel = self._client.submit(_same, parcel, pure=False)
         self._threads, self._asked = 0, -math.inf
         self._futures: dict[Any, tuple[int, int]] = {}
         self._come: SimpleQueue[Any] = SimpleQueue()
+
+    def _connect(self, where: str, answer: SimpleQueue[Any]) -> None:
+        """A client, or what is wrong: of addresses and of what comes from there Dask makes errors of all kinds."""
+        try:
+            answer.put(self._distributed.Client(where, timeout=PATIENCE, set_as_default=False))
+        except Exception as error:
+            answer.put(error)
 
     @property
     def workers(self) -> int:
