@@ -129,3 +129,9 @@ def test_sweeps_keep_poses(capsys):
     over = {"frame": ["upper", "all"]}
     kept = robot.sweep("kinematics", over=over, keep=["pose[upper,x]", "pose[wrist,x]"], workers=1)
     assert [row["pose[wrist,x]"] for row in kept] == [None, 15.0]
+
+
+def test_a_frame_that_stays_has_formulas_of_numbers():
+    """Nothing in them depends on a symbol."""
+    found = kronbot.load("canadarm").symbolic().kinematics(frame="base").arrays["T"].values
+    assert [str(entry) for entry in np.ravel(found)] == [str(int(i % 5 == 0)) for i in range(16)]

@@ -229,7 +229,7 @@ def closed_form(
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
         raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)
     named = naming.distinct(parameters.named, inputs)
-    computed, used = parameters.computed, {symbol.element_hash() for symbol in casadi.symvar(expression)}
+    computed, used = parameters.computed, {symbol.element_hash() for symbol in casadi.symvar(SX(expression))}
     for key in computed:
         symbol, meaning = parameters.modal[key]
         if symbol.element_hash() in used:
