@@ -9,7 +9,7 @@ from random_robots import to_yaml
 from kronbot import description
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.integration import Tolerances
-from kronbot.mechanics.multibody.recursion import propagate
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.questions.simulate import Run, horizon, simulate
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import casadi
 import numpy as np
 from casadi import SX
 
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.beam_integrals import gram
-
-# Modes of a whole robot are a matter of its mechanics, which stand above and are found by name, as a plug-in is.
-MEASURED = "kronbot.mechanics.linear.measured"
-
-
-def measured_damping(robot: object) -> SX:
-    """D (n x n) of a robot whose file has the damping ratios of its modes."""
-    return SX(import_module(MEASURED).measured_damping(robot))
 
 
 def modal_damping(beam: Beam, ratios: tuple[SX, ...]) -> SX:

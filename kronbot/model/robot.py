@@ -17,7 +17,6 @@ from kronbot.description.schema import RobotFile
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
-from kronbot.model.damping import measured_damping
 from kronbot.model.dh import Row
 from kronbot.model.joint import DrivenJoint, Joint, Limits, Shares, Spring
 from kronbot.model.motions import Motion
@@ -299,8 +298,8 @@ class Robot:
         return self.stiffness @ q - self.preload
 
     @cached_property
-    def damping(self) -> SX:
-        """D (n x n): viscous joint damping, that of springs, structural damping, and what was measured on the whole."""
+    def damping_of_parts(self) -> SX:
+        """The viscous damping (n x n) of joints, springs and beams, each on its own."""
         D = SX(self.n, self.n)
         for link in self.links:
             if link.joint is not None:
@@ -310,7 +309,7 @@ class Robot:
         for spring in self.springs:
             row = self.row(spring.stretch)
             D += row.T @ (spring.damping * row)
-        return D if self.file.damping is None else D + measured_damping(self)
+        return D
 
     def friction(self, qd: SX) -> SX:
         """Forces (n x 1) that dry friction takes at rates qd (n x 1)."""
@@ -320,10 +319,6 @@ class Robot:
                 row = self.row(joint.damped)
                 forces += row.T @ joint.friction.force(row @ qd)
         return forces
-
-    def dissipative_forces(self, qd: SX) -> SX:
-        """Forces (n x 1) that damping and friction take at rates qd (n x 1)."""
-        return self.damping @ qd + self.friction(qd) if qd.nnz() else SX(self.n, 1)
 
     @cached_property
     def massless_motors(self) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ from kronbot.description.names import WORLD
 from kronbot.errors import Argument, UsageError
 from kronbot.kronecker.tape import instructions
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.result import Result

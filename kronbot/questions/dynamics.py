@@ -15,9 +15,10 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
+from kronbot.mechanics.multibody.damping import damping_matrix, dissipative_forces
 from kronbot.mechanics.multibody.energy import gravity_energy
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.size import demand_entries
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
 
@@ -66,7 +67,7 @@ class Equations:
         """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""
         robot = self.robot
         inertia = self.M @ qdd + self.C_star @ kron_power(qd, 2)
-        return inertia + self.g + robot.stiffness @ self.q + robot.dissipative_forces(qd)
+        return inertia + self.g + robot.stiffness @ self.q + dissipative_forces(robot, qd)
 
 
 def dynamics(robot: Robot, rates: bool) -> Question:
@@ -95,7 +96,7 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     quantities["dM_dq"] = matrix(terms.dM_dq, both)
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
-    quantities["D"] = matrix(robot.damping, rate)
+    quantities["D"] = matrix(damping_matrix(robot), rate)
     if rates:
         friction = robot.friction(symbols["qd"])
         quantities |= {} if friction.is_zero() else {"friction": Quantity(friction, names, None, {"rows": force})}

@@ -15,15 +15,8 @@ from kronbot.errors import UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import relative_motion
-from kronbot.mechanics.multibody.recursion import (
-    ALGORITHMS,
-    State,
-    demand_inertia,
-    generalized_inertia_matrix,
-    inverse_dynamics,
-    propagate,
-    solve_positive,
-)
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, demand_inertia, inverse_dynamics, solve_positive
+from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot

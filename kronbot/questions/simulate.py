@@ -22,7 +22,7 @@ from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot

@@ -10,7 +10,8 @@ from casadi import SX
 
 from kronbot import description
 from kronbot.compute.question import Quantity, Question
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.questions.formulas import Writing, formulas
 

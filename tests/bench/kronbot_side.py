@@ -17,7 +17,8 @@ from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.motion.equations import equations
 from kronbot.mechanics.motion.integration import Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, propagate, solve_positive
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, solve_positive
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import simulate as simulation

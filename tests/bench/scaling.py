@@ -7,7 +7,8 @@ from bench.timing import interleaved
 from casadi import SX
 
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, propagate
+from kronbot.mechanics.multibody.recursion import ALGORITHMS
+from kronbot.mechanics.multibody.state import propagate
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
 COUNT = 64

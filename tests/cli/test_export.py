@@ -25,13 +25,8 @@ from kronbot.library.robot import Robot
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import (
-    composite_forward_dynamics,
-    forward_dynamics,
-    generalized_inertia_matrix,
-    inverse_dynamics,
-    propagate,
-)
+from kronbot.mechanics.multibody.recursion import composite_forward_dynamics, forward_dynamics, inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.questions.export import FUNCTIONS
 

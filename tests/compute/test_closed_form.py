@@ -30,7 +30,7 @@ from kronbot.compute.symbolic.writing import latex_matrix
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.multibody.kinematics import endpoint, tip_frame
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.questions import formulas as formulas_module
 
 TIME = 60  # seconds; far more than any of these needs

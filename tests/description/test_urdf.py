@@ -25,7 +25,7 @@ from kronbot.description.urdf.rotations import from_rpy, to_rpy, turn_to
 from kronbot.description.urdf.translation import translate
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.mechanics.multibody.kinematics import tip_frame
-from kronbot.mechanics.multibody.recursion import propagate
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.questions.dynamics import Equations
 
 # Sums of some hundred products of numbers of their own size, each rounded to 1e-16.

@@ -20,7 +20,6 @@ ALLOWED = {
     ("cli/input/options.py", "importlib"): "imports the module of a question, which has the name of its command",
     ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
     ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
-    ("model/damping.py", "importlib"): "asks the mechanics, by a fixed name, for the modes of the whole robot",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",
     ("system/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",

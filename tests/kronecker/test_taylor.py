@@ -27,7 +27,7 @@ from kronbot.kronecker.taylor import (
     linearized_product_two,
     linearized_two,
 )
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 
 DATA = Path(__file__).parents[1] / "data"
 STACKER = json.loads((DATA / "stacker.json").read_text())["taylor"]

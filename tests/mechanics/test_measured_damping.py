@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 import kronbot
 from kronbot.errors import DescriptionError, FreeParameters
-from kronbot.mechanics.linear.measured import modal_damping
+from kronbot.mechanics.multibody.damping import modal_damping
 
 ARM = """
 kronbot: 1

@@ -10,7 +10,8 @@ from scipy.linalg import eigh
 
 import kronbot
 from kronbot.mechanics.linear.modal import mass_and_stiffness, natural_frequencies
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]

@@ -16,12 +16,8 @@ from kronbot.errors import ComputationError
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.inertia import Inertia, Rigid, carried, section
 from kronbot.mechanics.multibody.kinematics import tip_frame
-from kronbot.mechanics.multibody.recursion import (
-    ALGORITHMS,
-    forward_dynamics,
-    generalized_inertia_matrix,
-    inverse_dynamics,
-)
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, forward_dynamics, inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.model.pose import angular_motion, exponential, left_jacobian
 
 # Both sides work in double precision on well-scaled robots; the issue asks for 1e-9, rounding gives 1e-13.

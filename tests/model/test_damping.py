@@ -20,7 +20,7 @@ def damping_matrix(flexible):
     link = {"name": "beam", "joint": {"type": "fixed"}, "dh": {"a": 1.3, "d": 0, "alpha": 0, "theta": 0}}
     robot = {"kronbot": 1, "name": "b", "convention": "standard", "gravity": [0, 0, 0]}
     built = model(robot | {"links": [link | {"flexible": flexible}]})
-    function = casadi.Function("D", [built.parameters.symbols()], [casadi.densify(built.damping)])
+    function = casadi.Function("D", [built.parameters.symbols()], [casadi.densify(built.damping_of_parts)])
     return np.array(function(built.parameters.bound()))
 
 

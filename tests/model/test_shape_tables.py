@@ -28,7 +28,8 @@ from kronbot.errors import DescriptionError, FreeParameters, Mistake
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import tip_frame
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model import shape_functions, spline
 from kronbot.model.beam_integrals import expansion, first_moment, gram, integral, running, running_twice
 from kronbot.model.build import build

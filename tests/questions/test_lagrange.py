@@ -15,7 +15,8 @@ from thinned import rare
 
 from kronbot import description
 from kronbot.compute.trace import Trace
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.questions.dynamics import Equations
 
 STACKER = json.loads((Path(__file__).parents[1] / "data" / "stacker.json").read_text())

@@ -15,7 +15,8 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
-from kronbot.mechanics.multibody.recursion import State, generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.model.robot import Robot
 
 

@@ -16,7 +16,8 @@ from kronbot.compute.arrays import NamedArray
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.regularity import weakest
-from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 

@@ -14,7 +14,8 @@ from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.mechanics.motion.integration import APART
-from kronbot.mechanics.multibody.recursion import inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import rigid_arm
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters

@@ -9,7 +9,9 @@ from casadi import SX
 
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.integration import Ode
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, State, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.damping import dissipative_forces
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
+from kronbot.mechanics.multibody.state import State, propagate
 from kronbot.model.robot import Robot
 
 
@@ -60,7 +62,7 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
         for place in given:
             tau[place] = needed[place]
     power = casadi.dot(tau, qd)
-    loss = casadi.dot(qd, robot.dissipative_forces(qd))
+    loss = casadi.dot(qd, dissipative_forces(robot, qd))
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters

@@ -6,7 +6,7 @@ import casadi
 from casadi import SX
 
 from kronbot.mechanics.multibody.inertia import mass_moment
-from kronbot.mechanics.multibody.recursion import State
+from kronbot.mechanics.multibody.state import State
 from kronbot.model.robot import Robot
 
 

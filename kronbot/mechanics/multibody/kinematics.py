@@ -17,8 +17,8 @@ from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, UsageError
 from kronbot.kronecker.taylor import directional
 from kronbot.mechanics.multibody.inertia import Rigid, carried, link_inertia, section
-from kronbot.mechanics.multibody.recursion import LinkState, State
 from kronbot.mechanics.multibody.relative_motion import RelativeMotion, Step, along
+from kronbot.mechanics.multibody.state import LinkState, State
 from kronbot.model.pose import CrossSection, Pose
 from kronbot.model.robot import BASE, Link, Robot
 

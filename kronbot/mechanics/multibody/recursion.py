@@ -1,9 +1,4 @@
-"""DeNOC recursion of Mohan-Saha for trees: inverse dynamics, generalized inertia matrix, forward dynamics.
-
-A link's twist follows from its parent's, t_i = A_i,parent t_parent + P_i qd_i (7). Neither matrix is formed: A leads
-to the parent's tip (``Section.motion``) and on to the root frame of the child (``Mount.motion``), its transpose back
-(``Mount.wrench``, ``Section.on_link``); P_i = blkdiag(p_i, 1) picks the joint's row and the modal rows. Everything of
-link i is expressed in the axes of its own root frame.
+"""DeNOC recursion of Mohan-Saha for trees: inverse dynamics, forward dynamics, in the states of the links.
 
 Differences from the paper, each confirmed by the Lagrangian oracle of the tests: gamma is kept in phi (33), Coriolis
 terms have their factor 2 (24b), the strain forces their sign (20a), the rates of N_l contain the tip's motion; links
@@ -13,93 +8,19 @@ other, and carries the velocity terms of phi along instead of finding phi by a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi
-from casadi import SX, cross, dot
+from casadi import SX, dot
 
 from kronbot.description import choices
 from kronbot.errors import ComputationError
-from kronbot.mechanics.multibody.inertia import Inertia, Mount, Rigid, Section, carried, link_inertia, section
-from kronbot.mechanics.multibody.size import demand_tractable
-from kronbot.model.pose import Pose, symmetric
-from kronbot.model.robot import BASE, Link, Robot
-
-
-@dataclass(frozen=True)
-class LinkState:
-    """One link of a moving robot, in its root frame.
-
-    ``pose`` is the root frame in the base, ``mount`` leads there from the parent's tip (from the base for the first),
-    ``bias`` (6 x 1) is the acceleration of the root frame when all second derivatives are zero, ``twist``
-    ((6 + n_f) x 1) as in (3). ``own`` is the inertia of hub and beam, ``at_tip`` (6) that of the bodies at the tip.
-    """
-
-    link: Link
-    pose: Pose
-    mount: Mount
-    bias: SX
-    twist: SX
-    tip: Section
-    own: Inertia
-    at_tip: Inertia
-
-    @property
-    def M(self) -> SX:
-        """Mass matrix M_i of (23), all bodies of the link."""
-        return self.own.M + carried(self.at_tip, self.tip)
-
-
-@dataclass(frozen=True)
-class State:
-    """A robot at q, qd (n x 1 each): the states of its links in file order."""
-
-    robot: Robot
-    q: SX
-    qd: SX
-    links: tuple[LinkState, ...]
-
-    @property
-    def inward(self) -> Iterable[int]:
-        """Links, children before parents."""
-        return reversed(self.robot.outward)
-
-
-def propagate(robot: Robot, q: SX, qd: SX) -> State:
-    """Poses, twists and inertias of all links, from the base outwards (7).
-
-    q and qd are n x 1; the modal entries of q must be symbols, joint entries may be any expression.
-    """
-    demand_tractable(robot)
-    states: dict[int, LinkState] = {}
-    for i in robot.outward:
-        link = robot.links[i]
-        states[i] = _attach(robot, link, states.get(link.parent), q, qd)
-    return State(robot, q, qd, tuple(states[i] for i in range(len(robot.links))))
-
-
-def _attach(robot: Robot, link: Link, parent: LinkState | None, q: SX, qd: SX) -> LinkState:
-    """Place a link on its parent's tip (or on the base, which rests)."""
-    before, joint = link.row.before, link.joint_pose(q, robot.parameters)
-    if parent is None:
-        mount = Mount(before.R @ joint.R, before.r, joint.r)
-        pose, twist, bias = mount.pose, SX(6, 1), SX(6, 1)
-    else:
-        tip = parent.tip
-        mount = Mount((tip.pose.R @ before.R) @ joint.R, tip.pose.R @ before.r, joint.r)
-        pose = parent.pose @ Pose(tip.pose.r, SX.eye(3)) @ mount.pose
-        carrying = tip.moving(parent.twist[:6])
-        twist = mount.motion(carrying)
-        bias = mount.bias(tip.bias(parent.twist[3:6]), carrying[3:])
-    if link.joint is not None:
-        rate, omega = link.joint.axis * link.joint.along(qd), twist[3:]
-        bias += casadi.vertcat(cross(2 * omega, rate[:3]), cross(omega, rate[3:]))
-        twist = twist + rate
-    q_f, qd_f = q[link.modal, :], qd[link.modal, :]
-    tip = section(link.tip(q_f), q_f, qd_f)
-    own, at_tip = link_inertia(link, tip, twist[3:], q_f, qd_f)
-    return LinkState(link, pose, mount, bias, casadi.vertcat(twist, qd_f), tip, own, at_tip)
+from kronbot.mechanics.multibody.damping import dissipative_forces
+from kronbot.mechanics.multibody.inertia import Inertia, carried
+from kronbot.mechanics.multibody.state import LinkState, State, coordinates_of, generalized_inertia_matrix, rotors
+from kronbot.model.pose import symmetric
+from kronbot.model.robot import BASE, Robot
 
 
 def inverse_dynamics(state: State, qdd: SX) -> SX:
@@ -111,8 +32,8 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     accelerations: dict[int, SX] = {}
     for i in robot.outward:
         accelerations[i] = _acceleration(state, i, accelerations, qdd)
-    tau = robot.elastic_forces(state.q) + robot.dissipative_forces(state.qd)
-    for place, rotor in _rotors(robot):
+    tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd)
+    for place, rotor in rotors(robot):
         tau[place] += rotor * qdd[place]
     wrenches: dict[int, SX] = {}
     for i in state.inward:
@@ -122,7 +43,7 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
             on_tip += state.links[child].mount.wrench(wrenches[child])
         wrench = at.own.wrench(accelerations[i]) + at.tip.on_link(on_tip)
         wrenches[i] = wrench[:6]
-        for place, row, share in _coordinates(at.link):
+        for place, row, share in coordinates_of(at.link):
             tau[place] += share * wrench[row]
     return tau
 
@@ -141,57 +62,6 @@ def _bias(at: LinkState, qdd: SX) -> SX:
     """Acceleration (6 x 1) of a root frame on a parent without any: velocity terms, and the joint's as far as known."""
     joint = at.link.joint
     return at.bias if joint is None else at.bias + joint.axis * joint.along(qdd)
-
-
-def _coordinates(link: Link) -> list[tuple[int, int, SX]]:
-    """P_i: coordinates that move a link as their places in q, rows in the link's twist, and how much they move it."""
-    modes = [(place, 6 + k, SX(1)) for k, place in enumerate(range(link.modal.start, link.modal.stop))]
-    joint = link.joint
-    return modes if joint is None else [*((place, joint.row, share) for place, share in joint.shares), *modes]
-
-
-def _rotors(robot: Robot) -> list[tuple[int, SX]]:
-    """The rotors that turn with coordinates, or are these, as places in q and inertias."""
-    return [(joint.driven, joint.rotor_inertia) for joint in robot.joints]
-
-
-def generalized_inertia_matrix(state: State) -> SX:
-    """The GIM M (n x n) from the composite flexible bodies M~_i = M_i + A^T M~_{i+1} A (32)."""
-    robot = state.robot
-    M = SX(robot.n, robot.n)
-    for place, rotor in _rotors(robot):
-        M[place, place] = rotor
-    composite: dict[int, Rigid] = {}
-    for i in state.inward:
-        at = state.links[i]
-        on_tip = Rigid.within(at.at_tip.M)
-        for child in robot.children[i]:
-            on_tip += state.links[child].mount.body(composite[child])
-        whole = at.own.M + carried(on_tip, at.tip)
-        composite[i] = Rigid.within(whole)
-        places, P = _motion(at.link)
-        if not places:
-            continue
-        force = whole @ P  # wrenches on the composite body per unit acceleration of its coordinates
-        M[places, places] += P.T @ force
-        below = at
-        while below.link.parent != BASE:
-            reaction = below.mount.wrench(force[:6, :])
-            below = state.links[below.link.parent]
-            force = below.tip.on_link(reaction)
-            others, P = _motion(below.link)
-            M[others, places] += P.T @ force
-            M[places, others] += (P.T @ force).T
-    return M
-
-
-def _motion(link: Link) -> tuple[list[int], SX]:
-    """Places in q of the coordinates that move a link, and P_i ((6 + n_f) x k), the twists of their unit rates."""
-    places = [place for place, _, _ in _coordinates(link)]
-    P = SX(6 + link.modes, len(places))
-    for column, (_, row, share) in enumerate(_coordinates(link)):
-        P[row, column] = share
-    return places, P
 
 
 @dataclass(frozen=True)
@@ -214,9 +84,9 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     if any(not joint.own for joint in robot.followers):
         return composite_forward_dynamics(state, tau, given)
     demand_inertia(robot)
-    force = tau - robot.elastic_forces(state.q) - robot.dissipative_forces(state.qd)
+    force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd)
     qdd = SX(robot.n, 1)
-    rotors = dict(_rotors(robot))
+    turning = dict(rotors(robot))
     for joint in robot.joints:
         if joint.elastic:
             qdd[joint.driven] = force[joint.driven] / joint.rotor_inertia
@@ -232,16 +102,16 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
         for child in robot.children[i]:
             on_tip += state.links[child].mount.body(reduced[child])
         body = at.own + Inertia(carried(on_tip, at.tip), at.tip.on_link(on_tip.gamma))
-        for place, row, _ in reversed(_coordinates(at.link)):
+        for place, row, _ in reversed(coordinates_of(at.link)):
             if place not in given:
-                body, solved[place] = _eliminated(body, row, force[place], rotors.get(place, SX(0)))
+                body, solved[place] = _eliminated(body, row, force[place], turning.get(place, SX(0)))
         reduced[i] = Inertia(body.M[:6, :6], body.gamma[:6]).biased(_bias(at, qdd))
 
     # Accelerations outwards: qdd_i = phi~_i - Psi_i^T mu_i (41).
     accelerations: dict[int, SX] = {}
     for i in robot.outward:
         a = _acceleration(state, i, accelerations, qdd)
-        for place, row, _ in _coordinates(robot.links[i]):
+        for place, row, _ in coordinates_of(robot.links[i]):
             if place not in given:
                 qdd[place] = solved[place].free + dot(solved[place].share, a)
                 a[row] += qdd[place]

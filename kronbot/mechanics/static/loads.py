@@ -15,7 +15,7 @@ from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.inertia import mass_moment
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import State
+from kronbot.mechanics.multibody.state import State
 from kronbot.model.robot import Robot
 
 

@@ -14,7 +14,8 @@ from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, relative_motion, truncated
-from kronbot.mechanics.multibody.recursion import LinkState, State, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import LinkState, State, propagate
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
 from kronbot.model.robot import BASE, Robot, gauge_place

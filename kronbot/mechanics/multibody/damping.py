@@ -1,9 +1,8 @@
-"""Damping that was measured on the whole robot: ratios of its modes, as a constant matrix on what is deformed."""
+"""Damping of a robot: of its joints, springs and beams, or measured on the whole as ratios of its modes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,8 +12,19 @@ from casadi import SX
 
 from kronbot.description.schema import RobotDamping
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.recursion import generalized_inertia_matrix, inverse_dynamics, propagate
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.robot import Robot
+
+
+def dissipative_forces(robot: Robot, qd: SX) -> SX:
+    """Forces (n x 1) that damping and friction take at rates qd (n x 1)."""
+    return damping_matrix(robot) @ qd + robot.friction(qd) if qd.nnz() else SX(robot.n, 1)
+
+
+def damping_matrix(robot: Robot) -> SX:
+    """D (n x n): viscous joint damping, that of springs, structural damping, and what was measured on the whole."""
+    return robot.damping_of_parts + measured_damping(robot)
 
 
 def measured_damping(robot: Robot) -> SX:
@@ -32,19 +42,17 @@ def measured_damping(robot: Robot) -> SX:
 
 
 def _matrix(robot: Robot, said: RobotDamping) -> SX:
-    parameters, rest = robot.parameters, SX(robot.n, 1)
-    bare = replace(robot, description=replace(robot.description, robot=replace(robot.file, damping=None)))
-    U, u = robot.attachment
+    parameters, (U, u) = robot.parameters, robot.attachment
     values = (said.at.get(joint.name) for joint in robot.joints)
     posture = U @ casadi.vertcat(SX(0, 1), *(0 if v is None else parameters.number(v) for v in values)) + u
     q, flexible = SX.sym("q", robot.n), list(robot.flexible)
-    state = propagate(bare, q, rest)
+    state = propagate(robot, q, SX(robot.n, 1))
     T = SX.eye(robot.n)  # from joint values and deformations to coordinates
     T[:, list(robot.rigid)] = U
     M = T.T @ generalized_inertia_matrix(state) @ T
     if said.joints == "locked":
         swinging, following = flexible, []
-        K = casadi.jacobian(inverse_dynamics(state, rest), q[flexible, :])[flexible, :]
+        K = casadi.hessian(elastic_energy(state) + gravity_energy(state), q)[0][flexible, flexible]
     else:
         elastic = T.T @ robot.stiffness @ T
         following = [place for place in robot.rigid if elastic[place, :].is_zero()]
