@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
+from typing import BinaryIO
 
 from kronbot.cached import cached_property
 from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.errors import Mistake
 
+# Characters that a line of a file may have: 200 for each of the most coordinates that a robot has.
+LINE_LIMIT = 200_000
+# Bytes that are read from a file at a time.
+CHUNK = 1 << 18
+# Bytes that are no UTF-8, as :func:`lines_of` leaves them.
+UNDECODED = re.compile("[\udc80-\udcff]")
 _CELL = re.compile(r'(?:^|(?<=,))(?:\s*"(?:[^"]|"")*"\s*(?=,|$)|[^,]*)')
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
@@ -59,3 +70,23 @@ class Line:
     def mistake(self, message: str, cell: int = 0) -> Mistake:
         """Something is wrong with the line, or with one of its cells."""
         return Mistake(self.number, self.starts[cell], message, self.file, self.text)
+
+
+def lines_of(file: BinaryIO) -> Iterator[list[str]]:
+    """Lines of a text without their ends, many at a time; one that is too long is the last, and not whole.
+
+    Bytes that are no UTF-8 become lone surrogates, which have a place like any character. Raises OSError.
+    """
+    utf8 = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+    decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
+    rest = ""
+    for chunk in iter(partial(file.read, CHUNK), b""):
+        if chunk is None:
+            raise OSError("cannot be read: it does not wait for who writes into it")
+        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
+        if len(rest) > LINE_LIMIT:
+            yield [*lines, rest]
+            return
+        if lines:
+            yield lines
+    yield (rest + decoder.decode(b"", final=True)).split("\n")

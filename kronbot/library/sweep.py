@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Scalar
@@ -248,21 +250,24 @@ class _Chunks:
             i += 1
 
 
-def columns_of(cases: object) -> dict[str, list[object]]:
+def columns_of(cases: object) -> dict[str, Sequence[object]]:
     """Columns of cases by name. Raises UsageError where they are not equally long, or empty."""
     named = plain_arguments.pairs(cases, "cases")
-    found = {
-        name: [
-            plain_arguments.plain(each, word)
-            for each in plain_arguments.entries(plain_arguments.array_like(column, word), word)
-        ]
-        for name, column in named.items()
-        for word in [f"cases {name}"]
-    }
+    found = {name: _column(column, f"cases {name}") for name, column in named.items()}
     lengths = {len(column) for column in found.values()}
     if len(lengths) != 1 or 0 in lengths:
         raise UsageError(Argument("cases"), ": columns of equally many values are wanted, one at least")
     return found
+
+
+def _column(given: object, word: str) -> Sequence[object]:
+    if isinstance(given, varied.Numbers):
+        return given
+    listed = plain_arguments.array_like(given, word)
+    if isinstance(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
+        numbers = plain_arguments.array(listed, {}, word, depth=1)
+        return varied.Numbers(numbers, np.zeros(len(numbers), dtype=bool))
+    return [plain_arguments.plain(each, word) for each in plain_arguments.entries(listed, word)]
 
 
 def sweep(

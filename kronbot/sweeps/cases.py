@@ -84,11 +84,58 @@ class Range:
         return [np.select([places == 0, places == last], [self.start, self.end], values).tolist()]
 
 
+@dataclass(frozen=True, eq=False)
+class Numbers(Sequence[Value]):
+    """Many numbers in little memory; ``whole`` ones are told without a point."""
+
+    values: Array
+    whole: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, given: Sequence[Value]) -> Numbers | None:
+        """None where one is no number, or one that has more digits."""
+        if {*map(type, given)} - {int, float} or any(type(each) is int and abs(each) > 2**53 for each in given):
+            return None
+        return cls(np.array(given, dtype=float), np.array([type(each) is int for each in given], dtype=bool))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Numbers]) -> Numbers:
+        """One after the other."""
+        return cls(np.concatenate([each.values for each in parts]), np.concatenate([each.whole for each in parts]))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        one = isinstance(place, int)
+        found = self.at(np.atleast_1d(np.arange(len(self.values))[place]))
+        return found[0] if one else found
+
+    def at(self, places: Places) -> list[Value]:
+        """Those at some places."""
+        found: list[Value] = self.values[places].tolist()
+        for i in np.flatnonzero(self.whole[places]).tolist():
+            found[i] = int(found[i])
+        return found
+
+    @property
+    def few(self) -> tuple[Value, ...]:
+        """The different ones where these are few."""
+        _, first = np.unique(self.values, return_index=True)
+        return tuple(self.at(np.sort(first))) if len(first) <= _FEW else ()
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length, by name: a list is one of one column."""
 
     columns: Mapping[str, Sequence[Value]]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Sequence[Value]]) -> Table:
+        """Of columns as they come: numbers are packed."""
+        packed = {name: each if isinstance(each, Numbers) else Numbers.of(each) for name, each in columns.items()}
+        return cls({name: columns[name] if each is None else each for name, each in packed.items()})
 
     @property
     def names(self) -> Sequence[str]:
@@ -103,11 +150,19 @@ class Table:
     @property
     def key(self) -> object:
         """For the journal."""
-        return ["table", list(self.columns), hashlib.sha256(repr(list(self.columns.values())).encode()).hexdigest()]
+        digest = hashlib.sha256()
+        for each in self.columns.values():
+            packed = isinstance(each, Numbers)
+            content = each.values.tobytes() + each.whole.tobytes() if isinstance(each, Numbers) else repr(each).encode()
+            digest.update(b"%d %d:" % (packed, len(content)) + content)
+        return ["table", list(self.columns), digest.hexdigest()]
 
     def at(self, places: Places) -> list[list[Value]]:
         """The rows."""
-        return [[column[place] for place in places.tolist()] for column in self.columns.values()]
+        return [
+            column.at(places) if isinstance(column, Numbers) else [column[place] for place in places.tolist()]
+            for column in self.columns.values()
+        ]
 
 
 @dataclass(frozen=True)
@@ -250,7 +305,8 @@ class Cases:
         """The different values of a name where they are listed or few; nothing where they are drawn."""
         for factor in self.factors:
             if isinstance(factor, Table) and name in factor.columns:
-                return tuple(dict.fromkeys(factor.columns[name]))
+                column = factor.columns[name]
+                return column.few if isinstance(column, Numbers) else tuple(dict.fromkeys(column))
             if isinstance(factor, Range) and name == factor.name and factor.count <= _FEW:
                 return tuple(factor.at(np.arange(factor.count))[0])
         return ()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
-from kronbot.description.csv_lines import Line
+from kronbot.description import csv_lines
+from kronbot.description.csv_lines import UNDECODED, Line
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
-from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Range, Table, Value
+from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
 
+_WHOLE, _ZERO = re.compile(r"[-+]?\d{1,15}"), re.compile(r"[-+]?[0.]+")
+_DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
 
 
@@ -28,7 +32,9 @@ def cases(
     factors: list[Factor] = []
     drawn: dict[str, Distribution] = {}
     if table is not None:
-        factors.append(Table({name: [_value(name, v) for v in each] for name, each in table.items()}))
+        columns = table.items()
+        told = {name: v if isinstance(v, Numbers) else [_value(name, each) for each in v] for name, v in columns}
+        factors.append(Table.of(told))
     for name, given in over.items():
         each = factor(name, list(given) if isinstance(given, tuple | np.ndarray | range) else given)
         if isinstance(each, Distribution):
@@ -70,16 +76,15 @@ def factor(name: str, given: object) -> Factor | Distribution:
     if isinstance(given, Distribution):
         return given
     if not isinstance(given, str):
-        return Table(
-            {name: [_value(name, each) for each in given] if isinstance(given, list) else [_value(name, given)]}
-        )
+        entries = given if isinstance(given, list) else [given]
+        return Table.of({name: [_value(name, each) for each in entries]})
     if (called := _CALL.fullmatch(given)) and called[1] in DISTRIBUTIONS:
         return _distribution(name, called[1], called[2])
     if called and called[1].isidentifier() and "," in called[2] and ":" not in given:
         raise UsageError(f"{name}: no distribution {quote(called[1])}; there are {', '.join(DISTRIBUTIONS)}")
     parts = given.split(":")
     if len(parts) == 1:
-        return Table({name: [value(part) for part in _listed(name, given)]})
+        return Table.of({name: [value(part) for part in _listed(name, given)]})
     if len(parts) != 3:
         raise UsageError(f"{name}: the range {quote(given)} should read FROM:TO:N, N values, both ends included")
     start, end, count = (_number(name, part) for part in parts)
@@ -90,21 +95,79 @@ def factor(name: str, given: object) -> Factor | Distribution:
     return Range(name, start, end, int(count))
 
 
-def table(text: str, name: str) -> Table:
-    """The cases of a CSV file, columns by its header. Raises UsageError with the place."""
-    lines = [Line(name, number, each) for number, each in enumerate(text.splitlines(), 1)]
-    rows = [line.cells for line in lines if any(line.cells)]
-    if len(rows) < 2:
+def table(blocks: Iterable[list[str]], name: str) -> Table:
+    """The cases of a CSV file, columns by its header, from its lines, many at a time. Raises UsageError with the place.
+
+    Numbers need no more memory than they have digits.
+    """
+    header: list[str] = []
+    parts: list[list[Sequence[Value]]] = []
+    known = cache(value)  # the same words come in many rows
+    count = 0
+    for some in blocks:
+        lines = [line for line in some if line.strip(", \t") and ('"' not in line or any(_line(name, line).cells))]
+        if not lines:
+            continue
+        if not header:
+            header = _header(_line(name, lines.pop(0)), name)
+            parts = [[] for _ in header]
+        for column, cells in zip(parts, _cells(lines, len(header), name, count), strict=True):
+            column.append(_plain_numbers(cells) or list(map(known, cells)))
+        count += len(lines)
+    if not count:
         raise UsageError(f"{quote(name)}: a header of names is wanted here, and rows of values below it")
-    header = rows[0]
-    if len(header) == 1 and (wrong := lines[0].separated):
+    return Table.of({each: _joined(column) for each, column in zip(header, parts, strict=True)})
+
+
+def _header(line: Line, name: str) -> list[str]:
+    """Names of columns. Raises UsageError where there is but one that other signs part, or one that stands twice."""
+    header = line.cells
+    if len(header) == 1 and (wrong := line.separated):
         raise UsageError(f"{quote(name)}: {wrong.message}")
-    for i, row in enumerate(rows[1:], 1):
-        if len(row) != len(header) or not all(row):
-            raise UsageError(f"{quote(name)}, row {i}: {len(header)} values are wanted, as many as there are names")
     if twice := next((each for i, each in enumerate(header) if each in header[:i]), None):
         raise UsageError(f"{quote(name)}: {quote(twice)} stands twice in the header")
-    return Table({each: [value(row[k]) for row in rows[1:]] for k, each in enumerate(header)})
+    return header
+
+
+def _cells(lines: Sequence[str], width: int, name: str, before: int) -> list[list[str]]:
+    """The cells of rows by column, after so many rows."""
+    if not any('"' in line for line in lines) and all(line.count(",") == width - 1 for line in lines):
+        found = [cell.strip() for cell in ",".join(lines).split(",")] if lines else []
+        if all(found):
+            return [found[i::width] for i in range(width)]
+    rows = [_line(name, line).cells for line in lines]
+    for i, row in enumerate(rows, before + 1):
+        if len(row) != width or not all(row):
+            raise UsageError(f"{quote(name)}, row {i}: {width} values are wanted, as many as there are names")
+    return list(map(list, zip(*rows, strict=True)))
+
+
+def _line(name: str, text: str) -> Line:
+    """Raises UsageError where a line is no text, or too long."""
+    if UNDECODED.search(text):
+        raise UsageError(f"{quote(name)}: not UTF-8 text: save the file with the encoding UTF-8")
+    if len(text) > csv_lines.LINE_LIMIT:
+        raise UsageError(f"{quote(name)}: a line of more than {csv_lines.LINE_LIMIT} characters")
+    return Line(name, 1, text)
+
+
+def _plain_numbers(cells: Sequence[str]) -> Numbers | None:
+    """Cells that are all finite decimal numbers, as :func:`value` has them one by one; None of others."""
+    if not _DECIMALS.fullmatch("".join(cells)):
+        return None
+    try:
+        values = np.array(list(map(float, cells))) + 0.0
+    except ValueError:
+        return None
+    small = np.flatnonzero(values == 0).tolist()
+    if not np.isfinite(values).all() or any(not _ZERO.fullmatch(cells[i]) for i in small):
+        return None
+    return Numbers(values, np.array([_WHOLE.fullmatch(cell) is not None for cell in cells], dtype=bool))
+
+
+def _joined(parts: Sequence[Sequence[Value]]) -> Sequence[Value]:
+    numbers = [each for each in parts if isinstance(each, Numbers)]
+    return Numbers.joined(numbers) if len(numbers) == len(parts) else [each for part in parts for each in part]
 
 
 def value(text: str) -> Value:
@@ -112,7 +175,7 @@ def value(text: str) -> Value:
     stripped = text.strip()
     if not stripped.isprintable():
         raise UsageError(f"{quote(stripped)} is no text of printable characters")
-    if re.fullmatch(r"[-+]?\d{1,15}", stripped):
+    if _WHOLE.fullmatch(stripped):
         return int(stripped)
     try:
         return evaluate(parse(stripped), {}) + 0.0

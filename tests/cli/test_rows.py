@@ -98,7 +98,7 @@ WRONG = {
 @pytest.mark.parametrize("chunk", [5, 1 << 18])
 def test_mistakes_have_places(name, chunk, rows, arm, capsys, monkeypatch):
     """FILE:LINE:COLUMN of the first mistake in kronbot's own words, whatever pieces the file is read in."""
-    monkeypatch.setattr("kronbot.cli.input.rows.CHUNK", chunk)
+    monkeypatch.setattr("kronbot.description.csv_lines.CHUNK", chunk)
     content, message = WRONG[name]
     code, out, err = jacobians(capsys, arm, "--q", rows(content))
     assert (code, out) == (2, "")
@@ -130,9 +130,9 @@ def test_a_long_line_is_not_held(content, rows, arm, capsys):
 
 def test_long_lines_are_refused_wherever_pieces_end(rows, arm, capsys, monkeypatch):
     """The limit is one of characters, not of what is read at a time; blanks count."""
-    monkeypatch.setattr("kronbot.cli.input.rows.LINE_LIMIT", 20)
+    monkeypatch.setattr("kronbot.description.csv_lines.LINE_LIMIT", 20)
     for chunk in (7, 1 << 18):
-        monkeypatch.setattr("kronbot.cli.input.rows.CHUNK", chunk)
+        monkeypatch.setattr("kronbot.description.csv_lines.CHUNK", chunk)
         assert jacobians(capsys, arm, "--q", rows("q1\n" + "0".rjust(20) + "\n"))[0] == 0
         for line in ("0".rjust(21), " " * 21):
             code, _, err = jacobians(capsys, arm, "--q", rows(f"q1\n0\n{line}\n0\n"))
@@ -142,7 +142,7 @@ def test_long_lines_are_refused_wherever_pieces_end(rows, arm, capsys, monkeypat
 
 def test_blank_lines_end(rows, arm, capsys, monkeypatch):
     """Between rows there may be some; a file of nothing else is not read to its end."""
-    monkeypatch.setattr("kronbot.cli.input.rows.CHUNK", 10)
+    monkeypatch.setattr("kronbot.description.csv_lines.CHUNK", 10)
     monkeypatch.setattr("kronbot.cli.input.rows.BLANK_LIMIT", 40)
     code, out, _ = jacobians(capsys, arm, "--q", rows("q1\n" + ("\n" * 30 + "0\n") * 3))
     assert (code, out.count("\n")) == (0, 4)
@@ -170,7 +170,7 @@ def test_pieces_do_not_show(end, rows, arm, capsys, monkeypatch):
     mixed = [line if i % 7 else line.replace(",", "+0,") for i, line in enumerate(lines)]
     told = set()
     for chunk in (11, 1000, 1 << 18):
-        monkeypatch.setattr("kronbot.cli.input.rows.CHUNK", chunk)
+        monkeypatch.setattr("kronbot.description.csv_lines.CHUNK", chunk)
         for each in (lines, mixed):
             code, out, _ = jacobians(capsys, arm, "--q", rows(end.join(["q1,q2", *each])))
             assert code == 0

@@ -1,7 +1,9 @@
 """What a sweep varies: grids, tables, draws; case i is a function of i, and what it means is told at once."""
 
+import io
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy import stats
 from sweeps.cheap import Cheap, swept
 
 import kronbot
+from kronbot.description import csv_lines
 from kronbot.errors import UsageError
 from kronbot.sweeps import grammar
 from kronbot.sweeps.grammar import cases
@@ -21,6 +24,11 @@ def test_grids_are_products_the_first_slowest():
     made = cases({"a": "0:1:3", "b": [7, "x"], "c": "2*pi"}, None, *NONE)
     assert made.rows(0, 6) == list(itertools.product([0.0, 0.5, 1.0], [7, "x"], [2 * math.pi]))
     assert all(made.rows(i, j) == made.rows(0, 6)[i:j] for i in range(6) for j in range(i + 1, 7))
+
+
+def lines(text):
+    """As a file of that text is read."""
+    return csv_lines.lines_of(io.BytesIO(text.encode()))
 
 
 def test_ranges_hold_their_ends():
@@ -38,10 +46,39 @@ def test_ranges_hold_their_ends():
 
 
 def test_tables_go_together_and_are_slowest():
-    table = grammar.table("a, b\n1, 0.5\n\n2, 2*pi\n", "cases.csv")
+    table = grammar.table(lines("a, b\n1, 0.5\n\n2, 2*pi\n"), "cases.csv")
     made = cases({"c": [1, 2]}, table.columns, *NONE)
     assert made.names == ("a", "b", "c")
     assert made.rows(0, 4) == [(1, 0.5, 1), (1, 0.5, 2), (2, 2 * math.pi, 1), (2, 2 * math.pi, 2)]
+
+
+CELLS = ["1", "-0", "+7", "0.10", "1e3", ".5", "2.", "1e-400", "0e5", "00012", "1234567890123456", "- 5", "--5", "1-2",
+         "2*pi", "text", "1_000", "nan", "Infinity", '" 4 "', "٣"]  # fmt: skip
+
+
+@pytest.mark.parametrize("others", [["1.5"], ["3"], CELLS])
+def test_numbers_of_files_are_those_of_lists(others):
+    """Whatever stands beside them: text, kind and value of each are those that it has alone."""
+    for cell in CELLS:
+        column = [*others, cell, *others]
+        (found,) = grammar.table(lines("\n".join(["a", *column])), "cases.csv").columns.values()
+        alone = [grammar.value(each.strip('"')) for each in column]
+        assert [(type(each), each) for each in found] == [(type(each), each) for each in alone]
+
+
+def test_a_million_cases_are_numbers_and_no_objects(monkeypatch):
+    """Nine bytes a number, here and for who gets them, and none of them looked at by itself where all are plain."""
+    plain = []
+    monkeypatch.setattr(grammar, "value", lambda text: plain.append(text))
+    rows = "".join(f"{i % 7},{i / 8}\n" for i in range(100_000))
+    told = grammar.table(lines(f"a,b\n{rows}"), "cases.csv")
+    assert not plain
+    made = cases({}, told.columns, *NONE)
+    assert len(pickle.dumps(made)) < 2 * 9 * 100_000 + 1000
+    assert made.rows(99_998, 100_000) == [(99_998 % 7, 99_998 / 8), (99_999 % 7, 99_999 / 8)]
+    assert made.values_of("a") == tuple(range(7)) and made.values_of("b") == ()
+    assert made.key == cases({}, {name: list(column) for name, column in told.columns.items()}, *NONE).key
+    assert made.key != cases({}, {**told.columns, "a": [float(each) for each in told.columns["a"]]}, *NONE).key
 
 
 def test_no_draw_depends_on_its_chunk():
@@ -117,7 +154,7 @@ def test_what_is_no_case_is_told(over, draws, told):
 @pytest.mark.parametrize("text", ["a\n", "", "a,b\n1\n", "a,a\n1,2\n", "a\n\n"])
 def test_tables_that_are_none_are_told(text):
     with pytest.raises(UsageError, match="cases"):
-        grammar.table(text, "cases.csv")
+        grammar.table(lines(text), "cases.csv")
 
 
 ISHIGAMI = """

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
+from kronbot.description.csv_lines import lines_of
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError, said
 
-# Bytes of a file of cases, which are all in memory: a pipe may never end.
-LARGEST = 1 << 26
+# Bytes of a file of cases, whose numbers are all in memory: a pipe may never end.
+LARGEST = 1 << 27
 
 
 def columns(name: str) -> Mapping[str, Sequence[object]]:
@@ -23,12 +25,16 @@ def columns(name: str) -> Mapping[str, Sequence[object]]:
         if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
             raise UsageError(f"{place}: a file is wanted, or a pipe")
         with open(name, "rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise UsageError(f"{place}: larger than {LARGEST >> 20} MB: sweep it in parts")
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{place}: not UTF-8 text: save the file with the encoding UTF-8") from None
+            return table(_bounded(file, place), name).columns
     except (OSError, ValueError) as error:
         raise UsageError(f"{place}: {said(error, place=False)}") from None
-    return table(text, name).columns
+
+
+def _bounded(file: BinaryIO, place: str) -> Iterator[list[str]]:
+    """The lines of a file. Raises UsageError where they are too many."""
+    size = 0
+    for lines in lines_of(file):
+        size += sum(map(len, lines)) + len(lines)
+        if size > LARGEST:
+            raise UsageError(f"{place}: larger than {LARGEST >> 20} MB: sweep it in parts")
+        yield lines

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import math
-import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -23,7 +20,8 @@ from kronbot.cached import cached_property
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.output.files import keep_apart
 from kronbot.cli.output.messages import show_warnings
-from kronbot.description.csv_lines import Line
+from kronbot.description import csv_lines
+from kronbot.description.csv_lines import UNDECODED, Line, lines_of
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.description.wording import shown_path as shown
@@ -33,14 +31,8 @@ from kronbot.errors import Mistake, Mistaken, UsageError
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
 
-# Characters that a line of a file may have: 200 for each of the most coordinates that a robot has.
-LINE_LIMIT = 200_000
 # Blank lines that may follow each other: a file of nothing else is refused in time.
 BLANK_LIMIT = 1_000_000
-# Bytes that are read from a file at a time.
-CHUNK = 1 << 18
-# Bytes that are no UTF-8, as the decoder leaves them.
-_UNDECODED = re.compile("[\udc80-\udcff]")
 # What of a command's options has read standard input, in the notes of its context.
 _READER = "kronbot.reader_of_standard_input"
 
@@ -66,7 +58,7 @@ def blocks_of(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[
     """Columns by name, so many rows at a time; at least one block."""
     try:
         with _opened(robot, name, option) as file:
-            lines = _lines(file)
+            lines = lines_of(file)
             head, *rest = next(lines)
             sheet = _Sheet(robot, STANDARD_INPUT_NAME if name in STANDARD_INPUT else name, option, head)
             held = np.empty((0, len(sheet.header)))
@@ -122,26 +114,6 @@ def _standard_input(robot: Robot, option: str) -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _lines(file: BinaryIO) -> Iterator[list[str]]:
-    """Lines of a text without their ends, many at a time; one that is too long is the last, and not whole.
-
-    Bytes that are no UTF-8 become lone surrogates, which have a place like any character. Raises OSError.
-    """
-    utf8 = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-    decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
-    rest = ""
-    for chunk in iter(partial(file.read, CHUNK), b""):
-        if chunk is None:
-            raise OSError("cannot be read: it does not wait for who writes into it")
-        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
-        if len(rest) > LINE_LIMIT:
-            yield [*lines, rest]
-            return
-        if lines:
-            yield lines
-    yield (rest + decoder.decode(b"", final=True)).split("\n")
-
-
 @dataclass
 class _Sheet:
     """What a file of rows has in its first line, and how many lines were read, the last of them blank."""
@@ -170,7 +142,7 @@ class _Sheet:
         self.blank = 0 if rows else self.blank + len(lines)
         if self.blank > BLANK_LIMIT:
             raise self.mistake(self.read, 1, f"more than {BLANK_LIMIT} blank lines", "")
-        table = self._plain_numbers(rows) if rows and max(map(len, lines)) <= LINE_LIMIT else None
+        table = self._plain_numbers(rows) if rows and max(map(len, lines)) <= csv_lines.LINE_LIMIT else None
         if table is None:
             numbered = (Line(self.name, i, text) for i, text in enumerate(lines, before + 1))
             told = [self._row(line) for line in numbered if self._checked(line).text.strip()]
@@ -189,9 +161,9 @@ class _Sheet:
 
     def _checked(self, line: Line) -> Line:
         """The line again. Raises RowError where it is too long, or no text."""
-        if len(line.text) > LINE_LIMIT:
-            raise self.mistake(line.number, 1, f"a line of more than {LINE_LIMIT} characters", "")
-        if wrong := _UNDECODED.search(line.text):
+        if len(line.text) > csv_lines.LINE_LIMIT:
+            raise self.mistake(line.number, 1, f"a line of more than {csv_lines.LINE_LIMIT} characters", "")
+        if wrong := UNDECODED.search(line.text):
             message = "not UTF-8 text: save the file with the encoding UTF-8"
             raise self.mistake(line.number, wrong.start() + 1, message, line.text)
         return line
