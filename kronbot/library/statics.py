@@ -25,15 +25,15 @@ NEWTON = Argument("solver", "newton")
 def inquiry(
     robot: Robot,
     *,
-    q: Values | None,
-    angles: Mapping[str, Sequence[NumberLike]] | None,
-    forces: Vectors | None,
-    moments: Vectors | None,
-    loads: Loads | None,
-    distributed: Loads | None,
-    tau: Values | None,
-    calibration: Values | None,
-    solver: str,
+    q: Values | None = None,
+    angles: Mapping[str, Sequence[NumberLike]] | None = None,
+    forces: Vectors | None = None,
+    moments: Vectors | None = None,
+    loads: Loads | None = None,
+    distributed: Loads | None = None,
+    tau: Values | None = None,
+    calibration: Values | None = None,
+    solver: str = STATIC_SOLVERS[0],
 ) -> Inquiry:
     """The sweep that these values ask for; the file's where they are silent.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -36,7 +36,8 @@ LETTERS = "xyzuvwabcdefhkmnp"
 class Writing:
     """How formulas are wanted: ``style`` (text, latex, python), s2 for sin(q2), common parts once, time (s).
 
-    ``array`` is the only quantity wanted, None for all of them.
+    ``array`` is the only quantity wanted, None for all of them. ``demand`` is told the names of those that are, and
+    may refuse them, before any is written.
     """
 
     style: str
@@ -44,6 +45,7 @@ class Writing:
     shared: bool
     seconds: float
     array: str | None = None
+    demand: Callable[[Sequence[str]], None] = lambda names: None
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     if writing.array is not None:
         demand_array(writing.array, question.quantities)
     wanted = [name for name in question.quantities if writing.array in (None, name)]
+    writing.demand(wanted)
 
     @cache
     def sizes(name: str) -> tuple[int, int]:

@@ -207,6 +207,20 @@ def test_what_an_answer_cannot_hold_is_told_before_it_is_computed(given, words, 
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["dynamics", "khang"], "csv holds one array: give --array with one of M, C, "),
+        (["hessian", "khang", "--in", "body"], "one of H_T, H_R, H_T_star"),
+        (["linearize", "khang"], "one of M_L, D_L, K_L, h_L"),
+    ],
+)
+def test_csv_of_several_formulas_is_refused_before_one_is_written(given, words, capsys, monkeypatch):
+    monkeypatch.setattr("kronbot.questions.formulas.size", None)
+    assert run([*given, "--symbolic", "--format", "csv"]) == 2
+    assert words in capsys.readouterr().err
+
+
 def test_latex_is_a_form_of_symbolic(capsys):
     """Either may stand alone, and both may."""
     texts = []

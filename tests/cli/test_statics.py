@@ -202,3 +202,16 @@ def test_arrays_that_an_answer_cannot_hold_are_refused_before_it_is_computed(cap
     assert "--array: no array 'M' in this answer: it is a series" in capsys.readouterr().err
     assert run(["statics", "piedboeuf", "--array", "J_T"]) == 2
     assert "there are compliance, stiffness" in capsys.readouterr().err
+
+
+def test_arrays_of_one_case_are_refused_for_many_before_they_are_computed(capsys, monkeypatch):
+    with monkeypatch.context() as uncomputed:
+        uncomputed.setattr("kronbot.library.robot.Robot.statics", None)
+        assert run(["statics", "piedboeuf", "--array", "compliance"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--array compliance is about one case, here are 49: theta has 7 values (--q theta=... gives it one)" in told
+    one = ["--q", "theta=0", "--forces", "0,-1,0", "--format", "csv"]
+    assert run(["statics", "piedboeuf", "--array", "compliance", *one]) == 0
+    assert capsys.readouterr().out.startswith(",")
+    assert run(["statics", "piedboeuf", "--array", "difference", "--order", "all", *one]) == 0
+    assert capsys.readouterr().out.startswith('case,"difference[')

@@ -34,4 +34,4 @@ def dynamics(subject: Subject, q: str | None, qd: str | None, qdd: str | None, f
     robot = subject.load(out)
     if formulas.style is None:
         out.demand_held(robot, "dynamics", questions.given(at))
-    out.render_blocks(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics(), out.array))
+    out.render_blocks(questions.answer(robot, at, formulas, robot.dynamics, lambda forms: forms.dynamics(), out))

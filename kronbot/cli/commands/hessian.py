@@ -48,5 +48,5 @@ def hessian(
     if formulas.style is None:
         out.demand_held(robot, "hessian", {**questions.given(at), "axes": axes})
     numeric = partial(robot.hessian, frame=frame, axes=axes)
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes), out.array)
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.hessian(frame, axes), out)
     out.render_blocks(answers)

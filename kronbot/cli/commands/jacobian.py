@@ -42,7 +42,7 @@ def jacobian(
     if formulas.style is None:
         out.demand_held(robot, "jacobian", questions.given(at))
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out.array)
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out)
     if out.plot is None:
         out.render_blocks(answers)
         return

@@ -69,7 +69,7 @@ def kinematics(subject: Subject, frame: tuple[str, ...], formulas: Formulas, out
         out.answer(f"inverse kinematics of {robot.name}", lambda progress: robot.kinematics(**given, frame=frame))
         return
     numeric = partial(robot.kinematics, frame=frame)
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.kinematics(frame), out.array)
+    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.kinematics(frame), out)
     if out.plot is None:
         out.render_blocks(answers)
         return

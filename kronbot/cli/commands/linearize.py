@@ -103,7 +103,7 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
             return found
 
         lock = asked["lock"] or ()
-        return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock), out.array))
+        return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock), out))
 
     demand_point_to_draw(out.plot, at)
     if formulas.style is None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Output, Subject
 from kronbot.description import choices
+from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
 
 
 @click.command(short_help="Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.")
@@ -72,13 +76,25 @@ def statics(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot statics canadarm --q @postures.csv --forces 0,-10,0 -o sag.csv
       kronbot statics canadarm --load forearm=0,100,0 --buckling --format json | jq .summary
     """
-    out.check(arrays=("compliance", "stiffness"))
+    out.check(arrays=("difference",) if subject.order == "all" else ("compliance", "stiffness"))
     robot = (replace(subject, order="2") if subject.order == "all" else subject).load(out)
 
     from kronbot.cli.input.given import arguments
 
     given = arguments(robot.model, asked, rows=True)
+    if out.array in ("compliance", "stiffness"):
+        _demand_one_case(robot.model, given, out.array)
     out.answer(
         f"statics of {robot.name}",
         lambda progress: robot.statics(**given, order=subject.order, progress=progress),
     )
+
+
+def _demand_one_case(robot: Robot, given: dict[str, Any], array: str) -> None:
+    """Raise UsageError, before they are computed, where there are cases of which none has the array."""
+    from kronbot.library.statics import inquiry
+    from kronbot.questions.load_cases import one_case
+
+    cases = inquiry(robot, **{name: value for name, value in given.items() if name != "buckling"}).cases
+    if len(cases) > 1:
+        raise UsageError(f"--array {array} is about one case, here are {len(cases)}: ", *one_case(robot, cases))

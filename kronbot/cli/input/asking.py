@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from kronbot.cli.input.options import Quantity, gathered, together
+from kronbot.cli.input.options import Output, Quantity, gathered, together
 from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
 
@@ -81,11 +81,12 @@ def answer(
     wanted: Formulas,
     numeric: Callable[..., Result],
     symbolic: Callable[[Symbolic], Result],
-    array: str | None,
+    out: Output,
 ) -> Iterator[Result]:
     """The answer in the form wanted: ``numeric`` takes the values of the options in ``texts`` by their words.
 
-    There is one, or one for each block of a file of rows. Formulas are made of ``array`` alone where it is given.
+    There is one, or one for each block of a file of rows. Formulas are made of the array alone that is asked for; csv
+    has room for one.
     """
     from kronbot.cli.input.points import blocks
 
@@ -96,7 +97,12 @@ def answer(
             except FreeParameters as error:
                 raise FreeParameters(*error.args, ", or ask for formulas with --symbolic") from None
         return
-    forms = robot.symbolic(wanted.style, short=wanted.short, shared=wanted.shared, seconds=wanted.seconds, array=array)
+    from kronbot.cli.output.render import demand_one
+
+    form, seconds = wanted.style, wanted.seconds
+    forms = robot.symbolic(form, short=wanted.short, shared=wanted.shared, seconds=seconds, array=out.array)
+    if out.is_csv:
+        forms = replace(forms, writing=replace(forms.writing, demand=demand_one))
     result = symbolic(forms)
     if "simplified" in result.summary:
         click.echo(
