@@ -460,6 +460,8 @@ class Lagrangian:
 
     def _name_coordinates(self):
         names, self.index, self.joints = [], {}, []
+        if (self.robot.get("base") or {}).get("type") == "floating":
+            names += [f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")]
         for name, link in self.links.items():
             joint = link["joint"]
             if joint["type"] != "fixed":
@@ -482,7 +484,7 @@ class Lagrangian:
                     names += [f"{name}.{letter}{i + 1}" for i in range(count)]
                 self.index[name, "beam"] = slice(first, len(names))
         self.coordinates, self.n = names, len(names)
-        self.flexible = [i for i in range(self.n) if i not in self.joints]
+        self.flexible = [i for i in range(self.n) if i not in self.joints and not names[i].startswith("base.")]
 
     def _joint(self, name, theta=0.0, d=0.0):
         """Rotation and translation Rz(theta) Tz(d), the joint coordinate added to one of them."""
@@ -507,6 +509,16 @@ class Lagrangian:
         values = {joint: self._moved(other) for joint, other in known.items() if joint in wanted}
         return number(text, {**self._names, **values})
 
+    def _base(self, name):
+        """The frame that does not move, or the base where it floats."""
+        if name == "world" or "base.x" not in self.coordinates:
+            return ca.SX.zeros(3), ca.SX.eye(3)
+        c, s = ca.cos(self.q[3:6]), ca.sin(self.q[3:6])
+        about_x = ca.blockcat([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]])
+        about_y = ca.blockcat([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]])
+        about_z = ca.blockcat([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]])
+        return self.q[:3], about_z @ about_y @ about_x
+
     def _pose(self, name):
         """Root and tip frame (position, rotation) of a link in the base frame, parents first."""
         if (name, "tip") in self.frames:
@@ -514,7 +526,7 @@ class Lagrangian:
         link = self.links[name]
         before = list(self.links)[: list(self.links).index(name)]
         parent = link.get("parent", before[-1] if before else "base")
-        p, r = (ca.SX.zeros(3), ca.SX.eye(3)) if parent == "base" else self._pose(parent)
+        p, r = self._base(parent) if parent in ("base", "world") else self._pose(parent)
         after, shift = 0.0, 0.0
         if "dh" in link:
             a, d, alpha, theta = (self._value(link["dh"][key]) for key in ("a", "d", "alpha", "theta"))
@@ -564,6 +576,8 @@ class Lagrangian:
         self.particles, self.spins, self.sections = [], [], []
         self.rotors, self.preload, self.slack = np.zeros(self.n), np.zeros(self.n), 0.0
         self.stiffness, self.damping = np.zeros((self.n,) * 2), np.zeros((self.n,) * 2)
+        if (self.robot.get("base") or {}).get("rigid"):
+            self._body(self.robot["base"]["rigid"], self._base("base"))
         for name, link in self.links.items():
             for key, which in (("rigid", "tip"), ("hub", "root"), ("payload", "tip")):
                 if link.get(key):

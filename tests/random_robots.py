@@ -196,10 +196,11 @@ def robots(
     trees=True,
     max_modes=2,
     yielding=False,
+    floating=False,
 ):
     """A robot file: a tree of one to `max_links` links with a joint at least and `max_coordinates` coordinates at most.
 
-    yielding: with shafts, bearings and springs, whose coordinates come on top;
+    yielding: with shafts, bearings and springs, whose coordinates come on top; floating: on a base that moves;
     flexible: False for rigid robots; kinds: the joint types to draw from; trees: False for a chain in file order.
     """
     convention = draw(st.sampled_from(conventions))
@@ -242,6 +243,8 @@ def robots(
         "gravity": draw(vectors(10)) if gravity else [0, 0, 0],
         "links": [{"name": link["name"], **link} for link in made],
     }
+    if floating:
+        robot["base"] = {"type": "floating", "rigid": draw(bodies(full=True))}
     if draw(st.booleans()):
         robot["endpoint"] = {"link": draw(st.sampled_from([k["name"] for k in made])), "position": draw(vectors(0.5))}
     return robot
@@ -250,6 +253,10 @@ def robots(
 def coordinates(robot, order=2):
     """(name, kind, scale) of each coordinate, in order; scale of a modal one: 0.1 m or 0.1 rad at the beam's tip."""
     out = []
+    if "base" in robot:
+        # Far from gimbal lock, where M is singular.
+        sizes = {"x": 0.7, "y": 0.7, "z": 0.7, "rx": 2.0, "ry": 1.2, "rz": 2.0}
+        out = [(f"base.{word}", "revolute" if word[0] == "r" else "prismatic", size) for word, size in sizes.items()]
     for link in robot["links"]:
         joint = link["joint"]
         if joint["type"] != "fixed":

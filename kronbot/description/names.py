@@ -12,6 +12,9 @@ RIGID_ORDER = "0"
 # The frame that does not move; where no link is called base, that is another word for it.
 WORLD: Final = "world"
 BASE: Final = "base"
+# Coordinates of a floating base, which is itself called base: its origin in the fixed frame, m, and the angles of
+# R = Rz(rz) Ry(ry) Rx(rx), rad.
+FREEDOMS: Final = ("x", "y", "z", "rx", "ry", "rz")
 # What the coordinate of a motor is called after its joint.
 MOTOR: Final = "motor"
 # Names that no link and no joint may have, and what they stand for.
@@ -20,12 +23,13 @@ JOINT_WORDS: Final = {"t": "time", "order": "a column of results"}
 
 
 def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
-    """Names of q: link by link its joint ``q1``, unless it follows others, its motor ``q1.motor`` where it is elastic,
-    tilts of its bearing ``q1.x``, ``q1.y``, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``.
+    """Names of q: ``base.x`` to ``base.rz`` of a floating base, then link by link its joint ``q1``, unless it follows
+    others, its motor ``q1.motor`` where it is elastic, tilts of its bearing ``q1.x``, ``q1.y``, then its modal
+    coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``.
 
     At the kinematic order 0 beams are rigid and have none.
     """
-    names: list[str] = []
+    names = [f"{BASE}.{word}" for word in FREEDOMS] if robot.base.floats else []
     for link in robot.links:
         if link.joint.name is not None:
             if link.joint.elastic is not None or link.joint.follows is None:
@@ -64,5 +68,10 @@ def moving_frames(links: Iterable[str]) -> tuple[str, ...]:
 
 def frames(robot: RobotFile) -> tuple[str, ...]:
     """Names of all frames, the one that does not move last: ``base``, or ``world`` where a link is called base."""
-    links = [link.name for link in robot.links]
+    links = carriers(robot)
     return (*moving_frames(links), WORLD if BASE in links else BASE)
+
+
+def carriers(robot: RobotFile) -> tuple[str, ...]:
+    """Names of what moves: a floating base, and the links."""
+    return (*((BASE,) if robot.base.floats else ()), *(link.name for link in robot.links))

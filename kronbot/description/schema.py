@@ -72,6 +72,19 @@ class Body:
 
 
 @dataclass(frozen=True)
+class Base:
+    """What links without a parent stand on: the frame that does not move, or a body that floats free in space."""
+
+    type: Annotated[Literal["fixed", "floating"], Field(description="kind of base")]
+    rigid: Annotated[Body | None, Field(description="the body of a floating base, in its frame")] = None
+
+    @property
+    def floats(self) -> bool:
+        """Whether it moves: its position and its three angles are coordinates."""
+        return self.type == "floating"
+
+
+@dataclass(frozen=True)
 class BendingStiffness:
     """Bending stiffness about the beam's own axes: z for v (deflection along y), y for w (along z)."""
 
@@ -266,6 +279,9 @@ class RobotFile:
     name: Annotated[Name, Field(description="name of the robot")]
     gravity: Annotated[Vector, Field(description="acceleration in the base frame, m/s^2")]
     links: Annotated[tuple[Link, ...], Field(description="links, in the order of the coordinates")]
+    base: Annotated[Base, Field(description="what the first link stands on; default: the frame that does not move")] = (
+        Base("fixed")
+    )
     convention: Annotated[
         Literal["standard", "modified"] | None,
         Field(description="of Denavit-Hartenberg rows; needed where there are any"),

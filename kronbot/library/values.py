@@ -14,6 +14,7 @@ from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
+from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView
@@ -50,6 +51,8 @@ def _completed(robot: Robot, given: Mapping[int, float | Array], word: str, shap
     values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
     for place, value in found.items():
         values[..., place] = value
+    if word == "q" and robot.base:
+        demand_no_gimbal_lock(robot, values)
     return values
 
 

@@ -13,7 +13,7 @@ from kronbot.description import joint as described
 from kronbot.description.choices import ORDERS
 from kronbot.description.entries import ZERO
 from kronbot.description.joint import TILTS
-from kronbot.description.names import is_fixed_frame
+from kronbot.description.names import FREEDOMS, carriers, is_fixed_frame
 from kronbot.description.placing import placed
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
@@ -22,6 +22,7 @@ from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
+from kronbot.model.floating import base_links
 from kronbot.model.joint import Joint, Spring, joints_of, springs_of
 from kronbot.model.motions import motion
 from kronbot.model.parameter_rows import Rows
@@ -47,17 +48,22 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     file = description.robot
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)
-    names = [link.name for link in file.links]
+    names = carriers(file)
+    links: list[Link] = []
+    if file.base.floats:
+        links += base_links(None if file.base.rigid is None else _body(file.base.rigid, parameters))
+    before = len(links) - 1  # what the first link stands on: BASE where that does not move
     tilting = [entry.joint.bearing is not None for entry in file.links]
     # A link stands behind its bearing.
-    places = {name: i + sum(tilting[: i + 1]) for i, name in enumerate(names)}
-    links: list[Link] = []
+    places = {entry.name: before + 1 + i + sum(tilting[: i + 1]) for i, entry in enumerate(file.links)}
+    if file.base.floats:
+        places[names[0]] = before
     springs: list[Spring] = []
     joints, slack = joints_of(file, order, parameters)
-    n = 0
+    n = len(FREEDOMS) if file.base.floats else 0
     for i, entry in enumerate(file.links):
         if entry.parent is None:
-            parent = places[names[i - 1]] if i else BASE
+            parent = places[file.links[i - 1].name] if i else before
         else:
             parent = BASE if is_fixed_frame(entry.parent, names) else places[entry.parent]
         link = _link(entry, parent, n, joints.get(entry.joint.name or ""), description, order, parameters)

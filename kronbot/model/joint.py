@@ -117,6 +117,16 @@ class DrivenJoint(Joint):
         return ((self.driven, SX(1)),)
 
 
+@dataclass(frozen=True)
+class FreeJoint(Joint):
+    """One of the six by which a floating base moves; nothing drives it."""
+
+    @staticmethod
+    def at(name: str, place: int) -> FreeJoint:
+        """The one of a coordinate, which slides or, with a name in r, turns."""
+        return FreeJoint(name, name.rpartition(".")[2].startswith("r"), ((place, SX(1)),), SX(0), SX(0), 1, None)
+
+
 @dataclass(frozen=True, eq=False)
 class Limits:
     """Smallest and largest value of a joint (rad or m), which is ``row`` (n,) times q plus an offset."""

@@ -11,14 +11,13 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.description import Description, names, schema
+from kronbot.description import Description, names
 from kronbot.description.expressions.expression import evaluate
 from kronbot.description.schema import RobotFile
-from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
-from kronbot.model.joint import DrivenJoint, Joint, Limits, Shares, Spring
+from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, Spring
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
@@ -138,7 +137,9 @@ class Robot:
     @cached_property
     def followers(self) -> tuple[Joint, ...]:
         """The joints that move with others, in the order of the file."""
-        return tuple(link.joint for link in self.links if link.joint and not isinstance(link.joint, DrivenJoint))
+        return tuple(
+            link.joint for link in self.links if link.joint and not isinstance(link.joint, DrivenJoint | FreeJoint)
+        )
 
     def row(self, shares: Shares) -> SX:
         """A combination of coordinates as a row (1 x n)."""
@@ -149,7 +150,7 @@ class Robot:
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of q: per link its joint, then its modal coordinates ``LINK.v1``, ``LINK.w1``, ``LINK.t1``."""
+        """Names of q: of a floating base, then per link its joint, then ``LINK.v1``, ``LINK.w1``, ``LINK.t1``."""
         return names.coordinates(self.file, self.order)
 
     def force_units(self, indices: Iterable[int]) -> list[str]:
@@ -182,7 +183,12 @@ class Robot:
     @cached_property
     def flexible(self) -> tuple[int, ...]:
         """Indices q_f of what springs and beams determine: modal coordinates, tilts, links behind elastic joints."""
-        return tuple(self.others(self.rigid))
+        return tuple(self.others({*self.rigid, *self.base}))
+
+    @cached_property
+    def base(self) -> tuple[int, ...]:
+        """Indices of what neither drives nor springs determine: where a floating base is, and how it is turned."""
+        return tuple(sorted(link.joint.shares[0][0] for link in self.links if isinstance(link.joint, FreeJoint)))
 
     @cached_property
     def rigid(self) -> tuple[int, ...]:
@@ -233,7 +239,10 @@ class Robot:
 
     def undeformed_rates(self, qd: Array) -> Array:
         """The same of rates or accelerations (..., n)."""
-        return np.asarray(qd[..., list(self.rigid)] @ self._attachment[0].T)
+        rates = np.asarray(qd[..., list(self.rigid)] @ self._attachment[0].T)
+        base = list(self.base)
+        rates[..., base] = qd[..., base]
+        return rates
 
     def others(self, indices: Container[int]) -> list[int]:
         """Indices of the coordinates that are not among those."""
@@ -265,7 +274,7 @@ class Robot:
         ends = {link.joint.name: link.joint.limits for link in self.file.links}
         found = []
         for joint in (link.joint for link in self.links if link.joint is not None):
-            pair = ends[joint.name]
+            pair = ends.get(joint.name)
             row = casadi.horzcat(self.row(joint.shares), joint.offset)
             if pair is None or not pair[0].names | pair[1].names <= known.keys() or self.parameters.free_in(row):
                 continue
@@ -333,12 +342,3 @@ class Robot:
             for link in self.links
             if link.beam is not None and link.beam.torsion.count and link.beam.polar_inertia.is_zero()
         )
-
-
-def gauge_place(robot: Robot, entry: schema.Gauge) -> tuple[Link, Beam, float]:
-    """Where a gauge of the file sits: link, beam and xi. Raises UsageError where a parameter in it is free."""
-    link = next(link for link in robot.links if link.name == entry.link)
-    if link.beam is None:
-        raise UsageError(f"gauge {entry.name!r} sits on link {entry.link!r}, which is not flexible")
-    place = robot.parameters.number(entry.x) / link.beam.length
-    return link, link.beam, min(robot.parameters.shape_by(place, f"gauge {entry.name!r}"), TIP)

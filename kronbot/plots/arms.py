@@ -10,6 +10,7 @@ import numpy as np
 
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
+from kronbot.model.joint import FreeJoint
 from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def trace(axis: Axes, view: View, shape: Sequence[np.ndarray], **look: Any) -> N
 def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) -> None:
     """Mark the joints of a robot: circles, squares where they slide."""
     for link, line in zip(robot.links, shape, strict=False):
-        if link.joint is not None:
+        if link.joint is not None and not isinstance(link.joint, FreeJoint):
             mark = "o" if link.joint.revolute else "s"
             axis.plot(
                 *view.of(line[:, 1:2]),

@@ -72,4 +72,4 @@ def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[st
     columns += [f"tip.{name}.{turn}{axis}" for name in beams for turn in ("", "r") for axis in "xyz"]
     columns += [f"{word}.{axis}" for word in ("endpoint", "displacement", "displacement_hub") for axis in "xyz"]
     columns += [*(f"reaction.{axis}" for axis in REACTION), "energy.elastic"]
-    return columns + [robot.coordinates[place] for place in robot.flexible]
+    return columns + [robot.coordinates[place] for place in (*robot.base, *robot.flexible)]

@@ -57,7 +57,9 @@ def initial_state(
             raise UsageError(
                 f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
             )
-        q = sag(robot, q[list(robot.rigid)])
+        if robot.base and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
+            raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
+        q = sag(robot, q)
     return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
 
 
@@ -65,6 +67,8 @@ def step_of_gravity(
     robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar]
 ) -> list[str]:
     """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
+    if robot.base:  # which falls with its beams
+        return []
     modal = [i for link in robot.links if link.beam is not None for i in range(link.modal.start, link.modal.stop)]
     places = [system.free.index(i) for i in modal]
     if robot.gravity.is_zero() or not places or x[places].any():

@@ -12,6 +12,7 @@ from casadi import SX
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question, asked
 from kronbot.description.choices import POSE, QUATERNION, RPY, XYZ
+from kronbot.description.names import carriers
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.inverse_kinematics import Found, InverseKinematics, Target
@@ -63,7 +64,7 @@ def views(robot: Robot, names: Sequence[str]) -> tuple[FrameView, ...]:
 
     Raises UsageError that lists the frames.
     """
-    links = [link.name for link in robot.links]
+    links = carriers(robot.file)
     every = ["endpoint", *links]
     asked = (each for name in names for each in (every if name == ALL and ALL not in links else [name]))
     return tuple(dict.fromkeys(view(robot, name, "base") for name in asked))

@@ -83,13 +83,13 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
         for name, part, units in zip(("M_L", "D_L", "K_L"), expressions[:3], matrix_units(robot, free), strict=True)
     }
     quantities["h_L"] = Quantity(expressions[3][free, :], names, None, {"rows": robot.force_units(free)})
-    joints = list(robot.rigid)
-    inputs = {word: getattr(linear, word)[joints, :] for word in ("q", "qd", "qdd")} | {"tau": linear.tau}
+    joints, given = robot.joints, [*robot.base, *robot.rigid]
+    inputs = {word: getattr(linear, word)[given, :] for word in ("q", "qd", "qdd")} | {"tau": linear.tau}
     words = {
-        word: [entries[place] for place in joints]
+        word: [entries[place] for place in given]
         for word, entries in robot.derivative_names(("q", "qd", "qdd")).items()
     }
-    words["tau"] = ["tau" if len(joints) == 1 else f"tau.{joint.name}" for joint in robot.joints]
+    words["tau"] = ["tau" if len(joints) == 1 else f"tau.{joint.name}" for joint in joints]
     return Question(robot.parameters, inputs, words, quantities, PURPOSE)
 
 
@@ -224,10 +224,10 @@ def _words(given: object) -> list[str]:
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     """Torques (joints x 1) that move the rigid arm (order 0) like the joints of a model, against gravity and force."""
     rigid = LinearModel.about_any_motion(rigid_arm(robot))
-    joints = list(robot.rigid)
-    needed = -casadi.substitute(rigid.h_L, rigid.tau, SX.zeros(rigid.tau.shape))
+    given = [*robot.base, *robot.rigid]
+    needed = -casadi.substitute(rigid.h_L[list(rigid.robot.rigid), :], rigid.tau, SX.zeros(rigid.tau.shape))
     old = casadi.vertcat(rigid.q, rigid.qd, rigid.qdd, rigid.force)
-    new = casadi.vertcat(*(part[joints, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
+    new = casadi.vertcat(*(part[given, :] for part in (linear.q, linear.qd, linear.qdd)), linear.force)
     return casadi.substitute(needed, old, new)
 
 
@@ -305,11 +305,12 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
+    base = ", floating base" if robot.base else ""
     held = [joint.name for joint in robot.joints if joint.driven in locked]
     free = [joint.name for joint in robot.joints if joint.driven not in locked]
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
     count = len(robot.flexible)
-    return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}"
+    return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}{base}"
 
 
 def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:

@@ -44,6 +44,8 @@ def linearize_along(
     the moving joints for the multipliers. ``progress`` is told the share of the period that is done. Raises UsageError
     without a motion, without a duration, for a period that is none; ComputationError where M is singular.
     """
+    if robot.base:
+        raise UsageError("a floating base goes along no given motion: linear models of it are those at points")
     if not robot.motions:
         raise UsageError("the file has no motion: {JOINT: {...}}")
     demand_inertia(robot)

@@ -57,8 +57,8 @@ class Sweep:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
         start = q - robot.undeformed(q)
         return [
-            Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun)
-            for row, begun in zip(q, start, strict=True)
+            Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun, base)
+            for row, begun, base in zip(q, start, q[:, list(robot.base)], strict=True)
             for chosen in product(*(self.angles.get(joint.name, [row[joint.driven]]) for joint in robot.joints))
             for force, moment in zip(forces, moments, strict=True)
         ]

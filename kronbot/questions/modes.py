@@ -80,6 +80,8 @@ class Vibrations:
         robot = self.robot
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
+        if robot.base and not robot.gravity.is_zero():
+            basic += ", falling freely"
         spinning = [joint.name for joint in robot.joints if joint.driven in moving]
         rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))
         posture = dict(zip((joint.name for joint in robot.joints), q[joints].tolist(), strict=True))
@@ -163,6 +165,8 @@ def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
     """Places of the joints that move in some row (N, n). Raises UsageError where modal coordinates are given."""
     if (q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any():
         raise UsageError("modes are those of straight beams: give joints only")
+    if qd[:, list(robot.base)].any():
+        raise UsageError("modes are those about a floating base that does not turn: give rates of joints only")
     return frozenset(i for i in robot.rigid if qd[:, i].any())
 
 

@@ -12,7 +12,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.trace import Trace
 from kronbot.description import schema
-from kronbot.errors import KronbotError
+from kronbot.errors import KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import compliance
@@ -24,6 +24,9 @@ from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, units_of
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Outcome, Result
+
+# Forces on a floating base below this share of the largest force are rounding.
+SUPPORTED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def answer(
     """
     q, done = report.q[part], inquiry.cases[: part.stop - part.start]
     rows = {name: values[part] for name, values in report.rows.items()}
+    _demand_supports(solved, rows["forces"])
     series = _series(solved, robot.file.statics, q, np.array([case.wrench for case in done]), rows, at_rest)
     beyond = int(report.beyond[part].sum())
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
@@ -126,6 +130,16 @@ def answer(
         PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
     )
     return Outcome(answer, error)
+
+
+def _demand_supports(robot: Robot, forces: Array) -> None:
+    """Raise UsageError where a floating base would have to bear forces: row by row (N, n)."""
+    borne = np.abs(forces[:, list(robot.base)]).max(axis=1, initial=0.0)
+    if (borne > SUPPORTED * np.maximum(np.abs(forces).max(axis=1, initial=0.0), 1.0)).any():
+        raise UsageError(
+            "a floating base has no supports: the weight or the loads move it, and there is no equilibrium; statics "
+            "wants gravity: [0, 0, 0] and loads in balance, or base: {type: fixed}"
+        )
 
 
 def _series(
@@ -157,7 +171,7 @@ def _series(
         series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
     series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
     series["energy.elastic"] = rows["elastic"][:, 0]
-    return series | {robot.coordinates[place]: q[:, place] for place in robot.flexible}
+    return series | {robot.coordinates[place]: q[:, place] for place in (*robot.base, *robot.flexible)}
 
 
 def _tips(robot: Robot, rows: Mapping[str, Array]) -> Iterator[tuple[Link, Array, Array]]:

@@ -273,13 +273,13 @@ def _renamed(case: Case, robot: Robot, other: Robot) -> Case:
     return replace(case, torques=torques, start=start)
 
 
-def sag(robot: Robot, angles: Array) -> Array:
-    """The equilibrium q (n,) of the beams under gravity alone, at joint values (joints,) that something holds.
+def sag(robot: Robot, at: Array) -> Array:
+    """The equilibrium q (n,) of the beams under gravity alone, at joint values that something holds, of q (n,).
 
     Raises ComputationError where there is none on the way from straight beams, UsageError where a parameter is free.
     """
     equilibria = Equilibria(robot, schema.Statics())
-    case = _still(robot, angles)
+    case = replace(_still(robot, at[list(robot.rigid)]), base=at[list(robot.base)])
     try:
         return equilibria.newton(equilibria.cases([case])).of(0)
     except Lost as lost:

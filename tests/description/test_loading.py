@@ -422,7 +422,7 @@ RULES = {
     ),
     "unknown key far from any": (
         robot(more="zzz: 1\n"),
-        ["9:1: unknown key 'zzz'; known here: kronbot, name, gravity, links, convention, description, source, "
+        ["9:1: unknown key 'zzz'; known here: kronbot, name, gravity, links, base, convention, description, source, "
          "parameters, endpoint, damping, motion, statics, simulate, sweep"],
     ),
     "keys that look like tags": (

@@ -42,6 +42,7 @@ def check_quantities(root: View) -> None:
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
         _tilts(link)
+    _body(root["base"]["rigid"], planar)
     _offsets(root)
     for motion in root["motion"].entries:
         _motion(motion)
@@ -79,6 +80,8 @@ def _is_planar(root: View) -> bool:
     The whole robot may be placed at any angle.
     """
     links = root["links"].items
+    if root["base"]["type"].text == "floating":
+        return False
     names = {link["name"].text or "" for link in links}
     on_ground = [
         i

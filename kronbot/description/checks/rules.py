@@ -18,7 +18,16 @@ from kronbot.description.checks.joints import couplings
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
 from kronbot.description.expressions.expression import CONSTANTS, FUNCTIONS
-from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, MOTOR, WORLD, is_fixed_frame, moving_frames
+from kronbot.description.names import (
+    BASE,
+    FREEDOMS,
+    JOINT_WORDS,
+    LINK_WORDS,
+    MOTOR,
+    WORLD,
+    is_fixed_frame,
+    moving_frames,
+)
 from kronbot.description.wording import named, quote
 from kronbot.description.yaml.source import near_file
 
@@ -28,6 +37,7 @@ _FORMS = {
     "trapezoid": (("duration",), ("duration", "rate"), ("duration", "acceleration"), ("rate", "acceleration")),
 }
 _RATES = ("", "_dot", "_ddot")
+FLOATING = "the body of the floating base"
 
 
 def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None:
@@ -40,7 +50,10 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
         links.refuse(f"{len(links.items)} links, at most {limits.LINKS} are allowed")
         return
     _parameters(root["parameters"], links.items)
-    link_names = _unique(links.items, "name", "link", LINK_WORDS)
+    floating = root["base"]["type"].text == "floating"
+    if root["base"]["type"].text == "fixed" and "rigid" in root["base"]:
+        root["base"]["rigid"].refuse_key("a fixed base has no 'rigid': it does not move")
+    link_names = _unique(links.items, "name", "link", LINK_WORDS | ({BASE: FLOATING} if floating else {}))
     joints = [link["joint"] for link in links.items if link["joint"].keys]
     joint_names = _unique(joints, "name", "joint", JOINT_WORDS)
     gauges = root["statics"]["gauges"].items
@@ -52,10 +65,10 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
         rows[0].refuse_key("missing key 'convention' of the file: rows of 'dh' are standard or modified ones")
     _tree(links.items, link_names)
     driven = couplings(joint_names, set(map(str, root["parameters"].keys)))
-    _references(root, link_names, joint_names, driven)
+    _references(root, link_names, joint_names, driven, (BASE,) if floating else ())
     _motions(root)
-    _generated_names(links.items, joints, gauges)
-    _coordinates(links)
+    _generated_names(links.items, joints, gauges, root["base"]["type"] if floating else None)
+    _coordinates(links, len(FREEDOMS) if floating else 0)
     _tables(root, folder, tables)
 
 
@@ -168,19 +181,21 @@ def _report_circle(circle: list[str], names: dict[str, View]) -> None:
     names[written]["parent"].refuse(f"the links are each other's parents in a circle: {shown}")
 
 
-def _references(root: View, links: dict[str, View], joints: dict[str, View], driven: Set[str]) -> None:
+def _references(
+    root: View, links: dict[str, View], joints: dict[str, View], driven: Set[str], base: tuple[str, ...]
+) -> None:
     endpoint = root["endpoint"]["link"]
     statics = root["statics"]
     gauges = [gauge["link"] for gauge in statics["gauges"].items]
     distributed = [load["link"] for load in statics["distributed"].items]
     for view in (endpoint, *gauges, *distributed):
-        if view.text is not None and view.text not in links:
+        if view.text is not None and view.text not in (*links, *(base if view is endpoint else ())):
             view.refuse(f"unknown link {quote(view.text)}{view.report.guess(view.text, links)}")
     for views, why in ((gauges, "a gauge sits on a beam"), (distributed, "this load acts along a beam")):
         for view in views:
             if view.text in links and "flexible" not in links[view.text]:
                 view.refuse(f"the link {quote(view.text)} is not flexible: {why}")
-    frames = moving_frames(links)
+    frames = moving_frames((*base, *links))
     for view in (load["frame"] for load in statics["loads"].items):
         if view.text is not None and view.text not in frames:
             view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
@@ -215,7 +230,9 @@ def _motions(root: View) -> None:
             motion["through"].refuse(f"2 to {limits.VIA_POINTS} points are wanted here, not {points}{cure}")
 
 
-def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[View, ...]) -> None:
+def _generated_names(
+    links: tuple[View, ...], joints: list[View], gauges: tuple[View, ...], floating: View | None
+) -> None:
     """Refuse names that give two columns of a result the same name, such as a joint ``q1_dot`` beside ``q1``."""
     taken: dict[str, View] = {}
 
@@ -226,6 +243,8 @@ def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[
                 later, other = (view, owner) if view.place > owner.place else (owner, view)
                 later.refuse(f"results would hold the name {quote(name)} twice, because of {quote(other.text or '')}")
 
+    if floating is not None:
+        claim(floating, *(f"{BASE}.{word}{end}" for word in FREEDOMS for end in _RATES))
     for joint in joints:
         name = joint["name"].text
         if name is not None:
@@ -245,7 +264,7 @@ def _generated_names(links: tuple[View, ...], joints: list[View], gauges: tuple[
                 claim(link["name"], *(f"{name}.{letter}{i + 1}{end}" for i in range(count) for end in _RATES))
 
 
-def _coordinates(links: View) -> None:
+def _coordinates(links: View, of_base: int) -> None:
     joints = [link["joint"]["type"].text in ("revolute", "prismatic") for link in links.items]
     modes = [sum(link["flexible"]["modes"][key].count for key in ("v", "w", "torsion")) for link in links.items]
     moving = sum(joint or count > 0 for joint, count in zip(joints, modes, strict=True))
@@ -255,7 +274,7 @@ def _coordinates(links: View) -> None:
         ("elastic" in joint) - ("follows" in joint) + len(joint["bearing"]["stiffness"].keys)
         for joint in (link["joint"] for link in links.items)
     )
-    count = sum(joints) + yielding + sum(modes)
+    count = of_base + sum(joints) + yielding + sum(modes)
     if count > limits.COORDINATES:
         links.refuse(f"{count} generalized coordinates, at most {limits.COORDINATES} are allowed")
 

@@ -86,14 +86,16 @@ class LinearModel:
         return -self._balance
 
     def in_steady_spin(self) -> tuple[SX, SX, SX]:
-        """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations.
+        """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations; a floating base falls.
 
         What is not differentiated by is put in before: a tenth of the expressions is left.
         """
         flexible = list(self.robot.flexible)
         q_f, qd_f = self.q[flexible, :], self.qd[flexible, :]
         straight, steady = attached(self.robot, self.q, self.qd)
-        needed = casadi.cse(inverse_dynamics(self._state, SX(self.robot.n, 1)))
+        qdd = SX(self.robot.n, 1)
+        qdd[list(self.robot.base[:3])] = self.robot.gravity[: len(self.robot.base[:3])]
+        needed = casadi.cse(inverse_dynamics(self._state, qdd))
         D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
         K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)
         M_L, D_L, K_L = self.on_rigid_motion(self.M_L, D_L, K_L)

@@ -60,14 +60,14 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     """Angular frequencies (rad/s) at q = 0 without gravity, joints locked and joints free, ascending.
 
     Solved as 1/omega^2 of K^-1 M of joint values and deformations, which keeps the low frequencies accurate to
-    rounding; free joints without a spring enter by the Schur complement of their inertia, so that rigid motions are
-    exact zeros instead of small numbers. Frequencies of
-    coordinates without inertia (torsion without polar inertia) are infinite and left out. Joints that move no inertia
-    of their own have no part in any motion and stay locked. Raises UsageError where a parameter has no value.
+    rounding; free joints without a spring, and a floating base, enter by the Schur complement of their inertia, so that
+    rigid motions are exact zeros instead of small numbers. Frequencies of coordinates without inertia (torsion without
+    polar inertia) are infinite and left out. Joints that move no inertia of their own have no part in any motion and
+    stay locked. Raises UsageError where a parameter has no value.
     """
-    f, r = list(robot.flexible), list(robot.rigid)
+    f, r, b = list(robot.flexible), list(robot.rigid), list(robot.base)
     if not f and not robot.springs:  # nothing swings; M of a long chain would take seconds
-        return NaturalFrequencies(np.zeros(0), np.zeros(len(r)))
+        return NaturalFrequencies(np.zeros(len(b)), np.zeros(len(b) + len(r)))
     M, K = mass_and_stiffness(robot)
     T = np.eye(robot.n)
     T[:, r] = robot.undeformed_rates(np.eye(robot.n)[:, r].T).T
@@ -75,15 +75,19 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     idle = []
     while (weak := weakest(M[np.ix_(r, r)])) is not None:
         idle.append(robot.coordinates[r.pop(weak)])
-    locked = _frequencies(M[np.ix_(f, f)], K[np.ix_(f, f)])
+    locked = _with_free(M, K, f, b)
     held = [place for place in r if K[place].any()]
-    r, f = [place for place in r if place not in held], [*held, *f]
+    free = _with_free(M, K, [*held, *f], [*b, *(place for place in r if place not in held)])
+    return NaturalFrequencies(locked, free, tuple(idle))
+
+
+def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:
+    """Those of coordinates f, while coordinates r have no stiffness and move along: as many zeros."""
     reduced = M[np.ix_(f, f)]
     if r:
         M_rf = M[np.ix_(r, f)]
         reduced = reduced - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
-    free = np.concatenate([np.zeros(len(r)), _frequencies(reduced, K[np.ix_(f, f)])])
-    return NaturalFrequencies(locked, free, tuple(idle))
+    return np.concatenate([np.zeros(len(r)), _frequencies(reduced, K[np.ix_(f, f)])])
 
 
 def _frequencies(M: Array, K: Array) -> Array:

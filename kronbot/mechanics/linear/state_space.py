@@ -17,7 +17,8 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import state_matrix
 from kronbot.mechanics.linear.pole import Pole, Refined
-from kronbot.model.robot import Robot, gauge_place
+from kronbot.model.gauge import gauge_place
+from kronbot.model.robot import Robot
 
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8

@@ -14,9 +14,10 @@ from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.mechanics.motion.integration import APART
-from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.recursion import forward_dynamics, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import rigid_arm
+from kronbot.model.floating import chart, in_chart
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -105,7 +106,7 @@ class Drives:
     def torques(self, t: SX, q: SX, qd: SX) -> SX:
         """Generalized forces (n x 1) of the drives at time t; zero for prescribed joints and modal coordinates."""
         if self.along_motion:
-            return self._rigid_torques(t)
+            return self._rigid_torques(t, q, qd)
         tau, number = SX(self.robot.n, 1), self.robot.parameters.number
         controlled = any(drive.pd is not None for drive in self.by_joint.values())
         weight = self._gravity_torques(q) if controlled else tau
@@ -124,25 +125,37 @@ class Drives:
                 tau[joint.driven] = number(drive.torque)
         return tau
 
-    def _rigid_torques(self, t: SX) -> SX:
-        """Torques that move the rigid arm along the file's motion; joints without one rest at 0."""
-        rigid = rigid_arm(self.robot)
-        q, qd, qdd = (SX(rigid.n, 1) for _ in range(3))
+    def _rigid_torques(self, t: SX, q: SX, qd: SX) -> SX:
+        """Torques that move the rigid arm along the file's motion; joints without one rest at 0.
+
+        A floating base is where it is: it accelerates as the joints make it.
+        """
+        rigid, base = self._on_base(), list(self.robot.base)
+        at, rates, qdd = (SX(rigid.n, 1) for _ in range(3))
+        at[base], rates[base] = q[base], qd[base]
         for joint in rigid.joints:
-            q[joint.index], qd[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
-        return self._spread(inverse_dynamics(propagate(rigid, q, qd), qdd))
+            at[joint.index], rates[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
+        return self._spread(rigid, at, rates, qdd)
 
     def _gravity_torques(self, q: SX) -> SX:
         """Torques that hold the rigid arm against gravity at the present joint coordinates."""
-        rigid, at = rigid_arm(self.robot), q[list(self.robot.rigid), :]
+        rigid, at = self._on_base(), q[[*self.robot.base, *self.robot.rigid], :]
         rest = SX(rigid.n, 1)
-        return self._spread(inverse_dynamics(propagate(rigid, at, rest), rest))
+        return self._spread(rigid, at, rest, rest)
 
-    def _spread(self, by_joint: SX) -> SX:
-        """Values by joint as a column over all coordinates."""
-        column = SX(self.robot.n, 1)
-        for i, joint in enumerate(self.robot.joints):
-            column[joint.driven] = by_joint[i]
+    def _on_base(self) -> Robot:
+        """The rigid arm; on a floating base that is turned as the robot's."""
+        rigid = rigid_arm(self.robot)
+        return rigid if not self.robot.base else in_chart(rigid, chart(self.robot))
+
+    def _spread(self, rigid: Robot, q: SX, qd: SX, qdd: SX) -> SX:
+        """Torques of the rigid arm's joints as a column over all coordinates; no force acts on a floating base."""
+        state = propagate(rigid, q, qd)
+        if rigid.base:
+            qdd = forward_dynamics(state, SX(rigid.n, 1), {place: qdd[place] for place in rigid.rigid})
+        needed, column = inverse_dynamics(state, qdd), SX(self.robot.n, 1)
+        for place, joint in zip(rigid.rigid, self.robot.joints, strict=True):
+            column[joint.driven] = needed[place]
         return column
 
 

@@ -32,8 +32,9 @@ def measured_damping(robot: Robot) -> SX:
 
     M and K are those of what is deformed at the posture of the file. With joints locked K has the stiffness of gravity
     there, as ``modes``; with joints free these move along, so that M is what is left of it when they are eliminated,
-    and gravity, under which a free arm does not stand, is left out. The last ratio holds for all further modes. Entries
-    are symbols whose values follow those of the robot: they take no part in what is traced.
+    and gravity, under which a free arm does not stand, is left out. A floating base moves along in both. The last
+    ratio holds for all further modes. Entries are symbols whose values follow those of the robot: they take no part in
+    what is traced.
     """
     said = robot.file.damping
     if said is None or not robot.flexible:
@@ -51,11 +52,14 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
     T[:, list(robot.rigid)] = U
     M = T.T @ generalized_inertia_matrix(state) @ T
     if said.joints == "locked":
-        swinging, following = flexible, []
-        K = casadi.hessian(elastic_energy(state) + gravity_energy(state), q)[0][flexible, flexible]
+        swinging, following = flexible, list(robot.base)
+        energy = elastic_energy(state) + (
+            0 if robot.base else gravity_energy(state)
+        )  # which falls with what it carries
+        K = casadi.hessian(energy, q)[0][flexible, flexible]
     else:
         elastic = T.T @ robot.stiffness @ T
-        following = [place for place in robot.rigid if elastic[place, :].is_zero()]
+        following = [place for place in (*robot.base, *robot.rigid) if elastic[place, :].is_zero()]
         swinging = robot.others(following)
         K = elastic[swinging, swinging]
     places = [*swinging, *following]

@@ -32,8 +32,10 @@ def lines(robot: Robot) -> Lines:
     def polylines() -> tuple[dict[str, SX], dict[str, SX]]:
         q, named = SX.sym("q", robot.n), {}
         frames = link_frames(robot, q)
-        for link, (before, root, tip) in zip(robot.links, frames, strict=True):
+        for i, (link, (before, root, tip)) in enumerate(zip(robot.links, frames, strict=True)):
             points = [root.r, tip.r]
+            if robot.base and i <= len(robot.base):  # what moves a floating base is not seen
+                before, points = frames[len(robot.base)][-1], [frames[len(robot.base)][-1].r] * 2
             if link.beam is not None:
                 points[1:] = [root.r + root.R @ point for point in _points(link.beam, q[link.modal, :])]
             named[link.name] = casadi.horzcat(before.r, *points)

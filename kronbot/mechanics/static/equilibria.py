@@ -31,13 +31,14 @@ class Case:
 
     The angles of joints with a torque are where the search for their equilibrium begins; ``start`` (n,) is how far
     the flexible coordinates then are from where nothing is deformed, zero unless another solution than that of the
-    growing load is wanted.
+    growing load is wanted. ``base`` are the coordinates of a floating base, zeros unless given.
     """
 
     angles: Array
     wrench: Array
     torques: Mapping[int, float]
     start: Array
+    base: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ class Equilibria:
         """The same where nothing is deformed."""
         q = np.zeros((len(cases), self.robot.n))
         q[:, list(self.robot.rigid)] = [case.angles for case in cases]
+        for row, case in zip(q, cases, strict=True):
+            row[list(self.robot.base)] = case.base
         return self.robot.undeformed(q)
 
     def stiffness(

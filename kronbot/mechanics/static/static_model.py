@@ -18,7 +18,8 @@ from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import LinkState, State, propagate
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
-from kronbot.model.robot import BASE, Robot, gauge_place
+from kronbot.model.gauge import gauge_place
+from kronbot.model.robot import BASE, Robot
 
 PURPOSE = "statics"
 
@@ -142,10 +143,10 @@ class StaticModel:
 
     @property
     def _hub(self) -> LinkState:
-        """The link on the base that carries the endpoint."""
-        place = self.robot.endpoint.link
-        while self.robot.links[place].parent != BASE:
-            place = self.robot.links[place].parent
+        """The link on the base that carries the endpoint; a floating base stands behind a link for each coordinate."""
+        place, links = self.robot.endpoint.link, self.robot.links
+        while links[place].parent not in (BASE, len(self.robot.base) or BASE):
+            place = links[place].parent
         return self.state.links[place]
 
     def _strains(self) -> dict[str, SX]:

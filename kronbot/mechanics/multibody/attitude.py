@@ -1,0 +1,62 @@
+"""How a floating base is turned: R = Rz(rz) Ry(ry) Rx(rx), and the same attitude in another chart, R = C Rz Ry Rx."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbot.errors import UsageError
+from kronbot.floats import Array
+from kronbot.model.robot import Robot
+
+# Where cos(ry) is less, M, which goes as its square, is singular to rounding.
+LOCKED = 1e-8
+
+
+def demand_no_gimbal_lock(robot: Robot, q: Array) -> None:
+    """Raise UsageError where the first and the last angle of a floating base turn about one axis in rows q (..., n)."""
+    for place in robot.base[4:5]:
+        ry = np.atleast_1d(q[..., place])
+        locked = np.abs(np.cos(ry)) < LOCKED
+        if locked.any():
+            name, value = robot.coordinates[place], float(ry[locked][0])
+            raise UsageError(
+                f"{name} = {value:.6g} rad is gimbal lock: cos({name}) is 0, base.rx and base.rz turn about one axis "
+                "there and no rates of them turn the base about another; turn the fixed frame, or stay off a little"
+            )
+
+
+def rotations(angles: Array) -> Array:
+    """Rz(rz) Ry(ry) Rx(rx) (N, 3, 3) of angles (N, 3)."""
+    (cx, cy, cz), (sx, sy, sz) = np.cos(angles).T, np.sin(angles).T
+    rows = [
+        [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
+        [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
+        [-sy, cy * sx, cy * cx],
+    ]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def angles_near(R: Array, near: Array) -> Array:
+    """Those angles (3,) of a rotation (3, 3) that are nearest to some."""
+    rx, ry, rz = (
+        np.arctan2(R[2, 1], R[2, 2]),
+        np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
+        np.arctan2(R[1, 0], R[0, 0]),
+    )
+    both = np.array([[rx, ry, rz], [rx + np.pi, np.pi - ry, rz + np.pi]])
+    both += 2 * np.pi * np.round((near - both) / (2 * np.pi))
+    return np.asarray(both[np.abs(both - near).sum(axis=1).argmin()])
+
+
+def angular_velocity(angles: Array, rates: Array) -> Array:
+    """omega (N, 3) of angles and their rates (N, 3)."""
+    (_, cy, cz), (_, sy, sz) = np.cos(angles).T, np.sin(angles).T
+    x, y, z = rates.T
+    return np.stack([cz * cy * x - sz * y, sz * cy * x + cz * y, z - sy * x], axis=-1)
+
+
+def rates(angles: Array, omega: Array) -> Array:
+    """Rates (N, 3) of angles (N, 3) at omega (N, 3)."""
+    (_, cy, cz), (_, sy, sz) = np.cos(angles).T, np.sin(angles).T
+    x = (cz * omega[:, 0] + sz * omega[:, 1]) / cy
+    return np.stack([x, cz * omega[:, 1] - sz * omega[:, 0], omega[:, 2] + sy * x], axis=-1)
