@@ -4,6 +4,7 @@ import importlib.metadata
 import io
 import itertools
 import math
+import re
 import sys
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -21,7 +22,7 @@ from kronbot.description import limits
 from kronbot.description.urdf import elements
 from kronbot.description.urdf.elements import ELEMENTS, parse_xml, read_xml
 from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
-from kronbot.description.urdf.rotations import from_rpy, to_rpy, turn_to
+from kronbot.description.urdf.rotations import as_meant, from_rpy, to_rpy, turn_to
 from kronbot.description.urdf.translation import translate
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.mechanics.multibody.kinematics import tip_frame
@@ -272,10 +273,19 @@ def shipped_urdf(name):
     return next(file for file in files if file.name == f"{name}.urdf").locate().read_text()
 
 
+def exact(text):
+    """The same document where angles that are multiples of pi/2 to their digits have all digits."""
+
+    def angles(found):
+        return f'rpy="{" ".join(repr(as_meant(float(each))) for each in found[1].split())}"'
+
+    return re.sub(r'rpy="([^"$]*)"', angles, text)  # a plug-in's may be no numbers
+
+
 def agrees_with_pinocchio(text, seed, tip):
     import pinocchio as pin
 
-    other = pin.buildModelFromXML(text)
+    other = pin.buildModelFromXML(exact(text))
     data = other.createData()
     robot, at = answers(text, tip)
     joints = [other.joints[other.getJointId(name)] for name in robot.coordinates]
@@ -439,6 +449,29 @@ def test_numbers_are_carried_to_the_last_digit():
     entries = {"Ixx": 1e-7, "Iyy": 2.2250738585072014e-308, "Izz": 1, "Ixy": -0.5, "Ixz": 2, "Iyz": 3e20}
     assert {key: float(value) for key, value in body["inertia"].items()} == entries
     assert robot["links"][1]["pose"]["rpy"] == [1.5708, "pi/2", "-3*pi/2"]
+
+
+@pytest.mark.parametrize(
+    ("rpy", "wanted", "told"),
+    [
+        ("-1.5707963 0 3.141593", ["-pi/2", 0, "pi"], "taken for these (1: 'j')"),
+        ("1.570796 -3.1415926 1.57079637", ["pi/2", "-pi", "pi/2"], "taken for these (1: 'j')"),
+        ("1.570797 0 0", [1.570797, 0, 0], "kept as they are written (1: 'j')"),
+        ("1.5708 0.0000001 0", [1.5708, 1e-7, 0], "kept as they are written (1: 'j')"),
+        ("1.570796326794 0.7853982 1.6", ["pi/2", 0.7853982, 1.6], None),
+    ],
+)
+def test_quarter_turns_to_their_own_digits(rpy, wanted, told):
+    """What no digit contradicts is a quarter turn, and no axis is left with 3e-8 of another one; it is said."""
+    text = f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>
+        <child link="b"/><origin rpy="{rpy}"/><axis xyz="0 0 1"/></joint></robot>"""
+    result = converted(text)
+    found = yaml.safe_load(result.text)["links"][-1]["pose"]["rpy"]
+    assert [float(each) if str(each)[0].isdecimal() else each for each in found] == wanted
+    assert [note for note in result.notes if "angles" in note] == (
+        [] if told is None else [note for note in result.notes if note.endswith(told)]
+    )
+    assert told is None or any(note.endswith(told) for note in result.notes)
 
 
 def test_lines_stay_short_and_equal_files_give_equal_texts():

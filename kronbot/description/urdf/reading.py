@@ -10,7 +10,8 @@ from typing import Final
 from kronbot.description import limits
 from kronbot.description.circles import circles
 from kronbot.description.urdf.elements import Element, Inspector, parse_xml
-from kronbot.description.urdf.words import ATTRIBUTES, MIMIC, NOT_READ, READ, Speller
+from kronbot.description.urdf.rotations import as_meant, nearly
+from kronbot.description.urdf.words import ATTRIBUTES, MIMIC, NEARLY, NOT_READ, READ, ROUNDED, Speller
 from kronbot.description.wording import listing, quote
 from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import Source
@@ -79,7 +80,11 @@ class Joint:
 
 @dataclass(frozen=True)
 class Urdf:
-    """A robot that is one tree. ``left_out``: by kind, the names of the links or joints that had what is not read."""
+    """A robot that is one tree.
+
+    ``left_out``: by kind, the names of the links or joints that had what is not read; ``angles``: of those whose angles
+    are or may be meant as multiples of pi/2.
+    """
 
     name: str
     file: str
@@ -87,6 +92,7 @@ class Urdf:
     links: dict[str, Link]
     joints: tuple[Joint, ...]
     left_out: dict[str, tuple[str, ...]]
+    angles: dict[str, tuple[str, ...]]
 
 
 def parse_urdf(source: Source) -> Urdf:
@@ -103,6 +109,7 @@ class _Reader(Inspector):
         super().__init__(file)
         # The first to be told changes how the robot moves.
         self._left_out: defaultdict[str, list[str]] = defaultdict(list, {MIMIC: []})
+        self._angles: defaultdict[str, list[str]] = defaultdict(list)
         self._speller = Speller(self)
 
     def robot(self, root: Element) -> Urdf:
@@ -125,7 +132,8 @@ class _Reader(Inspector):
         roots = self._roots(links, whole) if len(whole) == len(joints) else []
         self.raise_mistakes()
         left_out = {kind: tuple(names) for kind, names in self._left_out.items() if names}
-        return Urdf(name, self.file, roots[0], links, whole, left_out)
+        angles = {kind: tuple(self._angles[kind]) for kind in (ROUNDED, NEARLY) if kind in self._angles}
+        return Urdf(name, self.file, roots[0], links, whole, left_out, angles)
 
     def _link(self, element: Element) -> Link:
         name = self.text(element, "name")
@@ -183,7 +191,13 @@ class _Reader(Inspector):
         if "quat_xyzw" in element.attributes:
             self.refuse(element.place, "quaternions are not read: write 'rpy' in place of 'quat_xyzw'")
         self._note_rest(element, owner)
-        return Origin(self.numbers(element, "xyz", _ORIGIN), self.numbers(element, "rpy", _ORIGIN))
+        written = self.numbers(element, "rpy", _ORIGIN)
+        rpy = tuple(map(as_meant, written))
+        for kind in {
+            ROUNDED if angle != own else NEARLY for angle, own in zip(written, rpy, strict=True) if nearly(angle)
+        }:
+            self._angles[kind].append(owner)
+        return Origin(self.numbers(element, "xyz", _ORIGIN), rpy)
 
     def _axis(self, joint: Element, owner: str) -> Triple:
         element = self.optional(joint, "axis")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import struct
+from decimal import Decimal
 from typing import Final
 
 Vector = tuple[float, ...]
@@ -13,6 +15,8 @@ IDENTITY: Final[Matrix] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _QUARTER = math.pi / 2
 # Decimals of pi/2 as files have them; a rotation by pi/2 is then one of zeros and ones.
 _SNAP = 1e-12
+# The last digit of an angle that is a multiple of pi/2 to its digits is finer; what is as near as this could be meant.
+_COARSEST, _NEAR = 2e-6, 2e-3
 # Angles as large as 1e16 would all be multiples.
 _LARGEST = 1000.0
 # Products of rotations are right to this: a cosine of the pitch below it tells nothing of roll and yaw.
@@ -25,6 +29,26 @@ def quarter_turns(angle: float) -> int | None:
     """How many times pi/2 the angle is, to 1e-12 rad, or None where it is no multiple."""
     turns = round(angle / _QUARTER) if abs(angle) < _LARGEST else 0
     return turns if abs(angle - turns * _QUARTER) <= _SNAP else None
+
+
+def as_meant(angle: float) -> float:
+    """The multiple of pi/2 (not 0) that an angle is to the digits it has, six of them behind the point at least.
+
+    It may be rounded, cut off, or a number of single precision. Shorter ones, like 1.5708, stay as they are: they move
+    a tip by what a comparison with another program shows.
+    """
+    turns = round(angle / _QUARTER) if abs(angle) < _LARGEST else 0
+    exact, last = turns * _QUARTER, 10.0 ** int(Decimal(repr(angle)).as_tuple().exponent)
+    single = struct.unpack("f", struct.pack("f", exact))[0]
+    rounded = min(abs(angle - exact), abs(angle - single)) <= 0.5000001 * last
+    cut = 0 <= abs(exact) - abs(angle) < last
+    return exact if turns and last < _COARSEST and (rounded or cut) else angle
+
+
+def nearly(angle: float) -> bool:
+    """Whether an angle could have been meant as a multiple of pi/2 (not 0) and is none."""
+    turns = round(angle / _QUARTER) if abs(angle) < _LARGEST else 0
+    return bool(turns) and _SNAP < abs(angle - turns * _QUARTER) < _NEAR
 
 
 def product(A: Matrix, B: Matrix) -> Matrix:

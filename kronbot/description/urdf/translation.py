@@ -168,6 +168,8 @@ class _Writer:
             yield f"not carried: {kind} ({_shown(names)})"
         if len(left_out) > _KINDS_SHOWN:
             yield f"not carried: {len(left_out) - _KINDS_SHOWN} more kinds of elements and attributes"
+        for kind, names in self._urdf.angles.items():
+            yield f"{kind} ({_shown(names)})"
         turned = [self._links[name] for name in self._order if self._turns[name] != IDENTITY]
         if turned:
             yield f"frames turned against the URDF's, so that z is the joint's axis ({_shown(turned)})"

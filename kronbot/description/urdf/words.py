@@ -13,6 +13,8 @@ from kronbot.description.urdf.elements import Element, Inspector
 from kronbot.description.wording import meant, near, quote
 
 MIMIC: Final = "mimic is dropped: the joint moves freely"
+ROUNDED: Final = "angles that are multiples of pi/2 to the digits they have are taken for these"
+NEARLY: Final = "angles near multiples of pi/2, like 1.5708, are kept as they are written"
 
 # What stands in an element: children that are read, attributes that are read, and what the others are called.
 READ: Final = {
