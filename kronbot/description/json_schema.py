@@ -72,7 +72,7 @@ _RULES: Final[dict[str, Schema]] = {
     "StructuralDamping": {"not": {"anyOf": [{"required": ["ratio", key]} for key in ("alpha", "beta")]}},
     "Cycloidal": {
         "oneOf": [
-            {"required": ["rate", "half_period"], "not": _any_of("from", "to", "duration")},
+            {"required": ["rate", "half_period"], "not": _any_of("from", "to", "duration", "shaper")},
             {"required": ["from", "to", "duration"], "not": _any_of("rate", "half_period")},
         ]
     },

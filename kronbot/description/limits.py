@@ -64,6 +64,9 @@ TABLE_ROWS: Final = 100_000
 VIA_POINTS: Final = 100
 """Most points of a spline motion: every one is a piece of the trace."""
 
+SHAPERS: Final = 3
+"""Most input shapers of one motion: the impulses of all of them multiply, up to 64."""
+
 SHAPE_ROWS: Final = 10_000
 """Most rows of a table of shapes."""
 

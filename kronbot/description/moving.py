@@ -7,9 +7,26 @@ from typing import Annotated, Literal
 
 from kronbot.description import scalars
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
-from kronbot.description.validation import Check, Choice, Field
+from kronbot.description.expressions.expression import parse
+from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 
 Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """Impulses that a motion is convolved with, so that it leaves no vibration of one frequency."""
+
+    type: Annotated[Literal["zv", "mzv", "zvd", "ei", "2hump_ei"], Field(description="kind of input shaper")]
+    frequency: Annotated[Quantity, Field(description="natural frequency of the mode, rad/s")]
+    damping: Annotated[Quantity, Field(description="damping ratio of the mode")] = ZERO
+    tolerance: Annotated[Quantity, Field(description="vibration that ei and 2hump_ei leave, a share")] = parse("0.05")
+
+
+Shaping = Annotated[
+    Annotated[Annotated[Shaper, Tag("<value>")] | Annotated[tuple[Shaper, ...], Tag("<list>")], LIST_OR_VALUE] | None,
+    Field(description="an input shaper, or several, one for each mode"),
+]
 
 
 @dataclass(frozen=True)
@@ -24,6 +41,7 @@ class Cycloidal:
     end: Annotated[Quantity | None, Field(alias="to", description="last value, rad or m; with from, duration")] = None
     duration: Annotated[Quantity | None, Field(description="T of the second form, s; with from, to")] = None
     begin: Begin = ZERO
+    shaper: Shaping = None
     type: Annotated[Literal["cycloidal"], Field(description="kind of motion")] = "cycloidal"
 
 
@@ -46,6 +64,7 @@ class PolynomialMotion:
     duration: Annotated[Quantity, Field(description="s")]
     degree: Annotated[int, Check(scalars.degree), Field(description="3 or 5")]
     begin: Begin = ZERO
+    shaper: Shaping = None
     type: Annotated[Literal["polynomial"], Field(description="kind of motion")] = "polynomial"
 
 
@@ -62,6 +81,7 @@ class Trapezoid:
     rate: Annotated[Quantity | None, Field(description="largest rate, rad/s or m/s")] = None
     acceleration: Annotated[Quantity | None, Field(description="of the ramps, rad/s^2 or m/s^2")] = None
     begin: Begin = ZERO
+    shaper: Shaping = None
     type: Annotated[Literal["trapezoid"], Field(description="kind of motion")] = "trapezoid"
 
 
@@ -71,6 +91,7 @@ class ViaPoints:
 
     through: Annotated[tuple[tuple[Quantity, Quantity], ...], Field(description="[time in s, value in rad or m], ...")]
     begin: Begin = ZERO
+    shaper: Shaping = None
     type: Annotated[Literal["via-points"], Field(description="kind of motion")] = "via-points"
 
 

@@ -19,6 +19,8 @@ UNITS: Final = {
 
 _GUESSED_LENGTH = 64
 _LIKENESS = 0.6
+# An option that is so much more alike than all others is the one that is meant.
+_AHEAD = 0.25
 # Fewest letters of an abbreviation.
 _SHORTENED_LENGTH = 3
 
@@ -110,7 +112,8 @@ def did_you_mean(word: str, options: Iterable[str], shown: Callable[[str], str] 
 def near(word: str, options: Iterable[str], likeness: float = _LIKENESS) -> list[str]:
     """The option nearest to ``word`` and the next one, as far as they are alike.
 
-    One alone where it differs by nothing but case, accents, letters that look the same or signs that are not seen.
+    One alone where it differs by nothing but case, accents, letters that look the same or signs that are not seen, and
+    where the next one is much less alike.
     """
     if len(word) > _GUESSED_LENGTH:
         return []
@@ -119,7 +122,11 @@ def near(word: str, options: Iterable[str], likeness: float = _LIKENESS) -> list
     plain, looks = _look(word), {_look(option): option for option in options}
     if plain in looks:
         return [looks[plain]]
-    return [looks[look] for look in difflib.get_close_matches(plain, looks, n=2, cutoff=likeness)]
+    nearest = difflib.get_close_matches(plain, looks, n=1, cutoff=likeness)
+    if nearest:
+        least = max(likeness, difflib.SequenceMatcher(None, nearest[0], plain).ratio() - _AHEAD)
+        nearest = difflib.get_close_matches(plain, looks, n=2, cutoff=least)
+    return [looks[look] for look in nearest]
 
 
 def meant(word: str, option: str, shown: str = "") -> str:

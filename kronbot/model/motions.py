@@ -17,6 +17,7 @@ from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model.parameters import Parameters
+from kronbot.model.shapers import impulses
 from kronbot.model.spline import slopes
 
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
@@ -49,6 +50,21 @@ class Motion:
     def delayed(self, start: SX) -> Motion:
         """The same, beginning at a time (1 x 1, s); at a structural 0 it has always been under way."""
         return self if start.is_zero() else replace(self, start=start)
+
+    def shaped(self, times: SX, amplitudes: SX) -> Motion:
+        """The same convolved with impulses (k x 1 both, times in s, the last one last): sum A_i q(t - t_i).
+
+        Of one that rests before and after.
+        """
+        delays, shares = casadi.vertsplit(times), casadi.vertsplit(amplitudes)
+        still = replace(self, start=SX(0))
+
+        def form(t: SX) -> SX:
+            return sum((A * still.value(t - delay) for delay, A in zip(delays, shares, strict=True)), SX(0))
+
+        return replace(
+            self, form=form, joints=casadi.vertcat(*(delay + casadi.vertcat(0, self.joints) for delay in delays))
+        )
 
     def value(self, t: SX) -> SX:
         """q at the time t."""
@@ -142,7 +158,11 @@ class Motion:
 
 def motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
     """The motion that a file describes, which may name one of the tables, of a joint that is ``turning`` or slides."""
-    return _own_motion(entry, parameters, tables, turning).delayed(parameters.number(entry.begin))
+    own = _own_motion(entry, parameters, tables, turning)
+    shaper = getattr(entry, "shaper", None)
+    if shaper is not None:
+        own = own.shaped(*impulses(shaper if isinstance(shaper, tuple) else (shaper,), parameters))
+    return own.delayed(parameters.number(entry.begin))
 
 
 def _own_motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:

@@ -330,9 +330,9 @@ class Robot:
         return forces
 
     @cached_property
-    def massless_motors(self) -> tuple[str, ...]:
+    def massless_motors(self) -> tuple[DrivenJoint, ...]:
         """Elastic joints whose motors have no inertia: the mass matrix is singular."""
-        return tuple(joint.name for joint in self.joints if joint.elastic and joint.rotor_inertia.is_zero())
+        return tuple(joint for joint in self.joints if joint.elastic and joint.rotor_inertia.is_zero())
 
     @cached_property
     def massless_torsion(self) -> tuple[str, ...]:

@@ -179,6 +179,9 @@ WRONG = {
     "trapezoid told twice": minimal(
         more="motion: {q1: {type: trapezoid, from: 1, to: 2, duration: 1, rate: 2, acceleration: 3}}\n"
     ),
+    "a shaper of what goes on": minimal(
+        more="motion: {q1: {type: cycloidal, rate: 1, half_period: 2, shaper: {type: zv, frequency: 1}}}\n"
+    ),
     "one point": minimal(more="motion: {q1: {type: via-points, through: [[0, 1]]}}\n"),
     "a point of three": minimal(more="motion: {q1: {type: via-points, through: [[0, 1, 2], [1, 2, 3]]}}\n"),
     "half a step": minimal(more="simulate: {drive: {q1: {torque: {file: t.csv, steps: 0.5}}}}\n"),
@@ -204,8 +207,22 @@ def test_the_shortest_file(validator):
         minimal(more="motion: {q1: {type: trapezoid, from: 0, to: 1, duration: 2, acceleration: 1, start: 1}}\n"),
         minimal(more="motion: {q1: {type: trapezoid, from: 0, to: 1, rate: 2, acceleration: 1}}\n"),
         minimal(more="motion: {q1: {type: via-points, through: [[0, pi], [1, 90*deg]]}}\n"),
+        minimal(
+            more="motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2, shaper: {type: ei, frequency: 2*pi}}}\n"
+        ),
+        minimal(
+            more="motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2, shaper: [{type: zv, frequency: 3}]}}\n"
+        ),
     ],
-    ids=["poses without a convention", "cycloidal from one value to another", "trapezoid", "as fast", "via points"],
+    ids=[
+        "poses without a convention",
+        "cycloidal from one value to another",
+        "trapezoid",
+        "as fast",
+        "via points",
+        "shaped",
+        "shapers",
+    ],
 )
 def test_it_accepts_what_kronbot_accepts(text, validator):
     assert list(validator.iter_errors(plain(text))) == []

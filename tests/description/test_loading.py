@@ -393,7 +393,7 @@ RULES = {
         robot(more="motion: {q1: {type: polynomial, from: 0, end: 1, duration: 1, degree: 3}}\n"),
         [
             "9:10: missing key 'to' in 'q1'",
-            "9:42: unknown key 'end'; known here: from, to, duration, degree, start, type",
+            "9:42: unknown key 'end'; known here: from, to, duration, degree, start, shaper, type",
         ],
     ),
     "parameter names": (
@@ -599,6 +599,15 @@ def test_the_two_forms_of_a_cycloidal_motion_do_not_mix(keys, found):
         ("via-points, through: [" + ", ".join(f"[{i}, 0]" for i in range(101)) + "]", "42: 2 to 100 points are wanted "
          "here, not 101; a table takes more"),
         ("sinusoid, amplitude: 1, frequency: 1, start: x", "66: unknown name 'x'"),
+        ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv, frequency: 0}", "103: 'frequency' "
+         "must be greater than 0, it is 0.0"),
+        ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv, frequency: 1, damping: 1}", "115: "
+         "'damping' must be at least 0 and less than 1, it is 1.0"),
+        ("polynomial, from: 0, to: 1, duration: 1, degree: 5, shaper: {type: zv}", "73: missing key 'frequency' in "
+         "'shaper'"),
+        ("cycloidal, rate: 1, half_period: 1, shaper: {type: zv, frequency: 1}", "57: an input shaper is for a motion "
+         "that comes to rest: take from, to, duration"),
+        ("cycloidal, from: 0, to: 1, duration: 1, shaper: []", "69: 1 to 3 input shapers are wanted here, not 0"),
     ],
 )  # fmt: skip
 def test_trapezoids_and_via_points(entry, message):

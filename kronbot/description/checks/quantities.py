@@ -6,10 +6,10 @@ Only bound values are judged: one that depends on a free parameter is skipped.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 from kronbot.description.checks.joints import check_joint
 from kronbot.description.checks.judgements import part
+from kronbot.description.checks.motions import check_motion
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive, turned_angles
 from kronbot.description.checks.tensors import positive_inertia, possible_inertia
@@ -20,9 +20,6 @@ from kronbot.description.yaml.nodes import Scalar
 
 _TURNS = ("from", "to", "amplitude", "phase", "offset")
 _ENTRIES = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-
-# What rounding may add to a rate or an acceleration that just arrives in time.
-_ROUNDING = 1e-12
 
 # An offset is the length of a beam to this share.
 _ONE_LENGTH = 0.02
@@ -45,7 +42,7 @@ def check_quantities(root: View) -> None:
     _body(root["base"]["rigid"], planar)
     _offsets(root)
     for motion in root["motion"].entries:
-        _motion(motion)
+        check_motion(motion)
     _turns(root)
     _simulate(root["simulate"])
     _statics(root)
@@ -251,40 +248,6 @@ def _beam_length(link: View, convention: str | None) -> float | None:
     return None if a is None or root is None else a - root
 
 
-@part
-def _motion(motion: View) -> None:
-    kind = motion["type"].text
-    for key in ("half_period", "duration", *(("rate", "acceleration") if kind == "trapezoid" else ())):
-        if key in motion:
-            positive(motion[key])
-    if kind == "trapezoid":
-        _trapezoid(motion)
-    times = [point[0] for point in motion["through"].items]
-    for before, after in pairwise(times):
-        first, second = before.number(None), after.number(None)
-        if first is not None and second is not None and not second > first:
-            after.refuse(f"the times must grow from point to point: {second!r} after {first!r}")
-
-
-def _trapezoid(motion: View) -> None:
-    """A rate or an acceleration that lets it arrive in time, and leaves ramps."""
-    ends, duration = (motion["from"].number(None), motion["to"].number(None)), motion["duration"].number(None)
-    if None in ends or duration is None or duration <= 0:
-        return
-    way = abs(float(ends[1] or 0.0) - float(ends[0] or 0.0))
-    rate, acceleration = motion["rate"].number(None), motion["acceleration"].number(None)
-    mean = way / duration
-    if rate is not None and rate > 0 and not mean < rate <= 2 * mean * (1 + _ROUNDING):
-        motion["rate"].refuse(
-            f"'rate' must be greater than the mean rate {mean!r} and at most twice that, it is {rate!r}"
-        )
-    least = 4 * mean / duration
-    if acceleration is not None and 0 < acceleration < least * (1 - _ROUNDING):
-        motion["acceleration"].refuse(
-            f"'acceleration' must be at least {least!r} to arrive in time, it is {acceleration!r}"
-        )
-
-
 def _measured(root: View) -> None:
     """Refuse ratios that are none, and damping of parts, which was measured with the whole."""
     damping, links = root["damping"], root["links"].items
@@ -319,7 +282,7 @@ def _simulate(simulate: View) -> None:
         if key in simulate:
             positive(simulate[key])
     for drive in simulate["drive"].entries:
-        _motion(drive["motion"])
+        check_motion(drive["motion"])
         not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
 
 

@@ -228,6 +228,16 @@ def _motions(root: View) -> None:
         if kind == "via-points" and motion["through"].is_list and not 2 <= points <= limits.VIA_POINTS:
             cure = "; a table takes more" if points > 2 else ""
             motion["through"].refuse(f"2 to {limits.VIA_POINTS} points are wanted here, not {points}{cure}")
+        _shapers(motion)
+
+
+def _shapers(motion: View) -> None:
+    """Only what comes to rest is shaped, by a few shapers."""
+    shaper, count = motion["shaper"], len(motion["shaper"].items)
+    if shaper.is_list and not 1 <= count <= limits.SHAPERS:
+        shaper.refuse(f"1 to {limits.SHAPERS} input shapers are wanted here, not {count}")
+    if "shaper" in motion and "half_period" in motion:
+        shaper.refuse_key("an input shaper is for a motion that comes to rest: take from, to, duration")
 
 
 def _generated_names(

@@ -32,6 +32,14 @@ def positive(view: View) -> None:
         view.refuse(f"'{view.path[-1]}' must be greater than 0, it is {value!r}")
 
 
+@part
+def below_one(view: View) -> None:
+    """Refuse a share that is none, or all of it."""
+    value = view.number()
+    if value is not None and not 0 <= value < 1:
+        view.refuse(f"'{view.path[-1]}' must be at least 0 and less than 1, it is {value!r}")
+
+
 def turned_angles(views: Iterable[View]) -> None:
     """Warn of angles beyond whole turns."""
     told = set()

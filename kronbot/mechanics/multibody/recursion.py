@@ -8,7 +8,7 @@ other, and carries the velocity terms of phi along instead of finding phi by a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 import casadi
@@ -83,12 +83,12 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     robot = state.robot
     if any(not joint.own for joint in robot.followers):
         return composite_forward_dynamics(state, tau, given)
-    demand_inertia(robot)
+    demand_inertia(robot, given)
     force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd)
     qdd = SX(robot.n, 1)
     turning = dict(rotors(robot))
     for joint in robot.joints:
-        if joint.elastic:
+        if joint.elastic and joint.driven not in given:
             qdd[joint.driven] = force[joint.driven] / joint.rotor_inertia
     for place, acceleration in given.items():
         qdd[place] = acceleration
@@ -135,7 +135,7 @@ def _eliminated(body: Inertia, row: int, force: SX, rotor: SX) -> tuple[Inertia,
 
 def composite_forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     """The same accelerations from the whole GIM and its L D L^T factorization (the paper's Cholesky)."""
-    demand_inertia(state.robot)
+    demand_inertia(state.robot, given)
     qdd = SX(state.robot.n, 1)
     for place, acceleration in given.items():
         qdd[place] = acceleration
@@ -155,10 +155,14 @@ def solve_positive(A: SX, B: SX) -> SX:
     return casadi.ldl_solve(B, D, LT, order)
 
 
-def demand_inertia(robot: Robot) -> None:
-    """Raise ComputationError, naming links and joints, where torsion or motors without inertia make M singular."""
-    if robot.massless_motors:
-        names = ", ".join(repr(name) for name in robot.massless_motors)
+def demand_inertia(robot: Robot, given: Container[int] = ()) -> None:
+    """Raise ComputationError, naming links and joints, where torsion or motors without inertia make M singular.
+
+    The motions of some coordinates may be ``given``: no inertia of theirs is asked for.
+    """
+    motors = [joint.name for joint in robot.massless_motors if joint.driven not in given]
+    if motors:
+        names = ", ".join(map(repr, motors))
         raise ComputationError(
             f"the mass matrix is singular: the motor of elastic joint {names} has no inertia; give the joint a "
             "rotor_inertia, or make it rigid"
