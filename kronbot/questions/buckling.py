@@ -1,6 +1,7 @@
 """How many times its load a robot bears: the first multiple at which the tangent stiffness is singular.
 
-The loads on endpoint, frames and beams are multiplied, gravity is not; gravity is where there is no other load.
+The loads on endpoint, frames and beams are multiplied, gravity is not; gravity is where there is no other load. Torques
+of joints are not either: such joints are free all the way, as beams are.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from kronbot.compute.arrays import Scalar
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.static.critical import at_end
-from kronbot.mechanics.static.equilibria import Case, Equilibria, Shares
+from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
@@ -29,22 +31,18 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
 
     On the path it has an error, of its extrapolation and of rounding; deflections beyond what the order is made for are
     told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
-    buckles under its weight before any load, or nothing loads it.
+    buckles under its weight before any load, where torques find no balance before it, or nothing loads it.
     """
-    modal = list(equilibria.robot.flexible)
-    straight, loads = equilibria.straight([case])[0], equilibria.cases([case]).loads
-    if not modal:
+    cases = equilibria.cases([case])
+    straight, loads, free = cases.straight[0], cases.loads, cases.free
+    if not free:
         return {"buckling": "none: all links are rigid"}
     multiplied = _multiplied(equilibria, loads[0], straight)
-    path = equilibria.paths(loads, modal, multiplied).of(0)
+    path = equilibria.paths(loads, free, multiplied, cases.torques).of(0)
     if solver == "linear":
         factor = _of_pencil(path, straight)
         return {"buckling": "none"} if factor is None else {"buckling_factor": factor}
-    weight = equilibria.paths(loads, modal, lambda shares: shares[:, None] * multiplied(np.zeros_like(shares))).of(0)
-    try:
-        before = weight.follow(straight, 0.0, 1.0)
-    except Lost:
-        raise ComputationError("the robot buckles under its weight before any load is on it") from None
+    before = _before(equilibria, cases, lambda shares: shares[:, None] * multiplied(np.zeros_like(shares)))
     lost = _on_path(path, before)
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
@@ -55,6 +53,21 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True
     return found
+
+
+def _before(equilibria: Equilibria, cases: Cases, weight: Shares) -> Array:
+    """The equilibrium (n,) without the loads that are multiplied, joints with torques let go."""
+    modal = list(equilibria.robot.flexible)
+    first = np.zeros(1, dtype=int)
+    ends = equilibria.paths(cases.loads, modal, weight).follow(first, cases.straight, 0.0, 1.0)
+    if ends.lost[0]:
+        raise ComputationError("the robot buckles under its weight before any load is on it")
+    if cases.free != modal:
+        equilibria.release(ends, first, cases, weight)
+    if ends.lost[0]:
+        names = listing(equilibria.robot.coordinates[place] for place in cases.free if place not in modal)
+        raise ComputationError(f"nothing holds the torques of {names} in balance before any load is on the robot")
+    return ends.of(0)
 
 
 def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:

@@ -97,6 +97,40 @@ links:
     assert alone["stable"] is False
 
 
+SPRINGS = """
+kronbot: 1
+name: springs
+gravity: [0, 0, 0]
+links:
+  - name: lower
+    joint: {type: revolute, name: q1, spring: {stiffness: 50, rest: -0.2}}
+    pose: {xyz: [0, 0, 0]}
+    rigid: {mass: 1}
+  - {name: upper, joint: {type: revolute, name: q2, spring: {stiffness: 50}}, pose: {xyz: [2, 0, 0]}, rigid: {mass: 1}}
+endpoint: {link: upper, position: [2, 0, 0]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tau", "factor"),
+    [({"q1": 10}, 50 / 4), ({"q2": 0}, 50 / 2), ({"q1": 10, "q2": 0}, (3 - np.sqrt(5)) / 2 * 50 / 2)],
+)
+def test_joints_with_torques_are_free_to_buckle(tau, factor):
+    """Bars of 2 m between springs of 50 N m/rad: K = diag(50, 50) - 2 P [[2, 1], [1, 1]] of the joints let go."""
+    summary = loads(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1, 0, 0]], buckling=True).summary
+    assert summary["buckling_factor"] == pytest.approx(factor, rel=1e-12)
+    assert summary["stable"] is True
+    beyond = loads(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1.1 * factor, 0, 0]], buckling=True).summary
+    assert beyond["buckling_factor"] == pytest.approx(1 / 1.1, rel=1e-12)
+    assert beyond["stable"] is False
+
+
+def test_what_no_torque_holds_bears_no_load():
+    loose = loads(SPRINGS.replace(", spring: {stiffness: 50}", ""))
+    with pytest.raises(ComputationError, match="nothing holds the torques of q2 in balance before any load"):
+        loose.statics(tau={"q2": 0}, forces=[[-1, 0, 0]], buckling=True)
+
+
 def test_a_dead_moment_in_space_leaves_stability_open():
     """Nikolai's column flutters under any axial moment, though its stiffness stays regular: no verdict from statics."""
     single = column().statics(moments=[[0.1, 0, 0]]).summary

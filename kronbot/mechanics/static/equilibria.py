@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -151,12 +151,15 @@ class Equilibria:
         K = self.stiffness(q, cases.loads, whole(np.ones(len(q))), cases.free)[1]
         return Tangent(K, to_unit(metric(self.robot, cases.free, PURPOSE)))
 
-    def paths(self, loads: Array, free: list[int], shares: Shares = whole) -> Paths:
-        """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares."""
+    def paths(self, loads: Array, free: list[int], shares: Shares = whole, torques: Array | float = 0.0) -> Paths:
+        """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares.
+
+        ``torques`` (free,) act on them all the way.
+        """
 
         def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
             F, K = self.stiffness(q, loads[rows], shares(share), free, rows)
-            return F[:, free], K
+            return F[:, free] - torques, K
 
         return Paths(balance, free, metric(self.robot, free, PURPOSE))
 
@@ -166,20 +169,25 @@ class Equilibria:
         ends = Ends(q.copy(), np.ones(len(q)), np.zeros(len(q), dtype=bool))
         growing = np.flatnonzero(~cases.begun)
         ends.put(growing, self.paths(cases.loads, modal).follow(growing, q[growing], 0.0, 1.0))
-        self._release(ends, np.flatnonzero(cases.begun), cases.loads, np.zeros((len(q), len(modal))), modal)
+        bending = replace(cases, free=modal, torques=np.zeros((len(q), len(modal))))
+        self.release(ends, np.flatnonzero(cases.begun), bending)
         if cases.free != modal:
-            self._release(ends, np.flatnonzero(~ends.lost), cases.loads, cases.torques, cases.free)
+            self.release(ends, np.flatnonzero(~ends.lost), cases)
         return ends
 
-    def _release(self, ends: Ends, chosen: Rows, loads: Array, torques: Array, free: list[int]) -> None:
-        """Go on in the chosen rows to where the forces have faded that hold the free coordinates there."""
+    def release(self, ends: Ends, chosen: Rows, cases: Cases, acting: Shares = whole) -> None:
+        """Go on in the chosen rows to where the forces have faded that hold the free coordinates there.
+
+        ``acting`` of a share of one are the shares of gravity and loads meanwhile.
+        """
         if not len(chosen):
             return
+        loads, torques, free = cases.loads, cases.torques, cases.free
         q, holding = ends.q[chosen], np.zeros_like(torques)
-        holding[chosen] = self.stiffness(q, loads[chosen], whole(np.ones(len(q))), free, chosen)[0][:, free]
+        holding[chosen] = self.stiffness(q, loads[chosen], acting(np.ones(len(q))), free, chosen)[0][:, free]
 
         def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, loads[rows], whole(np.ones(len(q))), free, rows)
+            F, K = self.stiffness(q, loads[rows], acting(np.ones(len(q))), free, rows)
             share = share[:, None]
             return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K
 
