@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError
+from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, parse
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """What a joint follows. It has names of joints and parameters, so that it is no quantity of the file."""
+    """What a joint follows. It has names of joints and parameters, so that it is no quantity of the file.
+
+    A name in quotes is that of a joint, whatever letters it has: ``-2*'left-hip' + offset``.
+    """
 
     expression: Expression
 
-    def joints(self, parameters: Mapping[str, object]) -> frozenset[str]:
-        """The names in it that are no parameters."""
-        return self.expression.names - parameters.keys()
+    @staticmethod
+    def of(text: str) -> Coupling:
+        """What a text says. Raises ExpressionError."""
+        return Coupling(parse(text, quoted=True))
+
+    def named(self, parameters: Container[str]) -> dict[str, str]:
+        """The joints by their names in the expression: those that are no parameters, without quotes."""
+        return {name: name.strip("'") for name in sorted(self.expression.names) if name not in parameters}
+
+    def joints(self, parameters: Container[str]) -> frozenset[str]:
+        """The joints in it."""
+        return frozenset(self.named(parameters).values())
 
     def demand_linear(self, parameters: Mapping[str, object]) -> None:
         """Raise ExpressionError where it is not linear in what are no parameters."""

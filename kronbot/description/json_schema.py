@@ -35,7 +35,11 @@ _NUMBER: Final[Schema] = {
 }
 _SCALARS: Final[dict[type, Schema]] = {
     Expression: {"$ref": "#/$defs/number"},
-    Coupling: {"type": "string", "maxLength": limits.EXPRESSION_LENGTH, "examples": ["-(q2 + q3)", "2*q1"]},
+    Coupling: {
+        "type": "string",
+        "maxLength": limits.EXPRESSION_LENGTH,
+        "examples": ["-(q2 + q3)", "2*q1", "2*'left-hip'"],
+    },
     str: {"type": "string", "minLength": 1},
     int: {"type": "integer", "minimum": 0, "maximum": limits.MODES},
     bool: {"type": "boolean"},

@@ -69,7 +69,7 @@ def combination(value: object, parameters: Mapping[str, float | None]) -> Coupli
     if not isinstance(value, str):
         raise Fault(f"an expression of other joints is wanted here, like -(q2 + q3), not {kind(value)}")
     try:
-        result = Coupling(parse(value))
+        result = Coupling.of(value)
         result.demand_linear(parameters)
     except ExpressionError as error:
         raise Fault(error.message) from None

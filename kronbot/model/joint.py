@@ -194,16 +194,17 @@ def _friction(entry: described.Friction | None, parameters: Parameters) -> Frict
 
 def _combination(follows: Coupling, others: Mapping[str, Joint], parameters: Parameters) -> tuple[Shares, SX]:
     """What a joint follows as a combination of coordinates and an offset."""
-    wanted = sorted(follows.joints(parameters.definitions))
-    symbols = {name: SX.sym(name) for name in wanted}
+    named = follows.named(parameters.definitions)
+    symbols = {name: SX.sym("joint") for name in named}
     whole = parameters.number(follows.expression, symbols)
     column = casadi.vertcat(*symbols.values())
     offset = casadi.substitute(whole, column, SX.zeros(column.shape))
     shares: dict[int, SX] = {}
     for name, symbol in symbols.items():
         factor = casadi.simplify(casadi.jacobian(whole, symbol))
-        offset += factor * others[name].offset
-        for place, share in others[name].shares:
+        other = others[named[name]]
+        offset += factor * other.offset
+        for place, share in other.shares:
             shares[place] = shares.get(place, SX(0)) + factor * share
     return tuple(sorted(shares.items())), offset
 

@@ -17,6 +17,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from robots_in_tests import model, traced
 
+import kronbot
 from kronbot import description
 from kronbot.description import limits
 from kronbot.description.urdf import elements
@@ -25,7 +26,9 @@ from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
 from kronbot.description.urdf.rotations import as_meant, from_rpy, to_rpy, turn_to
 from kronbot.description.urdf.translation import translate
 from kronbot.errors import DescriptionError, UsageError
+from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.kinematics import tip_frame
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.questions.dynamics import Equations
 
@@ -324,7 +327,6 @@ def test_a_hand_written_arm_against_pinocchio(seed):
     ("name", "tip"),
     [
         ("ur5_robot", "tool0"),
-        ("panda", None),
         ("talos_left_arm", None),
         ("kinova", "j2s6s200_end_effector"),  # continuous joints
         ("tiago_no_hand", None),
@@ -334,6 +336,115 @@ def test_a_hand_written_arm_against_pinocchio(seed):
 )
 def test_robots_of_others_against_pinocchio(name, tip):
     agrees_with_pinocchio(shipped_urdf(name), 0, tip)
+
+
+def mimicked(text, other, names):
+    """S (nv x n) and s (nv) of the joints of a model of Pinocchio by those called so: what the file's mimics say."""
+    says = {}
+    for joint in ElementTree.fromstring(text).findall("joint"):
+        mimic = joint.find("mimic")
+        if mimic is not None and joint.get("type") != "fixed":
+            multiplier, offset = (float(mimic.get(key, default)) for key, default in (("multiplier", 1), ("offset", 0)))
+            says[joint.get("name")] = mimic.get("joint"), multiplier, offset
+
+    def of(name):
+        if name in names:
+            return np.eye(len(names))[names.index(name)], 0.0
+        other, multiplier, offset = says[name]
+        row, shift = of(other)
+        return multiplier * row, multiplier * shift + offset
+
+    S, s = np.zeros((other.nv, len(names))), np.zeros(other.nv)
+    for name, joint in zip(other.names[1:], other.joints[1:], strict=True):
+        S[joint.idx_v], s[joint.idx_v] = of(name)
+    return S, s
+
+
+@others
+@pytest.mark.parametrize(
+    ("name", "native"),
+    [("panda", True), ("pr2", True), ("romeo", False)],
+)
+def test_mimic_joints_against_pinocchio(name, native):
+    """Torques of motions; by Pinocchio's own mimic joints where it can read them, else reduced by hand."""
+    import pinocchio as pin
+
+    text = shipped_urdf(name)
+    robot = model(converted(text).text, "0")
+    trace = traced(
+        robot,
+        tau=lambda q, qd, x: (
+            inverse_dynamics(propagate(robot, q, qd), x) - robot.stiffness @ q - dissipative_forces(robot, qd)
+        ),
+    )
+    assert robot.followers
+    other = pin.buildModelFromXML(text, mimic=native)
+    data = other.createData()
+    names = list(robot.coordinates)
+    if native:
+        S, s = np.zeros((other.nv, robot.n)), np.zeros(other.nv)
+        for i, joint in enumerate(names):
+            S[other.joints[other.getJointId(joint)].idx_v, i] = 1
+    else:
+        S, s = mimicked(text, other, names)
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        q, qd, qdd = rng.uniform(-2, 2, (3, robot.n))
+        angles, state = S @ q + s, pin.neutral(other)
+        for joint in other.joints[1:]:
+            if joint.nv and joint.nq:
+                angle = angles[joint.idx_v]
+                state[joint.idx_q : joint.idx_q + joint.nq] = (
+                    [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+                )
+        wanted = S.T @ pin.rnea(other, data, state, S @ qd, S @ qdd)
+        close(trace(q, qd, qdd)["tau"], wanted, SNAPPED)
+
+
+MIMIC = """<robot name="m"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>
+<joint name="left-hip" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>{}</joint>
+<joint name="pi" type="revolute"><parent link="a"/><child link="c"/><axis xyz="0 0 1"/>{}</joint>
+<joint name="Hüfte" type="prismatic"><parent link="a"/><child link="d"/><axis xyz="0 0 1"/>{}</joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "wanted"),
+    [
+        ('<mimic joint="left-hip"/>', '<mimic joint="pi" multiplier="-1"/>', (0.3, -0.3)),
+        ('<mimic joint="Hüfte" multiplier="0.5" offset="-1.5707963267948966"/>', "", (0.15 - math.pi / 2, 0.3)),
+        ("", '<mimic joint="left-hip" multiplier="-2" offset="0.25"/>', (0.3, -0.35)),
+    ],
+)
+def test_joints_of_any_name_are_followed(second, third, wanted):
+    """Names that are no words of expressions stand in quotes, in a parameter's company too."""
+    text = converted(MIMIC.format("", second, third)).text + "parameters: {left: 1, hip: 2}\n"
+    robot = kronbot.loads(text)
+    poses = [robot.kinematics(q=[0.3] * len(robot.coordinates), frame=link).arrays["T"].values for link in "cd"]
+    assert math.atan2(poses[0][1, 0], poses[0][0, 0]) == pytest.approx(wanted[0], abs=1e-14)
+    assert poses[1][2, 3] == pytest.approx(wanted[1], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [
+        ('<mimic joint="lefthip"/>', "", "2:94: unknown joint 'lefthip'; did you mean 'left-hip'?"),
+        ('<mimic joint="pi"/>', '<mimic joint="left-hip"/>',
+         "2:94: the joints mimic each other in a circle: 'left-hip' -> 'pi' -> 'left-hip'"),
+        ('<mimic multiplier="2"/>', "", "2:94: missing attribute 'joint' of <mimic>"),
+        ('<mimic joint="pi" multiplyer="2"/>', "",
+         "2:94: unknown attribute 'multiplyer' of <mimic>; did you mean 'multiplier'?"),
+    ],
+)  # fmt: skip
+def test_mimics_that_cannot_be(first, second, wanted):
+    assert refusals(MIMIC.format(first, second, "")) == [f"arm.urdf:{wanted}"]
+
+
+def test_a_mimic_of_what_does_not_move_is_told():
+    text = MIMIC.format('<mimic joint="pi"/>', "", "").replace('"pi" type="revolute"', '"pi" type="fixed"')
+    assert (
+        "mimic of a joint that does not move is dropped: the joint moves freely (1: 'left-hip')"
+        in converted(text).notes
+    )
 
 
 # ----------------------------------------------------------------------------------------------- the turns
@@ -399,8 +510,8 @@ def test_the_text_of_a_small_arm():
   <link name="hand"/>
   <joint name="q1" type="revolute">
     <parent link="world"/><child link="arm"/><origin xyz="0 0 0.4" rpy="0 0 0.1"/><axis xyz="0 1 0"/>
-    <limit lower="-3.141592653589793" upper="2.5" effort="100" velocity="3"/><dynamics damping="0.25" friction="0"/>
-    <mimic joint="q2"/>
+    <limit lower="-3.141592653589793" upper="2.5" effort="100" velocity="3"/><dynamics damping="0.25" friction="0.5"/>
+    <mimic joint="q2" multiplier="-2" offset="0.5"/>
   </joint>
   <joint name="q2" type="prismatic">
     <parent link="arm"/><child link="hand"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/><limit effort="1"/>
@@ -409,7 +520,6 @@ def test_the_text_of_a_small_arm():
 </robot>"""
     wanted = """# Converted from the URDF 'arm.urdf'.
 # - endpoint: 'hand', the only leaf
-# - mimic is dropped: the joint moves freely (1: 'q1')
 # - not carried: settings of Gazebo (1)
 # - not carried: visuals (2: 'arm')
 # - not carried: collisions (1: 'arm')
@@ -423,7 +533,8 @@ source: "converted from arm.urdf"
 gravity: [0, 0, -9.81]  # not in the URDF
 links:
   - name: arm
-    joint: {type: revolute, name: q1, damping: 0.25, limits: [-pi, 2.5]}
+    joint: {type: revolute, name: q1, follows: "-2*q2 + 0.5", damping: 0.25, friction: {coulomb: 0.5},
+            limits: [-pi, 2.5]}
     pose: {xyz: [0, 0, 0.4], rpy: [-pi/2, 0, 0.1]}
     rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.2, Ixz: 0.01}}
   - name: hand
@@ -433,7 +544,7 @@ endpoint: {link: hand}
 """
     result = converted(text)
     assert result.text == wanted
-    assert [f"# - {note}" for note in result.notes] == wanted.splitlines()[1:10]
+    assert [f"# - {note}" for note in result.notes] == wanted.splitlines()[1:9]
 
 
 def test_numbers_are_carried_to_the_last_digit():
@@ -840,10 +951,12 @@ def test_misspelt_words_lose_nothing_in_silence(text, wanted):
 
 
 def test_misspelt_words_that_are_not_carried_anyway():
-    text = JOINT.format("<mimc/><safety_controler/>").replace('<link name="a"/>', '<link name="a"><visuall/></link>')
+    text = JOINT.format("<transmision/><safety_controler/>").replace(
+        '<link name="a"/>', '<link name="a"><visuall/></link>'
+    )
     notes = converted(text).notes
     assert "not carried: elements 'visuall' of 'link'; did you mean 'visual'? (1: 'a')" in notes
-    assert "not carried: elements 'mimc' of 'joint'; did you mean 'mimic'? (1: 'j')" in notes
+    assert "not carried: elements 'safety_controler' of 'joint'; did you mean 'safety_controller'? (1: 'j')" in notes
 
 
 def test_words_of_dialects_are_no_slips():

@@ -20,8 +20,8 @@ from kronbot.description.wording import shown_path as shown
 def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, quiet: bool) -> None:
     """Write a robot file from URDF, a path or "-" for standard input.
 
-    A tree of revolute, continuous, prismatic and fixed joints is carried with its masses, limits and damping. What
-    is not (meshes, limits of torque and speed, friction, mimic joints) is listed on stderr and on top of the file.
+    A tree of revolute, continuous, prismatic and fixed joints is carried with its masses, limits, damping, friction
+    and mimic joints. What is not (meshes, limits of torque and speed) is listed on stderr and on top of the file.
     Links can then be made flexible by hand.
 
     \b

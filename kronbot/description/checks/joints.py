@@ -8,7 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive, turned_angles
-from kronbot.description.expressions.expression import ExpressionError, parse
+from kronbot.description.coupling import Coupling
+from kronbot.description.expressions.expression import ExpressionError
 from kronbot.description.joint import TILTS
 from kronbot.description.wording import quote
 
@@ -54,7 +55,7 @@ def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:
         if view.text is None:
             continue
         try:
-            followed[name] = names = parse(view.text).names - parameters
+            followed[name] = names = Coupling.of(view.text).joints(parameters)
         except ExpressionError:  # said by the schema
             continue
         if not names:

@@ -6,7 +6,6 @@ reported already.
 
 from __future__ import annotations
 
-import keyword
 import os
 import stat
 import unicodedata
@@ -17,7 +16,7 @@ from kronbot.description import limits
 from kronbot.description.checks.joints import couplings
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
-from kronbot.description.expressions.expression import CONSTANTS, FUNCTIONS
+from kronbot.description.expressions.grammar import is_taken
 from kronbot.description.names import (
     BASE,
     FREEDOMS,
@@ -92,7 +91,7 @@ def _parameters(parameters: View, links: tuple[View, ...]) -> None:
     joints = {link["joint"]["name"].text for link in links}
     for parameter in parameters.entries:
         name = str(parameter.path[-1])
-        if name in CONSTANTS or name in FUNCTIONS or keyword.iskeyword(name):
+        if is_taken(name):
             parameter.refuse_key(f"the parameter name {quote(name)} is reserved")
         elif not (name.isascii() and name.isidentifier()) or len(name) > limits.NAME_LENGTH:
             parameter.refuse_key(

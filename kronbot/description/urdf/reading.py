@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kronbot.description import limits
@@ -60,8 +60,21 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Mimic:
+    """What a joint does: ``multiplier`` times what another does, and an offset (rad or m)."""
+
+    joint: str
+    multiplier: float
+    offset: float
+    place: Place
+
+
+@dataclass(frozen=True)
 class Joint:
-    """A joint: ``origin`` in the parent's frame, ``axis`` (of any length but 0) in the child's, limits in rad or m."""
+    """A joint: ``origin`` in the parent's frame, ``axis`` (of any length but 0) in the child's, limits in rad or m.
+
+    ``friction`` is dry, N m or N.
+    """
 
     name: str
     type: str
@@ -71,6 +84,8 @@ class Joint:
     axis: Triple
     limits: tuple[float, float] | None
     damping: float
+    friction: float
+    mimic: Mimic | None
 
     @property
     def moves(self) -> bool:
@@ -130,6 +145,7 @@ class _Reader(Inspector):
         joints = [self._joint(element, links) for element in root.all("joint")]
         whole = tuple(joint for joint in joints if joint is not None)
         roots = self._roots(links, whole) if len(whole) == len(joints) else []
+        whole = self._followed(whole)
         self.raise_mistakes()
         left_out = {kind: tuple(names) for kind, names in self._left_out.items() if names}
         angles = {kind: tuple(self._angles[kind]) for kind in (ROUNDED, NEARLY) if kind in self._angles}
@@ -162,19 +178,20 @@ class _Reader(Inspector):
         name, kind = self.text(element, "name"), self.text(element, "type")
         parent, child = self._reference(element, "parent", links), self._reference(element, "child", links)
         origin = self._origin(element, name)
-        axis, ends, damping = _AXIS, None, 0.0
+        axis, ends, damping, friction, mimic = _AXIS, None, 0.0, 0.0, None
         if kind == "fixed":
             self._left_out["names of fixed joints"].append(name)
         elif kind in _KINDS:
             self._note_rest(element, name)
             axis = self._axis(element, name)
             ends = self._limits(element, name, kind)
-            damping = self._damping(element, name)
+            damping, friction = self._dynamics(element, name)
+            mimic = self._mimic(element, name)
         elif kind:
             self._refuse_kind(element, name, kind)
         if parent is None or child is None:
             return None
-        return Joint(name, kind, parent, child, origin, axis, ends, damping)
+        return Joint(name, kind, parent, child, origin, axis, ends, damping, friction, mimic)
 
     def _refuse_kind(self, element: Element, name: str, kind: str) -> None:
         if kind in _OTHER_KINDS:
@@ -225,14 +242,43 @@ class _Reader(Inspector):
             self._left_out[f"limits {which}"].append(owner)
         return None
 
-    def _damping(self, joint: Element, owner: str) -> float:
+    def _dynamics(self, joint: Element, owner: str) -> tuple[float, float]:
+        """Damping and friction."""
         element = self.optional(joint, "dynamics")
         if element is None:
-            return 0.0
+            return 0.0, 0.0
         self._note_rest(element, owner)
-        if any(self.numbers(element, "friction", (0.0,))):
-            self._left_out["Coulomb friction"].append(owner)
-        return self.not_negative(element, "damping", self.numbers(element, "damping", (0.0,))[0])
+        keys = ("damping", "friction")
+        damping, friction = (self.not_negative(element, key, self.numbers(element, key, (0.0,))[0]) for key in keys)
+        return damping, friction
+
+    def _mimic(self, joint: Element, owner: str) -> Mimic | None:
+        element = self.optional(joint, "mimic")
+        if element is None:
+            return None
+        self._note_rest(element, owner)
+        (multiplier,), (offset,) = self.numbers(element, "multiplier", (1.0,)), self.numbers(element, "offset", (0.0,))
+        return Mimic(self.text(element, "joint"), multiplier, offset, element.place)
+
+    def _followed(self, joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
+        """The joints without what mimics nothing that moves; unknown names and circles are refused."""
+        by_name = {joint.name: joint for joint in joints}
+        found, following = [], dict[str, str]()
+        for joint in joints:
+            mimic = joint.mimic
+            if mimic is not None and mimic.joint and mimic.joint not in by_name:
+                self.refuse(mimic.place, f"unknown joint {quote(mimic.joint)}{self.guess(mimic.joint, by_name)}")
+            elif mimic is not None and mimic.joint and by_name[mimic.joint].moves:
+                following[joint.name] = mimic.joint
+            elif mimic is not None:
+                self._left_out[MIMIC].append(joint.name)
+                joint = replace(joint, mimic=None)
+            found.append(joint)
+        for circle in circles(following):
+            shown = " -> ".join(map(quote, (*circle[:10], circle[0])))
+            first = next(joint.mimic for joint in joints if joint.name == circle[0] and joint.mimic)
+            self.refuse(first.place, f"the joints mimic each other in a circle: {shown}")
+        return tuple(found)
 
     def _reference(self, joint: Element, key: str, links: Iterable[str]) -> str | None:
         """The link that ``parent`` or ``child`` of a joint names, or None."""

@@ -17,9 +17,10 @@ from typing import Final
 
 from kronbot.description import limits
 from kronbot.description.checks.rules import name_fault
+from kronbot.description.expressions.grammar import is_taken
 from kronbot.description.mistakes import Mistakes
 from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
-from kronbot.description.urdf.reading import Inertial, Joint, Urdf
+from kronbot.description.urdf.reading import Inertial, Joint, Mimic, Urdf
 from kronbot.description.urdf.rotations import (
     IDENTITY,
     Matrix,
@@ -187,8 +188,13 @@ class _Writer:
             return ["type: fixed"]
         kind = "prismatic" if joint.type == "prismatic" else "revolute"
         parts = [f"type: {kind}", f"name: {_yaml_text(self._joints[joint.name])}"]
+        if joint.mimic is not None:
+            other = self._joints[joint.mimic.joint]
+            parts.append(f"follows: {_yaml_text(_following(other, joint.mimic, kind == 'revolute'))}")
         if joint.damping:
             parts.append(f"damping: {_number(joint.damping)}")
+        if joint.friction:
+            parts.append(f"friction: {{coulomb: {_number(joint.friction)}}}")
         if joint.limits is not None:
             # Limits that are one multiple of pi/2 to its tolerance would not ascend as multiples of pi/2.
             low, high = map(_angle if kind == "revolute" else _number, joint.limits)
@@ -206,6 +212,16 @@ class _Writer:
                 rpy = tuple(round(angle, _DECIMALS) for angle in angles)
         turns = [f"rpy: {_vector(map(_angle, rpy))}"] if any(rpy) else []
         return [f"xyz: {_vector(map(_number, xyz))}", *turns]
+
+
+def _following(name: str, mimic: Mimic, revolute: bool) -> str:
+    """What follows a joint, whose name stands in quotes where it is no word of expressions."""
+    word = name if name.isascii() and name.isidentifier() and not is_taken(name) else f"'{name}'"
+    factor = {1.0: "", -1.0: "-"}.get(mimic.multiplier, f"{_number(mimic.multiplier)}*")
+    offset = (_angle if revolute else _number)(mimic.offset)
+    if offset == "0":
+        return f"{factor}{word}"
+    return f"{factor}{word} - {offset[1:]}" if offset.startswith("-") else f"{factor}{word} + {offset}"
 
 
 def _has_mass(inertial: Inertial) -> bool:

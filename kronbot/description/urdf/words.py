@@ -12,7 +12,8 @@ from typing import Final
 from kronbot.description.urdf.elements import Element, Inspector
 from kronbot.description.wording import meant, near, quote
 
-MIMIC: Final = "mimic is dropped: the joint moves freely"
+# A mimic of what does not move: what is told of the joint.
+MIMIC: Final = "mimic of a joint that does not move is dropped: the joint moves freely"
 ROUNDED: Final = "angles that are multiples of pi/2 to the digits they have are taken for these"
 NEARLY: Final = "angles near multiples of pi/2, like 1.5708, are kept as they are written"
 
@@ -21,7 +22,7 @@ READ: Final = {
     "robot": ("link", "joint"),
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
-    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
 }
 ATTRIBUTES: Final = {
     "link": ("name",),
@@ -30,6 +31,7 @@ ATTRIBUTES: Final = {
     "axis": ("xyz",),
     "limit": ("lower", "upper", "effort", "velocity"),
     "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
 }
 NOT_READ: Final = {
     ("robot", "transmission"): "transmissions",
@@ -37,12 +39,14 @@ NOT_READ: Final = {
     ("robot", "material"): "materials",
     ("link", "visual"): "visuals",
     ("link", "collision"): "collisions",
-    ("joint", "mimic"): MIMIC,
     ("joint", "safety_controller"): "safety controllers",
     ("joint", "calibration"): "calibrations",
 }
 # What changes the model.
-_MODEL: Final = ("name", "type", "xyz", "rpy", "lower", "upper", "damping")
+_MODEL: Final = (
+    *("name", "type", "xyz", "rpy", "lower", "upper", "damping", "friction"),
+    *("joint", "multiplier", "offset"),
+)
 # Words of dialects (loop_joint, gear_velocity) are less like those of URDF than slips are, or longer.
 _LIKENESS: Final = 0.75
 _LONGER: Final = 2
