@@ -65,12 +65,7 @@ def draw(result: Result) -> Picture:
     lines = drawing.lines(robot)
     shape = lines(q)
     planes = arms.views(robot, lines, q[None])
-    centre, turn = _placed(robot, seen, q)
-    joints = [joint.index for joint in robot.joints]
-    found = [
-        Ellipsoid(word, unit, _semi_axes(turn @ np.asarray(result.arrays[array].values, dtype=float)[:, joints]))
-        for array, word, unit in (("J_T", "velocity", "m/s"), ("J_R", "angular velocity", "rad/s"))
-    ]
+    centre, found = ellipsoids(result, q)
     if len(planes) == 1:
         # In a plane a body turns about one axis, which points at the reader.
         found = found[:1]
@@ -88,6 +83,18 @@ def draw(result: Result) -> Picture:
             _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
             arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
     return axes
+
+
+def ellipsoids(result: Result, q: np.ndarray) -> tuple[np.ndarray, list[Ellipsoid]]:
+    """Where the frame of an answer is (3,), and the ellipsoids of its velocity and of its angular velocity."""
+    robot, seen = result.model, result.asked
+    assert isinstance(seen, FrameView)
+    centre, turn = _placed(robot, seen, q)
+    joints = [joint.index for joint in robot.joints]
+    return centre, [
+        Ellipsoid(word, unit, _semi_axes(turn @ np.asarray(result.arrays[array].values, dtype=float)[:, joints]))
+        for array, word, unit in (("J_T", "velocity", "m/s"), ("J_R", "angular velocity", "rad/s"))
+    ]
 
 
 def _placed(robot: Robot, seen: FrameView, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

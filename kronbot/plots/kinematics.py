@@ -33,7 +33,7 @@ def draw(result: Result) -> Picture:
     seen = asked.frames
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     lines = drawing.lines(robot)
-    shape, others = lines(q), [lines(each) for each in _others(result, q)]
+    shape, others = lines(q), [lines(each) for each in other_solutions(result, q)]
     planes = arms.views(robot, lines, q[None])
 
     def poses() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -63,7 +63,7 @@ def draw(result: Result) -> Picture:
     return picture
 
 
-def _others(result: Result, q: np.ndarray) -> list[np.ndarray]:
+def other_solutions(result: Result, q: np.ndarray) -> list[np.ndarray]:
     """Coordinates (n,) of further solutions."""
     solutions = result.arrays.get("solutions")
     if solutions is None:

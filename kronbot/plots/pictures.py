@@ -7,12 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kronbot.description.wording import shown_path
-from kronbot.errors import Argument, KronbotError, UsageError, said
-from kronbot.plots import jacobian, kinematics, linearize, modes, simulate, statics, sweep
+from kronbot.errors import Argument, UsageError
+from kronbot.plots import files, jacobian, kinematics, linearize, modes, simulate, statics, sweep
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
-from kronbot.system.saving import Target, publish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,27 +47,8 @@ def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, p
     """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
     if file is None:
         return draw(result, pair).figure
-    try:
-        name = os.fsdecode(file)
-    except TypeError:
-        raise UsageError("file: a path is wanted, which ends in .png, .svg or .pdf") from None
+    name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
     picture = draw(result, pair)
-    try:
-        target = Target.at(name, overwrite)
-        try:
-            if target.found() is not None and not overwrite:
-                place = shown_path(name)
-                raise UsageError(f"{place}: the file is there already; ", Argument("overwrite"), " replaces it")
-            with target.draft() as draft:
-                draft.write(picture.content(Path(name).suffix))
-                draft.claim()
-                number = publish([(target, draft)])
-            if number != 1:
-                other = shown_path(os.path.join(target.place, target.numbered(number)))
-                raise KronbotError(f"{shown_path(name)} has appeared meanwhile and stays; the picture is {other}")
-        finally:
-            target.folder.close()
-    except (OSError, ValueError) as error:
-        raise KronbotError(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None
+    files.write(name, picture.content(Path(name).suffix), overwrite, "the picture")
     return picture.figure

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # Who draws answers stands above them and is found by its name, as a plug-in is.
-PICTURES = "kronbot.plots.pictures"
+PICTURES, PAGES = "kronbot.plots.pictures", "kronbot.plots.page.pages"
 _MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
 
 
@@ -162,6 +162,18 @@ class Result:
         """
         figure: Figure = import_module(PICTURES).plot(self, file, overwrite, pair)
         return figure
+
+    def view(self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, open: bool = False) -> Any:
+        """The page in which the robot moves, ``html``, which a notebook shows; with ``file`` (.html) written there too.
+
+        ``open`` shows the file in the browser. Raises UsageError for an answer that has no page, and for a file that is
+        there already unless ``overwrite``.
+
+        >>> import kronbot
+        >>> kronbot.load("khang").kinematics(q={"qa": 0.3}).view().html[:15]
+        '<!DOCTYPE html>'
+        """
+        return import_module(PAGES).view(self, file, overwrite, open)
 
     def to_pandas(self) -> pd.DataFrame:
         """The series as a DataFrame. Raises UsageError without pandas, or where the answer holds no series."""

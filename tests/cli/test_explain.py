@@ -22,6 +22,7 @@ TOPICS = {
         "loads",
         "motions",
         "orders",
+        "pages",
         "papers",
         "poles",
         "recursion",

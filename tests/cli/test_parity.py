@@ -28,19 +28,20 @@ WORDS = {option: argument for argument, option in _OPTIONS.items()} | {"symbolic
 ABOUT_ROBOT = [kronbot.load]
 FORMULAS = [Robot.symbolic]
 FUNCTIONS = {
-    "kinematics": [Robot.kinematics, *FORMULAS, Symbolic.kinematics, Result.plot],
-    "jacobian": [Robot.jacobian, *FORMULAS, Symbolic.jacobian, Result.plot],
+    "kinematics": [Robot.kinematics, *FORMULAS, Symbolic.kinematics, Result.plot, Result.view],
+    "jacobian": [Robot.jacobian, *FORMULAS, Symbolic.jacobian, Result.plot, Result.view],
     "hessian": [Robot.hessian, *FORMULAS, Symbolic.hessian],
     "dynamics": [Robot.dynamics, *FORMULAS, Symbolic.dynamics],
     "linearize": [
-        Robot.linearize, Robot.linearize_along, Robot.with_motion, *FORMULAS, Symbolic.linearize, Result.plot,
+        Robot.linearize, Robot.linearize_along, Robot.with_motion, *FORMULAS, Symbolic.linearize,
+        Result.plot, Result.view,
     ],
     "export": [Robot.export, Export.c],
     "check": [Robot.check],
     "taylor": [Robot.taylor],
-    "modes": [Robot.modes, Result.plot],
-    "simulate": [Robot.simulate, Result.plot],
-    "statics": [Robot.statics, Result.plot],
+    "modes": [Robot.modes, Result.plot, Result.view],
+    "simulate": [Robot.simulate, Result.plot, Result.view],
+    "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
 }  # fmt: skip
 # The picture of a linear model alone is about a pair.
@@ -63,7 +64,7 @@ def arguments(command):
     words = set()
     for function in [*ABOUT_ROBOT, *FUNCTIONS[command]]:
         words |= inspect.signature(function).parameters.keys()
-        words |= {"plot"} if function is Result.plot else set()
+        words |= {function.__name__} if function in (Result.plot, Result.view) else set()
     return words - OF_LIBRARY - (set() if command in PAIRED else {"pair"})
 
 
@@ -85,7 +86,11 @@ def test_a_sweep_has_the_options_of_its_question(question):
     """But those of formulas, and of the robot's own picture; they are arguments of the library by the same words."""
     swept = {parameter.name for parameter in command_of(question).params}
     own = {parameter.name for parameter in program.commands[question].params}
-    assert swept == (own - {"symbolic", "latex", "short", "cse", "seconds", "array", "pair"}) | named_in(OPTIONS).keys()
+    assert (
+        swept
+        == (own - {"symbolic", "latex", "short", "cse", "seconds", "array", "pair", "view", "open"})
+        | named_in(OPTIONS).keys()
+    )
 
 
 def test_sweeps_ask_the_same():

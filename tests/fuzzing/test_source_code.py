@@ -17,10 +17,11 @@ LIBRARIES = {
 }  # fmt: skip
 ALLOWED = {
     ("cli/main.py", "importlib"): "imports the command of a name in a fixed list",
-    ("cli/input/options.py", "importlib"): "imports the module of a question, which has the name of its command",
+    ("cli/output/answers.py", "importlib"): "imports the module of a question, which has the name of its command",
     ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
     ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
+    ("plots/page/pages.py", "webbrowser"): "shows a page that was just written, where somebody asks for it",
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",
     ("system/supervised.py", "subprocess"): "runs the compiler, by a list of words, on C that kronbot wrote",
     ("compute/native/kernel.py", "ctypes"): "calls what native.py has compiled and found in its private cache",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 
 
 @click.command(short_help="What the file describes: masses, lengths, coordinates, natural frequencies, warnings.")

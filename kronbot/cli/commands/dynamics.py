@@ -7,7 +7,8 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import options
 from kronbot.cli.input.asking import Formulas
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 
 
 @click.command(short_help="Equations of motion: M, C, C*, dM/dq, g, K, D, tau, as numbers or formulas.")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import check_place, save_together
 from kronbot.compute.symbolic.naming import c_prefix
 from kronbot.description import choices

@@ -9,7 +9,8 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import options
 from kronbot.cli.input.asking import Formulas
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 
 
 @click.command(short_help="Hessians of any frame (Khang derivatives of the Jacobians), as numbers or formulas.")

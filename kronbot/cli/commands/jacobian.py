@@ -9,7 +9,8 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import options
 from kronbot.cli.input.asking import Formulas
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 
 
 @click.command(short_help="Jacobians of translation and rotation of any frame, as numbers or formulas.")
@@ -37,17 +38,17 @@ def jacobian(
     out.check()
     at = {"q": q, "qd": qd}
     formulas.check(at)
-    formulas.check_picture(out.plot)
+    formulas.check_picture(out.drawn)
     robot = subject.load(out)
     if formulas.style is None:
         out.demand_held(robot, "jacobian", questions.given(at))
     numeric = partial(robot.jacobian, frame=frame, axes=axes)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out)
-    if out.plot is None:
+    if out.drawn is None:
         out.render_blocks(answers)
         return
 
     from kronbot.cli.input.points import demand_point_to_draw
 
-    demand_point_to_draw(out.plot, at)
+    demand_point_to_draw(out.drawn, at)
     out.answer(f"jacobian of {robot.name}", lambda progress: next(answers))

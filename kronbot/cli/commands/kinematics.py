@@ -10,7 +10,8 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import Formulas
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 from kronbot.errors import UsageError
 
 
@@ -58,7 +59,7 @@ def kinematics(subject: Subject, frame: tuple[str, ...], formulas: Formulas, out
     out.check()
     at = {"q": asked["q"]}
     formulas.check(at)
-    formulas.check_picture(out.plot)
+    formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["inverse"] is not None:
         raise UsageError("--inverse finds numbers: leave out --symbolic")
     robot = subject.load(out)
@@ -70,11 +71,11 @@ def kinematics(subject: Subject, frame: tuple[str, ...], formulas: Formulas, out
         return
     numeric = partial(robot.kinematics, frame=frame)
     answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.kinematics(frame), out)
-    if out.plot is None:
+    if out.drawn is None:
         out.render_blocks(answers)
         return
 
     from kronbot.cli.input.points import demand_point_to_draw
 
-    demand_point_to_draw(out.plot, at)
+    demand_point_to_draw(out.drawn, at)
     out.answer(f"kinematics of {robot.name}", lambda progress: next(answers))

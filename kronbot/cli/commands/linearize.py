@@ -10,7 +10,8 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import POINTS, Formulas
-from kronbot.cli.input.options import Output, Quantity, Subject
+from kronbot.cli.input.options import Quantity, Subject
+from kronbot.cli.output.answers import Output
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     out.check()
     at = {word: asked[word] for word in POINTS}
     formulas.check(at)
-    formulas.check_picture(out.plot)
+    formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["motion"] is not None:
         raise UsageError(OF_FILE)
     if formulas.style is not None and any(asked[word] for word in ("equilibrium", "tau", "force")):
@@ -105,7 +106,7 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
         lock = asked["lock"] or ()
         return next(questions.answer(robot, {}, formulas, numeric, lambda forms: forms.linearize(lock), out))
 
-    demand_point_to_draw(out.plot, at)
+    demand_point_to_draw(out.drawn, at)
     if formulas.style is None:
         out.demand_held(robot, question, questions.given(put), OF_ROWS)
     out.answer(f"linear models of {robot.name}", ask)

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 
 
 @click.command(short_help="Natural frequencies and shapes, joints locked and free, at any posture and spin rate.")
@@ -36,7 +37,7 @@ def modes(subject: Subject, out: Output, **asked: Any) -> None:
     from kronbot.cli.input.given import arguments
     from kronbot.cli.input.points import demand_point_to_draw
 
-    demand_point_to_draw(out.plot, asked)
+    demand_point_to_draw(out.drawn, asked)
     given = arguments(robot.model, asked, rows=True)
     out.demand_held(robot, "modes", given)
     out.answer(f"modes of {robot.name}", lambda progress: robot.modes(**given, progress=progress))

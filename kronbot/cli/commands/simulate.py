@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.options import Output, Quantity, Subject
+from kronbot.cli.input.options import Quantity, Subject
+from kronbot.cli.output.answers import Output
 from kronbot.description import choices
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kronbot.cli.input import completion, options
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 from kronbot.description import choices
 from kronbot.errors import UsageError
 

@@ -14,7 +14,8 @@ import click
 
 from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
-from kronbot.cli.input.options import Decorator, Output, Subject
+from kronbot.cli.input.options import Decorator, Subject
+from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import check_place, keep_apart, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description import choices

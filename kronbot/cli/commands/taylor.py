@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
-from kronbot.cli.input.options import Output, Subject
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
 from kronbot.description import choices
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kronbot.cli.input.options import Output, Quantity, gathered, together
+from kronbot.cli.input.options import Quantity, gathered, together
+from kronbot.cli.output.answers import Output
 from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
 
@@ -38,10 +39,10 @@ class Formulas:
         if self.style is not None and given:
             raise UsageError(f"formulas hold for every {given[0][2:]}: leave out {' and '.join(given)}, or --symbolic")
 
-    def check_picture(self, plot: str | None) -> None:
-        """Raise UsageError where a picture and formulas are asked for."""
-        if plot is not None and self.style is not None:
-            raise UsageError("--plot draws numbers: leave out --symbolic")
+    def check_picture(self, option: str | None) -> None:
+        """Raise UsageError where a picture, by its option, and formulas are asked for."""
+        if option is not None and self.style is not None:
+            raise UsageError(f"{option} draws numbers: leave out --symbolic")
 
 
 def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, seconds: float | None) -> Formulas:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kronbot.cli.input import completion
-from kronbot.cli.output.files import check_place, check_target, keep_apart, save, tell
-from kronbot.cli.output.messages import escaped, show_doubts, show_warnings
+from kronbot.cli.output.answers import Output
+from kronbot.cli.output.files import keep_apart, tell
+from kronbot.cli.output.messages import escaped, show_warnings
 from kronbot.compute.native import policy
 from kronbot.description import choices
-from kronbot.errors import Interrupted, KronbotError, UsageError
-from kronbot.plots.style import demand_matplotlib, demand_suffix
+from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
     from kronbot.description.yaml.source import Source
     from kronbot.library.robot import Robot
-    from kronbot.questions.result import Result
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -81,106 +79,6 @@ def keep_tables_apart(source: Source) -> None:
     if source.folder is not None and "file" in source.text:
         for name in named_files(description.compose(source)):
             keep_apart(str(source.folder / name), "a table of the robot")
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where an answer goes, and in what form; the file of its picture, and output and input that this is about."""
-
-    style: str
-    output: str | None
-    array: str | None
-    overwrite: bool
-    quiet: bool
-    plot: str | None = None
-    pair: tuple[str, str] | None = None
-
-    def check(self, arrays: tuple[str, ...] | None = None) -> None:
-        """Raise UsageError, before anything is computed, where the answer could not be written.
-
-        ``arrays`` are those that it may hold, None where that depends on the robot.
-        """
-        check_target(self.output, self.overwrite)
-        if self.plot is not None:
-            demand_suffix(self.plot)
-            check_place("--plot", self.plot, self.overwrite)
-            demand_matplotlib()
-        elif self.pair is not None:
-            raise UsageError("--pair is about the picture: add --plot")
-        if arrays is not None and self.array is not None and self.array not in arrays:
-            from kronbot.description.wording import listing, quote
-
-            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
-            raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
-
-    @property
-    def is_csv(self) -> bool:
-        """Whether the answer is wanted as csv."""
-        return self.style == "csv" if self.output is None else Path(self.output).suffix == ".csv"
-
-    def demand_held(self, robot: Robot, question: str, given: Mapping[str, object], also: tuple[str, ...] = ()) -> None:
-        """Raise UsageError, before anything is computed, where no answer has the array, or csv would want one named.
-
-        Answers may hold arrays ``also`` that the outline of the question does not know.
-        """
-        from importlib import import_module
-
-        from kronbot.cli.output.render import demand_one
-        from kronbot.questions.result import demand_array
-
-        possible = {word: (value,) for word, value in given.items()}
-        outline = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
-        if self.array is not None:
-            demand_array(self.array, (*outline.arrays, *also))
-        elif self.is_csv and not outline.series:
-            demand_one(outline.arrays)
-
-    def render(self, result: Result) -> None:
-        """Print or write the answer."""
-        from kronbot.cli.output.render import render
-
-        render(result, self.style, self.output, self.array)
-        if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
-            show_doubts(result.warnings)
-
-    def render_blocks(self, answers: Iterator[Result]) -> None:
-        """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
-        from kronbot.cli.output.render import render_blocks
-        from kronbot.questions.limits import Blocks
-
-        doubts = Blocks()
-
-        def noted() -> Iterator[Result]:
-            for result in answers:
-                doubts.add(result.warnings, int(result.summary.get("cases", 1)))
-                yield result
-
-        render_blocks(noted(), self.style, self.output, self.array)
-        if not self.quiet:
-            show_doubts(doubts.told())
-
-    def answer(self, title: str, ask: Callable[[Callable[[float], None]], Result]) -> None:
-        """Ask with a progress bar, render the answer and draw it; of one that stops early what there is."""
-        from kronbot.cli.output.progress import progress_bar
-        from kronbot.system.interruption import interruptions
-
-        stopped: KronbotError | None = None
-        with interruptions() as met, met.telling():
-            try:
-                with progress_bar(title, self.quiet) as progress:
-                    result = ask(progress)
-            except KronbotError as error:
-                if error.partial is None:
-                    raise
-                stopped, result = error, cast("Result", error.partial)
-            self.render(result)
-        if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
-            from kronbot.plots.pictures import draw
-
-            met.demand_none()
-            save(self.plot, draw(result, self.pair).content(Path(self.plot).suffix))
-        if stopped is not None:
-            raise stopped
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Decorator:
@@ -309,23 +207,25 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
 def output_options(formulas: bool = False, plot: bool = False, pair: bool = False) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
-    The answer may be ``formulas``, --plot draws it, the picture may be about a --pair.
+    The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it.
     """
     pictures = {
         "plot": click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
+        "view": click.option("--view", metavar="FILE", help="A page in which the robot moves: .html."),
+        "open": click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
         "pair": click.option(
             "--pair", metavar="OUTPUT,INPUT", callback=_pair,
             help="With --plot: of the frequency response; default: the first pair.",
         ),
     }  # fmt: skip
-    drawn = ["plot"] * plot + ["pair"] * pair
+    drawn = ["plot"] * plot + ["pair"] * pair + ["view", "open"] * plot
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
         *(pictures[word] for word in drawn),
         style_option(),
         output_option(f"Write to FILE, format by suffix: {suffixes}."),
         click.option("--array", metavar="NAME", help="Answer with this array only; csv holds one."),
-        overwrite_option("Let -o and --plot replace a file that is there."),
+        overwrite_option("Let -o, --plot and --view replace files that are there."),
         message_options,
         gathered("out", Output, ["style", "output", "array", "overwrite", "quiet", *drawn]),
     )

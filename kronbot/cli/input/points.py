@@ -111,10 +111,10 @@ def all_rows(robot: Robot, texts: Mapping[str, str | None]) -> dict[str, Values 
     return {**single, **columns}
 
 
-def demand_point_to_draw(plot: str | None, texts: Mapping[str, object]) -> None:
-    """Raise UsageError where a picture of one point and rows of them are asked for."""
-    if plot is not None and _files(texts):
-        raise UsageError("--plot draws one point: leave out the file of rows, or --plot")
+def demand_point_to_draw(option: str | None, texts: Mapping[str, object]) -> None:
+    """Raise UsageError where a picture of one point, by its option, and rows of them are asked for."""
+    if option is not None and _files(texts):
+        raise UsageError(f"{option} draws one point: leave out the file of rows, or {option}")
 
 
 def _files(texts: Mapping[str, object]) -> dict[str, str]:

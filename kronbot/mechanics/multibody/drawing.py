@@ -47,6 +47,65 @@ def lines(robot: Robot) -> Lines:
     return lambda q: list(trace(q).values())
 
 
+# Numbers that :func:`scene` has of a link, and of a section of its beam.
+OF_LINK, OF_SECTION = 30, 12
+
+
+def scene(robot: Robot, places: int) -> casadi.Function:
+    """q (n,) -> all that stands where it stands, in one column, with the values of the robot.
+
+    Of each link where its parent ends, where its joint is (3 each), its root frame and its tip frame (origin, then the
+    axes one by one), in the base frame; then so many sections of its beam, in the root frame, written like frames.
+    """
+
+    def column() -> tuple[dict[str, SX], dict[str, SX]]:
+        q, parts = SX.sym("q", robot.n), []
+        for link, (before, root, tip) in zip(robot.links, link_frames(robot, q), strict=True):
+            hinge = before @ link.row.before
+            parts += [before.r, hinge.r, root.r, casadi.vec(root.R), tip.r, casadi.vec(tip.R)]
+            if link.beam is not None:
+                along = [float(xi) for xi in np.linspace(0, TIP, places)]
+                poses = (section.pose for section in link.beam.cross_sections(along, q[link.modal, :]))
+                parts += [part for pose in poses for part in (pose.r, casadi.vec(pose.R))]
+        return {"q": q}, {"scene": casadi.vertcat(*parts)}
+
+    trace, q = traced(robot, ("scene", places), PURPOSE, column), SX.sym("q", robot.n)
+    return casadi.Function("scene", [q], [casadi.cse(trace.function(q, trace.bound))], ["q"], ["y"])
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A rigid body with a mass (kg) on a link, in its tip frame or its root frame.
+
+    ``com`` (3,) is its centre of mass, m, ``inertia`` (3, 3) its tensor there, kg m2; it may be a ``payload``.
+    """
+
+    link: int
+    at_tip: bool
+    payload: bool
+    mass: float
+    com: Array
+    inertia: Array
+
+
+def carried(robot: Robot) -> list[Carried]:
+    """The rigid bodies, without those whose numbers have no value and those without mass."""
+    loaded = {entry.name for entry in robot.file.links if entry.payload is not None}
+    found = []
+    for i, link in enumerate(robot.links):
+        hubs = [] if link.hub is None else [(link.hub, False, False)]
+        tips = [(body, True, link.name in loaded and body is link.bodies[-1]) for body in link.bodies]
+        for body, at_tip, payload in (*hubs, *tips):
+            column = casadi.veccat(*map(casadi.densify, (body.mass, body.com, body.inertia)))
+            if robot.parameters.free_in(column):
+                continue
+            mass, *numbers = robot.parameters.evaluate_all(column, PURPOSE)
+            if mass > 0:
+                com, inertia = np.array(numbers[:3]), np.reshape(numbers[3:], (3, 3))
+                found.append(Carried(i, at_tip, payload, mass, com, inertia))
+    return found
+
+
 @dataclass(frozen=True)
 class Bodies:
     """Rigid bodies that have a mass: masses (B,), kg, and centres of mass (3, B) in the base frame, m.

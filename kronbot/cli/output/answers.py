@@ -1,0 +1,153 @@
+"""Where an answer goes: to stdout or a file, drawn in a picture, shown in a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from kronbot.cli.output.files import check_place, check_target, save
+from kronbot.cli.output.messages import show_doubts
+from kronbot.description.wording import shown_path as shown
+from kronbot.errors import Interrupted, KronbotError, UsageError
+from kronbot.plots.style import demand_matplotlib, demand_suffix
+
+if TYPE_CHECKING:
+    from kronbot.library.robot import Robot
+    from kronbot.questions.result import Result
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where an answer goes, and in what form.
+
+    The file of its picture, and output and input that this is about; the file of its page, and whether this is opened.
+    """
+
+    style: str
+    output: str | None
+    array: str | None
+    overwrite: bool
+    quiet: bool
+    plot: str | None = None
+    pair: tuple[str, str] | None = None
+    view: str | None = None
+    open: bool = False
+
+    @property
+    def drawn(self) -> str | None:
+        """The option that wants the answer to be drawn, if there is one."""
+        return "--plot" if self.plot is not None else "--view" if self.view is not None else None
+
+    def check(self, arrays: tuple[str, ...] | None = None) -> None:
+        """Raise UsageError, before anything is computed, where the answer could not be written.
+
+        ``arrays`` are those that it may hold, None where that depends on the robot.
+        """
+        check_target(self.output, self.overwrite)
+        if self.plot is not None:
+            demand_suffix(self.plot)
+            check_place("--plot", self.plot, self.overwrite)
+            demand_matplotlib()
+        elif self.pair is not None:
+            raise UsageError("--pair is about the picture: add --plot")
+        if self.view is not None:
+            demand_page(self.view)
+            check_place("--view", self.view, self.overwrite)
+        elif self.open:
+            raise UsageError("--open shows the page: add --view")
+        if arrays is not None and self.array is not None and self.array not in arrays:
+            from kronbot.description.wording import listing, quote
+
+            known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
+            raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the answer is wanted as csv."""
+        return self.style == "csv" if self.output is None else Path(self.output).suffix == ".csv"
+
+    def demand_held(self, robot: Robot, question: str, given: Mapping[str, object], also: tuple[str, ...] = ()) -> None:
+        """Raise UsageError, before anything is computed, where no answer has the array, or csv would want one named.
+
+        Answers may hold arrays ``also`` that the outline of the question does not know.
+        """
+        from importlib import import_module
+
+        from kronbot.cli.output.render import demand_one
+        from kronbot.questions.result import demand_array
+
+        possible = {word: (value,) for word, value in given.items()}
+        outline = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
+        if self.array is not None:
+            demand_array(self.array, (*outline.arrays, *also))
+        elif self.is_csv and not outline.series:
+            demand_one(outline.arrays)
+
+    def render(self, result: Result) -> None:
+        """Print or write the answer."""
+        from kronbot.cli.output.render import render
+
+        render(result, self.style, self.output, self.array)
+        if not self.quiet and result.command != "check":  # whose warnings are the file's, told when it was read
+            show_doubts(result.warnings)
+
+    def render_blocks(self, answers: Iterator[Result]) -> None:
+        """Render an answer that comes in blocks of cases; as csv each as it comes, so that any number of them fits."""
+        from kronbot.cli.output.render import render_blocks
+        from kronbot.questions.limits import Blocks
+
+        doubts = Blocks()
+
+        def noted() -> Iterator[Result]:
+            for result in answers:
+                doubts.add(result.warnings, int(result.summary.get("cases", 1)))
+                yield result
+
+        render_blocks(noted(), self.style, self.output, self.array)
+        if not self.quiet:
+            show_doubts(doubts.told())
+
+    def answer(self, title: str, ask: Callable[[Callable[[float], None]], Result]) -> None:
+        """Ask with a progress bar, render the answer and draw it; of one that stops early what there is."""
+        from kronbot.cli.output.progress import progress_bar
+        from kronbot.system.interruption import interruptions
+
+        stopped: KronbotError | None = None
+        with interruptions() as met, met.telling():
+            try:
+                with progress_bar(title, self.quiet) as progress:
+                    result = ask(progress)
+            except KronbotError as error:
+                if error.partial is None:
+                    raise
+                stopped, result = error, cast("Result", error.partial)
+            self.render(result)
+        if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
+            from kronbot.plots.pictures import draw
+
+            met.demand_none()
+            save(self.plot, draw(result, self.pair).content(Path(self.plot).suffix))
+        if self.view is not None and not isinstance(stopped, Interrupted):
+            from kronbot.plots.page.pages import page
+
+            met.demand_none()
+            save_page(self.view, page(result), self.open)
+        if stopped is not None:
+            raise stopped
+
+
+def save_page(name: str, text: str, opened: bool) -> None:
+    """Write a page, and open it in the browser where that is wanted."""
+    save(name, text.encode())
+    if opened:
+        from kronbot.plots.page.pages import show
+
+        show(name)
+
+
+def demand_page(name: str, option: str = "--view") -> None:
+    """Raise UsageError where a file cannot hold a page by its name."""
+    if Path(name).suffix != ".html":
+        raise UsageError(f"{option} {shown(name)}: a page ends in .html")

@@ -1,0 +1,41 @@
+"""Files that pictures and pages are written to by the library: whole, under their own names, or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from kronbot.description.wording import shown_path
+from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.system.saving import Target, publish
+
+
+def name_of(file: str | os.PathLike[str], suffixes: str) -> str:
+    """The name of a file as text. Raises UsageError for what is no path."""
+    try:
+        return os.fsdecode(file)
+    except TypeError:
+        raise UsageError(f"file: a path is wanted, which ends in {suffixes}") from None
+
+
+def write(name: str, content: bytes, overwrite: bool, what: str) -> None:
+    """Write what is drawn, "the picture", to a file.
+
+    Raises UsageError for a file that is there already unless ``overwrite``, KronbotError where it cannot be written.
+    """
+    try:
+        target = Target.at(name, overwrite)
+        try:
+            if target.found() is not None and not overwrite:
+                place = shown_path(name)
+                raise UsageError(f"{place}: the file is there already; ", Argument("overwrite"), " replaces it")
+            with target.draft() as draft:
+                draft.write(content)
+                draft.claim()
+                number = publish([(target, draft)])
+            if number != 1:
+                other = shown_path(os.path.join(target.place, target.numbered(number)))
+                raise KronbotError(f"{shown_path(name)} has appeared meanwhile and stays; {what} is {other}")
+        finally:
+            target.folder.close()
+    except (OSError, ValueError) as error:
+        raise KronbotError(f"cannot write {shown_path(name)}: {said(error, place=False)}") from None

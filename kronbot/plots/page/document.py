@@ -1,0 +1,60 @@
+"""The HTML of a page: what may run in it is named by its hash, and everything else is data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from kronbot.errors import Argument, ComputationError
+
+FOLDER = Path(__file__).parent
+# Bytes of a page: what mail and browsers take without a murmur.
+MOST = 5_000_000
+# The generated function of the robot is known to the page by this name.
+SCENE = "window.kronbotScene"
+
+
+def document(title: str, data: Mapping[str, object], scene: str) -> str:
+    """A page with its data (numbers, text, lists and mappings) and the function that says where the robot is.
+
+    Raises ComputationError where it would be larger than MOST bytes.
+    """
+    style, body, program = (_part(name) for name in ("built/page.css", "page.html", "built/page.js"))
+    scripts = [f"{SCENE} = {scene};", program]
+    policy = "; ".join([
+        "default-src 'none'",
+        f"script-src {' '.join(map(_hash, scripts))}",
+        f"style-src {_hash(style)}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ])  # fmt: skip
+    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    page = "\n".join([
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}",
+        f'<script type="application/json" id="data">{text}</script>',
+        *(f"<script>{script}</script>" for script in scripts),
+        "</body>\n</html>\n",
+    ])  # fmt: skip
+    if len(page.encode()) > MOST:
+        size = f"{len(page.encode()) / 1e6:.1f} MB"
+        raise ComputationError(f"a page of {size} is too large: take a lower ", Argument("order"), " or fewer rows")
+    return page
+
+
+@cache
+def _part(name: str) -> str:
+    return (FOLDER / name).read_bytes().decode()
+
+
+def _hash(text: str) -> str:
+    """As a Content-Security-Policy names a script or style: over its bytes as they are written."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,173 @@
+"""The robot of a page: its parts, its coordinates, and the function that says where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any
+
+import casadi
+import numpy as np
+
+from kronbot.compute.code import javascript
+from kronbot.compute.code.routine import Routine
+from kronbot.compute.question import Quantity
+from kronbot.errors import FreeParameters
+from kronbot.floats import Array
+from kronbot.mechanics.multibody import drawing
+from kronbot.model.robot import Robot
+
+# Places along a beam, most first, and operations of the function beyond which fewer are taken.
+PLACES, OPERATIONS = (25, 13, 7), 60_000
+# Joints turn so far, and slide so far as shares of the robot's size, where the file sets no limits.
+TURN, SLIDE = math.pi, 0.5
+# Which robots keep in a plane: what is thinner than this share of the whole.
+FLAT = 0.02
+
+
+class Shown:
+    """A robot as a page shows it: ``data`` for JSON, and ``scene``, its kinematics in JavaScript."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        for places in PLACES:
+            self._tape = drawing.scene(robot, places)
+            if self._tape.n_instructions() <= OPERATIONS:
+                break
+        self._places = places
+
+    @property
+    def scene(self) -> str:
+        """A function q, y that fills y. Raises ComputationError where it is too long."""
+        numbers = Quantity(casadi.SX(0, 0), (), None, "m")
+        sizes = {"q": self.robot.n}
+        return javascript.function(Routine("scene", "Where the robot is.", sizes, {"y": numbers}, self._tape))
+
+    def at(self, q: Array) -> Array:
+        """Points (K, 3) of the robot at q (n,), m: joints, root and tip frames."""
+        y, at, points = np.asarray(self._tape(q)).ravel(), 0, [np.zeros(3)]
+        for link in self.robot.links:
+            points += [y[at + place : at + place + 3] for place in (0, 3, 6, 18)]
+            at += self._numbers(link.beam is not None)
+        end = self.robot.endpoint
+        last = self._starts[end.link] + 18
+        frame = y[last : last + 12].reshape(4, 3)
+        return np.array([*points, frame[0] + self._endpoint @ frame[1:]])
+
+    def _numbers(self, beam: bool) -> int:
+        return drawing.OF_LINK + drawing.OF_SECTION * self._places * beam
+
+    @property
+    def _starts(self) -> list[int]:
+        """Places of the links in what the function fills."""
+        sizes = [self._numbers(link.beam is not None) for link in self.robot.links]
+        return list(accumulate(sizes, initial=0))
+
+    @property
+    def _endpoint(self) -> Array:
+        return np.array(self.robot.parameters.evaluate_all(casadi.densify(self.robot.endpoint.position), "view"))
+
+    def data(self, states: Array) -> dict[str, Any]:
+        """All that holds in every one of the states (N, n)."""
+        robot = self.robot
+        some = states[np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))]
+        size = max(float(np.linalg.norm(self.at(q), axis=1).max()) for q in some) or 1.0
+        limits = {limit.joint: (limit.low, limit.high) for limit in robot.limits}
+        ranges = {}
+        for joint in robot.joints:
+            most = TURN if joint.revolute else SLIDE * size
+            ranges[joint.driven] = limits.get(joint.name, (-most, most))
+        U, u = robot.undeformed_rates(np.eye(robot.n)[list(robot.rigid)]).T, robot.undeformed(np.zeros(robot.n))
+        starts = self._starts
+        return {
+            "size": size,
+            "numbers": starts[-1],
+            "gravity": self.gravity,
+            "coordinates": [
+                {"name": name, "unit": unit, **dict(zip(("low", "high"), ranges.get(i, ()), strict=False))}
+                for i, (name, unit) in enumerate(zip(robot.coordinates, robot.units, strict=True))
+            ],
+            "rigid": list(robot.rigid),
+            "flexible": bool(robot.flexible),
+            "U": U.reshape(robot.n, -1).tolist(),
+            "u": u.tolist(),
+            "links": [
+                {
+                    "label": link.name if link.joint is None else f"{link.name}, {link.joint.name}",
+                    "at": at,
+                    "sections": self._places if link.beam is not None else 0,
+                    "joint": None if link.joint is None else {"revolute": link.joint.revolute},
+                    "tilts": bool(link.tilts),
+                }
+                for link, at in zip(robot.links, starts, strict=False)
+            ],
+            "bodies": [_body(body) for body in drawing.carried(robot)],
+            "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
+        }
+
+    @property
+    def gravity(self) -> list[float] | None:
+        """m/s2, None where there is none or a parameter in it has no value."""
+        try:
+            g = self.robot.parameters.evaluate_all(casadi.densify(self.robot.gravity), "view")
+        except FreeParameters:
+            return None
+        return g if any(g) else None
+
+    def seen(self, states: Array) -> dict[str, Any]:
+        """Which axis points ``up``, and the direction to the ``eye``: across the plane of a robot that has one."""
+        some = states[np.unique(np.linspace(0, len(states) - 1, 25).round().astype(int))]
+        extent = np.ptp(np.vstack([self.at(q) for q in some]), axis=0)
+        moving = [self.at(q) for q in self._swayed(states[-1])]
+        extent = extent + 0.2 * np.ptp(np.vstack(moving), axis=0)
+        thin = int(extent.argmin())
+        flat = extent[thin] <= FLAT * extent.max()
+        up = np.eye(3)[1 if flat and thin == 2 else 2]
+        if (g := self.gravity) is not None and not (flat and abs(g[thin]) == max(map(abs, g))):
+            upward = int(np.abs(g).argmax())
+            up = -np.sign(g[upward]) * np.eye(3)[upward]
+        sides = np.roll(up, 1), np.roll(up, 2)  # the other two axes, right-handed
+        eye = np.abs(np.eye(3)[thin]) + 1e-4 * sides[0] if flat else 0.55 * up + abs(sides[0]) - abs(sides[1])
+        if flat and thin == 1:  # with x to the right where z is up
+            eye = -eye
+        return {"up": up.tolist(), "eye": eye.tolist(), "flat": bool(flat)}
+
+    def _swayed(self, q: Array) -> list[Array]:
+        """The robot with each joint moved a little, alone: where it can go."""
+        rates = self.robot.undeformed_rates(np.eye(self.robot.n)[list(self.robot.rigid)])
+        return [q, *(q + 0.3 * way for way in rates)]
+
+    @property
+    def model(self) -> str:
+        """Which model it is, in words."""
+        beams = [f"{link.name}: {_shapes(link)}" for link in self.robot.file.links if link.flexible is not None]
+        words = {"0": "rigid", "1": "first order", "2": "second order, with geometric stiffening"}
+        kind = words.get(self.robot.order, "any deflection")
+        return f"order {self.robot.order} ({kind}); " + ("; ".join(beams) if beams else "no flexible links")
+
+
+def _shapes(link: Any) -> str:
+    """Modes by direction, and the family of the shapes."""
+    flexible = link.flexible
+    counts = {"v": flexible.modes.v, "w": flexible.modes.w, "torsion": flexible.modes.torsion}
+    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    family = flexible.shape if isinstance(flexible.shape, str) else "shapes of a table"
+    return f"{told}, {family}" if told else "no modes"
+
+
+def _body(body: drawing.Carried) -> Mapping[str, object]:
+    """A body as the ellipsoid of even density with its mass and inertia; without ``half`` axes where there is none."""
+    moments, axes = np.linalg.eigh(body.inertia)
+    axes = axes * np.sign(np.linalg.det(axes))
+    squares = 2.5 * (moments.sum() - 2 * moments) / body.mass
+    half = np.sqrt(squares).tolist() if (squares > 0).all() else None
+    return {
+        "link": body.link,
+        "tip": body.at_tip,
+        "payload": body.payload,
+        "mass": body.mass,
+        "com": body.com.tolist(),
+        "R": axes.T.ravel().tolist(),
+        "half": half,
+    }

@@ -1,0 +1,520 @@
+// The page: what is shown when, and what keys and hands do to it. All text comes as data and goes in as text.
+import { ArrowHelper, BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Mesh, MeshLambertMaterial, SphereGeometry, Vector3 } from "three";
+import uplotStyle from "uplot/dist/uPlot.min.css";
+import ownStyle from "./style.css";
+import { Arm, COLOURS, framed, place, triad } from "./arm.js";
+import { Charts, short } from "./charts.js";
+import { Stage } from "./stage.js";
+
+void uplotStyle, void ownStyle;
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const { robot, steps, modes, curves } = data;
+const n = robot.coordinates.length;
+const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+// Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
+const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
+const state = {
+  at: 0, playing: false, loop: true, speed: 1, factor: 1, mode: 0, phase: Math.PI / 2, q: Float64Array.from(data.q),
+  ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: true, axes: Boolean(data.axes), names: false, parallel: data.flat,
+  dark: matchMedia("(prefers-color-scheme: dark)").matches,
+};
+let dirty = true, last = null, charts = null, points = null;
+const touch = () => { dirty = true; };
+
+// Coordinates with the same joints where nothing is deformed, and what is drawn for q.
+function undeformed(q) {
+  const found = Float64Array.from(robot.u);
+  robot.rigid.forEach((place, k) => { for (let i = 0; i < n; i++) found[i] += robot.U[i][k] * q[place]; });
+  return found;
+}
+function exaggerated(q, factor) {
+  if (factor === 1) return q;
+  const rest = undeformed(q);
+  return rest.map((value, i) => value + factor * (q[i] - value));
+}
+function between(x) {
+  const { values, states } = steps;
+  let k = 0;
+  while (k + 2 < values.length && values[k + 1] <= x) k++;
+  if (values.length === 1) return Float64Array.from(states[0]);
+  const share = Math.min(Math.max((x - values[k]) / (values[k + 1] - values[k]), 0), 1);
+  if (share === 0 || steps.apart) return Float64Array.from(states[share < 0.5 ? k : k + 1]);
+  if (share === 1) return Float64Array.from(states[k + 1]);
+  return Float64Array.from(states[k], (value, i) => value + share * (states[k + 1][i] - value));
+}
+function current() {
+  if (steps) return between(steps.values[0] + state.at);
+  if (modes && modes.list.length) {
+    const { direction, most } = modes.list[state.mode];
+    const way = (state.factor * SWING * robot.size * Math.sin(state.phase)) / (most || 1);
+    return Float64Array.from(data.q, (value, i) => value + way * direction[i]);
+  }
+  return state.q;
+}
+
+// --- the stage
+const up = new Vector3().fromArray(data.up);
+const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(new Vector3(up.y, up.z, up.x), -0.25 * robot.size);
+let stage, arm, ghost, trail, arrows = [];
+try {
+  stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, touch);
+} catch (error) {
+  $("note").textContent = "This browser draws no WebGL: curves and numbers only.";
+}
+arm = new Arm(robot, window.kronbotScene, false);
+if (stage) {
+  ghost = new Arm(robot, window.kronbotScene, true);
+  stage.scene.add(arm.group, ghost.group);
+  const base = triad(0.12 * robot.size);
+  stage.scene.add(base);
+  const count = steps ? Math.min(TRAIL, steps.states.length) : 0;
+  if (count > 1) {
+    trail = new Line(new BufferGeometry(), new LineBasicMaterial({ color: COLOURS.endpoint }));
+    trail.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * count), 3));
+    trail.frustumCulled = false;
+    trail.rows = [...Array(count).keys()].map((k) => Math.round((k * (steps.states.length - 1)) / (count - 1)));
+    stage.scene.add(trail);
+  }
+  if (robot.gravity) {
+    const pull = new ArrowHelper(new Vector3().fromArray(robot.gravity).normalize(), new Vector3(), 0.18 * robot.size, COLOURS.gravity, 0.05 * robot.size, 0.03 * robot.size);
+    pull.position.copy(gravityAt);
+    stage.scene.add(pull);
+  }
+  arrows = (data.arrows ?? []).map((each) => {
+    const arrow = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, COLOURS[each.kind]);
+    stage.scene.add(arrow);
+    return { ...each, arrow, largest: Math.max(...each.vectors.map((v) => Math.hypot(...v))) };
+  });
+  for (const each of data.ellipsoids ?? []) {
+    const outer = framed();
+    place(outer, [...each.centre, ...each.R], 0);
+    const mesh = new Mesh(new SphereGeometry(1, 32, 20), new MeshLambertMaterial({ color: COLOURS[each.kind], transparent: true, opacity: 0.35, depthWrite: false }));
+    mesh.scale.fromArray(each.half.map((a) => Math.max(a, 0.002 * robot.size)));
+    outer.add(mesh);
+    stage.scene.add(outer);
+  }
+  for (const each of data.frames ?? []) {
+    const outer = framed();
+    place(outer, [...each.r, ...each.R], 0);
+    outer.add(triad(0.15 * robot.size));
+    stage.scene.add(outer);
+  }
+  for (const q of data.others ?? []) {
+    const other = new Arm(robot, window.kronbotScene, true);
+    other.pose(Float64Array.from(q));
+    stage.scene.add(other.group);
+  }
+}
+
+function drawTrail() {
+  if (!trail) return;
+  const { position } = trail.geometry.attributes, was = current();
+  trail.rows.forEach((row, k) => {
+    arm.pose(exaggerated(Float64Array.from(steps.states[row]), state.factor));
+    arm.tip().toArray(position.array, 3 * k);
+  });
+  arm.pose(exaggerated(was, state.factor));
+  position.needsUpdate = true;
+  touch();
+}
+
+// Points of the robot in some of its states: what has to fit.
+function extent() {
+  const found = [];
+  const some = steps ? steps.states.filter((_, k) => k % Math.ceil(steps.states.length / 25) === 0) : [state.q];
+  for (const q of some) {
+    arm.pose(Float64Array.from(q));
+    found.push(...arm.points());
+  }
+  for (const { centre, R, half } of data.ellipsoids ?? []) {
+    for (const sign of [-1, 1]) half.forEach((a, k) => found.push(new Vector3().fromArray(centre).addScaledVector(new Vector3().fromArray(R, 3 * k), sign * a)));
+  }
+  // Beams, drums and letters have some width.
+  const width = 0.04 * robot.size;
+  return found.flatMap((point) => [-1, 1].flatMap((sign) => [0, 1, 2].map((i) => point.clone().setComponent(i, point.getComponent(i) + sign * width))));
+}
+
+function show() {
+  const q = current(), drawn = steps || !modes ? exaggerated(q, state.factor) : q;
+  arm.pose(drawn);
+  if (ghost) {
+    ghost.group.visible = state.ghost;
+    if (state.ghost) ghost.pose(modes ? Float64Array.from(data.q) : undeformed(q));
+  }
+  const row = steps ? nearest() : 0;
+  if (trail) {
+    trail.visible = state.trail;
+    trail.geometry.setDrawRange(0, trail.rows.filter((each) => each <= row).length);
+  }
+  for (const { vectors, arrow, largest, link } of arrows) {
+    const way = new Vector3().fromArray(vectors[Math.min(row, vectors.length - 1)]), size = way.length();
+    arrow.visible = size > 0;
+    if (!size) continue;
+    arrow.position.copy(link === undefined ? arm.tip() : arm.root(link));
+    arrow.setDirection(way.divideScalar(size));
+    arrow.setLength((0.3 * robot.size * size) / largest, 0.06 * robot.size, 0.03 * robot.size);
+  }
+  for (const each of arm.bodies) each.visible = state.bodies;
+  for (const each of arm.frames) each.visible = state.axes;
+  const { position, angles } = pose();
+  $("where").textContent = `endpoint drawn at ${position.map(short).join(", ")} m`;
+  [...position, ...angles].forEach((value, i) => { if (told.length) told[i].textContent = short(value); });
+  if (steps) {
+    const x = steps.values[0] + state.at;
+    $("step").value = state.at;
+    $("now").textContent = steps.labels ? steps.labels[row] : `${steps.name} = ${x.toFixed(steps.digits)} ${steps.unit}`;
+    charts?.follow(x);
+  }
+}
+
+// Of the endpoint as it is drawn: x, y, z (m) and the angles of Rz(yaw) Ry(pitch) Rx(roll) (rad).
+const told = [];
+function pose() {
+  const e = arm.endpoint.matrixWorld.elements;
+  const angles = [Math.atan2(e[6], e[10]), Math.atan2(-e[2], Math.hypot(e[0], e[1])), Math.atan2(e[1], e[0])];
+  return { position: arm.tip().toArray(), angles };
+}
+function readout() {
+  heading("endpoint");
+  const element = document.createElement("table");
+  ["x [m]", "y [m]", "z [m]", "roll [rad]", "pitch [rad]", "yaw [rad]"].forEach((name) => {
+    const row = element.insertRow();
+    row.insertCell().textContent = name;
+    told.push(row.insertCell());
+  });
+  $("side").append(element);
+}
+
+function nearest() {
+  const x = steps.values[0] + state.at;
+  let best = 0;
+  steps.values.forEach((value, k) => { if (Math.abs(value - x) < Math.abs(steps.values[best] - x)) best = k; });
+  return best;
+}
+
+// --- names, over the canvas as text
+const labels = [];
+function label(text, kind, where) {
+  const span = document.createElement("span");
+  span.textContent = text;
+  span.className = kind;
+  $("names").append(span);
+  labels.push({ span, kind, where });
+}
+["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, 0.14 * robot.size)));
+robot.links.forEach((link, i) => label(link.label, "link", () => arm.root(i)));
+if (robot.gravity) label("g", "axis", () => gravityAt.clone());
+function write() {
+  const { clientWidth: width, clientHeight: height } = $("canvas");
+  for (const { span, kind, where } of labels) {
+    const seen = kind === "axis" || state.names;
+    span.hidden = !seen;
+    if (!seen) continue;
+    const at = where().project(stage.camera);
+    span.style.transform = `translate(${((at.x + 1) / 2) * width + 4}px, ${((1 - at.y) / 2) * height - 8}px)`;
+  }
+}
+
+// --- time
+function seek(at) {
+  const end = steps.values.at(-1) - steps.values[0];
+  state.at = Math.min(Math.max(at, 0), end);
+  touch();
+}
+function stepBy(count) {
+  if (!steps) return;
+  state.playing = false;
+  const k = Math.min(Math.max(nearest() + count, 0), steps.values.length - 1);
+  seek(steps.values[k] - steps.values[0]);
+}
+function frame(now) {
+  requestAnimationFrame(frame);
+  const passed = last === null ? 0 : Math.min((now - last) / 1000, 0.25);
+  last = now;
+  if (state.playing && steps) {
+    const end = steps.values.at(-1) - steps.values[0];
+    let at = state.at + passed * state.speed * (steps.apart ? 1 / CASE : 1);
+    if (at > end) {
+      if (state.loop) at = end ? at % end : 0;
+      else [at, state.playing] = [end, false];
+      press();
+    }
+    seek(at);
+  } else if (state.playing && modes) {
+    state.phase += (passed * state.speed * 2 * Math.PI) / PERIOD;
+    touch();
+  }
+  stage?.controls.update();
+  if (!dirty) return;
+  dirty = false;
+  show();
+  if (stage) {
+    write();
+    stage.draw();
+    drawn++;
+  }
+}
+let drawn = 0;
+
+// --- buttons and keys
+const actions = {
+  play: ["space", "play, stop", () => { state.playing = !state.playing; if (state.playing && steps && state.at >= steps.values.at(-1) - steps.values[0]) seek(0); }],
+  back: ["left, shift", "a step back, ten", () => stepBy(-1)],
+  on: ["right, shift", "a step on, ten", () => stepBy(1)],
+  first: ["home", "to the start", () => steps && seek(0)],
+  end: ["end", "to the end", () => steps && seek(Infinity)],
+  loop: ["l", "begin again at the end", () => { state.loop = !state.loop; }],
+  x: ["x, shift", "seen along x, from behind", () => view(0)],
+  y: ["y, shift", "seen along y, from behind", () => view(1)],
+  z: ["z, shift", "seen along z, from behind", () => view(2)],
+  fit: ["f", "fit to the window", () => stage?.fit(points)],
+  parallel: ["o", "parallel projection", () => { state.parallel = !state.parallel; stage?.project(state.parallel); }],
+  ghost: ["g", "ghost of the undeformed robot", () => { state.ghost = !state.ghost; }],
+  trail: ["t", "trail of the endpoint", () => { state.trail = !state.trail; }],
+  bodies: ["b", "bodies by mass and inertia", () => { state.bodies = !state.bodies; }],
+  axes: ["a", "frames of the links", () => { state.axes = !state.axes; }],
+  names: ["n", "names of the links", () => { state.names = !state.names; }],
+  less: ["[", "less exaggeration", () => exaggerate(Math.log10(state.factor) - 0.1)],
+  more: ["]", "more exaggeration", () => exaggerate(Math.log10(state.factor) + 0.1)],
+  one: ["1", "deflections as they are", () => exaggerate(0)],
+  dark: ["d", "dark, light", () => { state.dark = !state.dark; paint(); }],
+  help: ["?", "these keys", () => $("help").showModal()],
+};
+const keys = { " ": "play", ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "end", "?": "help" };
+for (const [word, [key]] of Object.entries(actions)) if (key[0].length === 1 && /^.(,|$)/.test(key)) keys[key[0]] = word;
+let behind = false;
+function view(axis) {
+  const away = new Vector3().setComponent(axis, behind ? -1 : 1);
+  // What looks along the upward axis keeps another one upwards.
+  if (Math.abs(away.dot(up)) > 0.9) away.addScaledVector(new Vector3(0, up.z ? -1 : 0, up.y ? 1 : 0), 1e-4);
+  stage?.look(away, points);
+}
+function press() {
+  for (const button of document.querySelectorAll("button[data-do]")) {
+    const word = button.dataset.do;
+    const on = word === "play" ? state.playing : state[word];
+    if (typeof on === "boolean") button.setAttribute("aria-pressed", String(on));
+    if (word === "play") button.textContent = state.playing ? "stop" : "play";
+  }
+}
+function act(word) {
+  actions[word][2]();
+  press();
+  touch();
+}
+for (const button of document.querySelectorAll("button[data-do]")) button.addEventListener("click", (event) => {
+  behind = event.shiftKey;
+  act(button.dataset.do);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+  const { target } = event;
+  if (target.matches?.("input[type=search], input[type=number], select, textarea")) return;
+  if (target.matches?.("input[type=range]") && /^(Arrow|Home|End)/.test(event.key)) return;
+  if (target.matches?.("button, input[type=checkbox], summary") && event.key === " ") return;
+  const word = keys[event.key] ?? keys[event.key.toLowerCase()];
+  if (!word) return;
+  event.preventDefault();
+  behind = event.shiftKey;
+  if (event.shiftKey && (word === "back" || word === "on")) stepBy(word === "on" ? 10 : -10);
+  else act(word);
+  press();
+});
+
+// --- exaggeration, 1 is marked
+const factor = $("factor");
+Object.assign(factor, { min: modes ? -1 : 0, max: modes ? 1 : MOST, step: 0.01, value: 0 });
+const mark = document.createElement("option");
+mark.value = "0";
+mark.label = "x1";
+$("one").append(mark);
+function exaggerate(power) {
+  factor.value = power;
+  state.factor = 10 ** Number(factor.value);
+  const times = state.factor === 1 ? "x 1" : `x ${short(Number(state.factor.toPrecision(2)))}`;
+  $("times").textContent = modes ? times : `${times}${state.factor === 1 ? ", as it is" : ", exaggerated"}`;
+  touch();
+}
+factor.addEventListener("input", () => exaggerate(factor.value));
+factor.addEventListener("change", () => drawTrail());
+$("scaled").textContent = modes ? "amplitude" : "deflection";
+if (!robot.flexible && !modes) factor.parentElement.hidden = $("times").hidden = true;
+
+// --- the side: sliders of coordinates, modes, numbers
+function heading(text) {
+  const h = document.createElement("h2");
+  h.textContent = text;
+  $("side").append(h);
+  $("side").hidden = false;
+}
+function sliders() {
+  heading("coordinates");
+  const rows = [];
+  const values = { rigid: state.q, bent: state.q.map((value, i) => value - undeformed(state.q)[i]) };
+  const moved = () => {
+    const rest = undeformed(values.rigid);
+    state.q = rest.map((value, i) => value + (robot.rigid.includes(i) ? 0 : values.bent[i]));
+    for (const each of rows) each();
+    touch();
+  };
+  robot.coordinates.forEach(({ name, unit, low, high }, i) => {
+    const rigid = robot.rigid.includes(i), row = document.createElement("div"), title = document.createElement("span");
+    const range = document.createElement("input"), box = document.createElement("input");
+    const source = rigid ? values.rigid : values.bent;
+    const [least, most] = rigid ? [low, high] : reach(i);
+    row.className = "row";
+    title.textContent = `${name} [${unit}]`;
+    Object.assign(range, { type: "range", min: least, max: most, step: "any", value: source[i] });
+    Object.assign(box, { type: "number", step: "any", value: short(source[i]) });
+    range.setAttribute("aria-label", name);
+    box.setAttribute("aria-label", `${name}, number`);
+    const set = (value) => {
+      if (!Number.isFinite(value)) return;
+      source[i] = value;
+      moved();
+    };
+    range.addEventListener("input", () => set(range.valueAsNumber));
+    box.addEventListener("change", () => set(box.valueAsNumber));
+    rows.push(() => {
+      if (document.activeElement !== range) range.value = source[i];
+      if (document.activeElement !== box) box.value = short(source[i]);
+    });
+    row.append(title, box, range);
+    $("side").append(row);
+  });
+  const reset = document.createElement("button");
+  reset.textContent = "back to the start";
+  reset.addEventListener("click", () => {
+    values.rigid.set(data.q);
+    const rest = undeformed(values.rigid);
+    for (let i = 0; i < n; i++) values.bent[i] = data.q[i] - rest[i];
+    moved();
+  });
+  $("side").append(reset);
+}
+// What bends a beam by a fifth of the robot, or turns its sections by half a radian.
+function reach(i) {
+  const rest = new Float64Array(robot.numbers), moved = new Float64Array(robot.numbers), step = 1e-4;
+  const q = undeformed(state.q);
+  window.kronbotScene(q, rest);
+  q[i] += step;
+  window.kronbotScene(q, moved);
+  let way = 0, turned = 0;
+  for (const { at } of robot.links) {
+    for (let k = 0; k < 3; k++) way = Math.max(way, Math.abs(moved[at + 18 + k] - rest[at + 18 + k]) / step);
+    for (let k = 0; k < 9; k++) turned = Math.max(turned, Math.abs(moved[at + 21 + k] - rest[at + 21 + k]) / step);
+  }
+  const most = Math.min(way ? (0.2 * robot.size) / way : Infinity, turned ? 0.5 / turned : Infinity);
+  return Number.isFinite(most) ? [-most, most] : [-1, 1];
+}
+function list() {
+  heading(modes.list.length ? "modes" : "no mode swings");
+  const buttons = modes.list.map((mode, k) => {
+    const button = document.createElement("button");
+    button.className = "mode";
+    button.textContent = mode.label;
+    button.addEventListener("click", () => {
+      state.mode = k;
+      buttons.forEach((each, i) => each.setAttribute("aria-pressed", String(i === k)));
+      $("note").textContent = mode.label;
+      touch();
+    });
+    $("side").append(button);
+    return button;
+  });
+  buttons[0]?.click();
+}
+// How far a mode moves a point of the robot, per unit.
+function measure() {
+  const size = robot.numbers, up = new Float64Array(size), down = new Float64Array(size), step = 1e-4;
+  for (const mode of modes.list) {
+    const largest = Math.max(...mode.direction.map(Math.abs)) || 1, h = step / largest;
+    window.kronbotScene(Float64Array.from(data.q, (v, i) => v + h * mode.direction[i]), up);
+    window.kronbotScene(Float64Array.from(data.q, (v, i) => v - h * mode.direction[i]), down);
+    let most = 0, turned = 0;
+    const change = (k) => Math.hypot(up[k] - down[k], up[k + 1] - down[k + 1], up[k + 2] - down[k + 2]) / (2 * h);
+    for (const { at, sections } of robot.links) {
+      for (const k of [6, 18]) most = Math.max(most, change(at + k));
+      for (const k of [21, 24, 27]) turned = Math.max(turned, change(at + k));
+      for (let s = 0; s < sections; s++) most = Math.max(most, change(at + 30 + 12 * s));
+    }
+    // Torsion alone moves no line: its angles are worth a fifth of the size.
+    mode.most = Math.max(most, 0.2 * robot.size * turned);
+  }
+}
+function table() {
+  heading("numbers");
+  const element = document.createElement("table");
+  for (const pair of data.numbers) {
+    const row = element.insertRow();
+    for (const text of pair) row.insertCell().textContent = text;
+  }
+  $("side").append(element);
+}
+
+// --- everything at once
+function paint() {
+  document.documentElement.dataset.theme = state.dark ? "dark" : "light";
+  stage?.background(state.dark ? 0x14171b : 0xffffff);
+  stage?.floor(robot.size, state.dark ? 0x4a5460 : 0xaab2bb);
+  charts?.repaint();
+  touch();
+}
+$("title").textContent = document.title = data.title;
+$("model").textContent = data.model;
+if (data.warnings.length) {
+  $("told").hidden = false;
+  $("told").querySelector("summary").textContent = data.warnings.length === 1 ? "1 warning" : `${data.warnings.length} warnings`;
+  for (const text of data.warnings) $("told").querySelector("ul").append(Object.assign(document.createElement("li"), { textContent: text }));
+}
+for (const [key, text] of Object.values(actions)) {
+  $("help").querySelector("dl").append(
+    Object.assign(document.createElement("dt"), { textContent: key }), Object.assign(document.createElement("dd"), { textContent: text }),
+  );
+}
+for (const speed of [0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10]) {
+  $("speed").append(Object.assign(document.createElement("option"), { value: speed, textContent: `x ${speed}`, selected: speed === 1 }));
+}
+$("speed").addEventListener("change", () => { state.speed = Number($("speed").value); });
+if (data.note) $("note").textContent = data.note;
+for (const word of trail ? [] : ["trail"]) document.querySelector(`[data-do=${word}]`).hidden = true;
+if (steps) {
+  $("time").hidden = steps.values.length < 2;
+  Object.assign($("step"), { min: 0, max: steps.values.at(-1) - steps.values[0], step: steps.apart ? 1 : "any", value: 0 });
+  $("step").addEventListener("input", () => { state.playing = false; press(); seek($("step").valueAsNumber); });
+}
+if (modes) {
+  measure();
+  list();
+  $("time").hidden = !modes.list.length;
+  for (const id of ["step", "now"]) $(id).hidden = true;
+  for (const word of ["back", "on", "loop"]) document.querySelector(`[data-do=${word}]`).hidden = true;
+  state.playing = !reduced;
+}
+if (data.sliders) sliders(), readout();
+if (data.numbers?.length) table();
+if (stage) {
+  points = extent();
+  stage.resize();
+  stage.project(state.parallel);
+  stage.look(new Vector3().fromArray(data.eye), points);
+  new ResizeObserver(() => stage.resize()).observe($("stage"));
+}
+if (curves) {
+  $("curves").hidden = false;
+  charts = new Charts(curves, $("charts"), $("list"), $("search"), (x) => { state.playing = false; press(); seek(x - steps.values[0]); });
+}
+exaggerate(0);
+paint();
+press();
+setTimeout(drawTrail, 50);
+requestAnimationFrame(frame);
+
+// For who tests the page, or writes to its console.
+window.kronbot = {
+  state, data, seek, act, exaggerate,
+  tip: () => { show(); return arm.tip().toArray(); },
+  pose: () => { show(); return pose(); },
+  drawn: () => drawn,
+};

@@ -1,0 +1,347 @@
+"""Pages: what stands in them is read back, from the scene in Chromium; how they look, people have seen."""
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.description import read
+from kronbot.errors import KronbotError, UsageError
+from kronbot.mechanics.multibody import drawing
+from kronbot.plots.page import decimated, document, pages
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+BROWSER = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser without a network; the tests that want it are left out, loudly, where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("NO BROWSER TESTS: there is no chromium here; apt-get install chromium has them run")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=BROWSER)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Open the page of an answer; nothing is requested meanwhile, and nothing goes wrong."""
+
+    @contextmanager
+    def open_page(answer):
+        path = tmp_path / "page.html"
+        answer.view(path, overwrite=True)
+        context = chromium.new_context(viewport={"width": 1000, "height": 700}, offline=True)
+        page, wrong, requested = context.new_page(), [], []
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: requested.append(request.url))
+        page.goto(path.as_uri())
+        until(page, "window.kronbot && kronbot.drawn() > 0")
+        yield page
+        assert (wrong, requested) == ([], [path.as_uri()])
+        context.close()
+
+    return open_page
+
+
+def until(page, condition):
+    """Wait for something in a page; what playwright has for this evaluates text in it, which no page of ours allows."""
+    for _ in range(600):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"the page never came to {condition}")
+
+
+@cache
+def motion(name="spatial", order="2"):
+    return kronbot.load(name, order=order).simulate(duration=0.5, step=0.025)
+
+
+def data_of(html):
+    """The data in a page."""
+    start = html.index('id="data">') + len('id="data">')
+    return json.loads(html[start : html.index("</script>", start)])
+
+
+@pytest.mark.parametrize(("name", "order"), [("spatial", "2"), ("canadarm", "1")])
+def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
+    """At ten stored steps, as the scene has it."""
+    answer = motion(name, order)
+    wanted = np.column_stack([answer[f"endpoint.{axis}"] for axis in "xyz"])
+    with opened(answer) as page:
+        for row in np.linspace(0, len(wanted) - 1, 10).round().astype(int).tolist():
+            page.evaluate("k => kronbot.seek(kronbot.data.steps.values[k])", row)
+            assert page.evaluate("kronbot.tip()") == pytest.approx(wanted[row], abs=1e-6)
+
+
+def test_keys_and_hands_move_it(opened):
+    with opened(motion()) as page:
+        at = "kronbot.state.at"
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(at) == pytest.approx(0.025)
+        page.keyboard.press("Shift+ArrowRight")
+        assert page.evaluate(at) == pytest.approx(0.275)
+        page.keyboard.press("End")
+        assert page.evaluate(at) == 0.5
+        page.keyboard.press("l")
+        page.keyboard.press(" ")  # from the start again, once
+        until(page, "!kronbot.state.playing")
+        assert page.evaluate(at) == 0.5
+        page.keyboard.press("Home")
+        over = page.locator(".u-over").first.bounding_box()
+        page.mouse.move(over["x"] + 2, over["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(over["x"] + over["width"] / 2, over["y"] + 20)
+        page.mouse.up()
+        assert page.evaluate(at) == pytest.approx(0.25, abs=0.01)
+        page.locator("#step").fill("0.1")
+        assert page.evaluate(at) == 0.1
+        for key in "xyzfogtbandd":
+            page.keyboard.press(key)
+        page.keyboard.press("?")
+        assert page.locator("#help").is_visible()
+
+
+def test_deflections_are_exaggerated_and_nothing_else(opened):
+    """Ten times as far from where the joints would have it, to first order in the deflections."""
+    answer = kronbot.load("spatial", order="1").simulate(duration=0.5, step=0.025)
+    straight = kronbot.load("spatial", order="0")
+    with opened(answer) as page:
+        page.evaluate("kronbot.seek(0.5); kronbot.exaggerate(1)")
+        q = {name: answer[name][-1] for name in straight.joints}
+        rest = straight.kinematics(q=q)["T"][:3, 3]
+        there = np.array([answer[f"endpoint.{axis}"][-1] for axis in "xyz"])
+        moved = np.array(page.evaluate("kronbot.tip()"))
+        assert moved - rest == pytest.approx(10 * (there - rest), abs=0.1 * float(np.linalg.norm(10 * (there - rest))))
+        assert "exaggerated" in page.locator("#times").inner_text()
+        page.keyboard.press("1")
+        assert page.evaluate("kronbot.tip()") == pytest.approx(there, abs=1e-6)
+
+
+def test_sliders_are_kinematics(opened):
+    robot = kronbot.load("spatial")
+    with opened(robot.kinematics(q=[0, 0.3, 0, 0])) as page:
+        boxes = page.locator("input[type=number]")
+        q = [0.4, 0.9, 0.1, -0.6, 0.02, -0.01, 0.03, 0.005, 0.1, 0.02, 0, 0.03, 0.1]
+        q = dict(zip(robot.coordinates, q, strict=False))
+        for i, name in enumerate(robot.coordinates):
+            boxes.nth(i).fill(str(q.get(name, 0)))
+            boxes.nth(i).press("Tab")
+        found = page.evaluate("kronbot.pose()")
+    pose = robot.kinematics(q=q)["pose"][0]
+    assert [*found["position"], *found["angles"]] == pytest.approx(pose[:6], abs=1e-9)
+
+
+def test_the_function_of_the_page_is_the_trace(opened):
+    """Every frame and section, also where it is handed on in parts."""
+    robot = kronbot.load("spatial", order="exact")
+    q = np.linspace(-0.3, 0.4, robot.n)
+    with opened(robot.kinematics(q=q.tolist())) as page:
+        size = data_of(page.content())["robot"]["numbers"]
+        fill = "([q, size]) => { const y = new Float64Array(size); kronbotScene(q, y); return [...y]; }"
+        found = page.evaluate(fill, [q.tolist(), size])
+    assert found == pytest.approx(np.asarray(drawing.scene(robot.model, 25)(q)).ravel(), abs=1e-12)
+
+
+def test_modes_swing_by_a_tenth_of_the_robot(opened):
+    answer = kronbot.load("canadarm").modes(q=[0, 0.5, 0.2])
+    with opened(answer) as page:
+        size = page.evaluate("kronbot.data.robot.size")
+        assert page.locator(".mode").count() == len(data_of(page.content())["modes"]["list"])
+        page.locator(".mode").nth(2).click()
+        page.evaluate("kronbot.state.playing = false; kronbot.state.phase = 0")
+        rest = np.array(page.evaluate("kronbot.tip()"))
+        page.evaluate("kronbot.state.phase = Math.PI / 2")
+        way = np.linalg.norm(np.array(page.evaluate("kronbot.tip()")) - rest)
+        assert 0.01 * size < way < 0.11 * size
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: kronbot.load("piedboeuf").statics(),
+        lambda: kronbot.load("torso").jacobian(),
+        lambda: kronbot.load("khang").linearize(q={"qa": 0.3}),
+        lambda: kronbot.load("puma560").kinematics(q=[0, 0.5, 0.1, 0, 0, 0], inverse={"x": 0.4, "z": 0.3}, starts=3),
+    ],
+    ids=["statics", "jacobian", "linearize", "inverse"],
+)
+def test_every_page_opens(opened, ask):
+    with opened(ask()) as page:
+        page.keyboard.press("ArrowRight")
+
+
+def test_names_are_shown_and_not_run(opened, tmp_path):
+    text = read("khang").text.replace("name: khang", f"name: {json.dumps(HOSTILE)}", 1)
+    file = tmp_path / "hostile.yaml"
+    file.write_text(text)
+    answer = kronbot.load(file).kinematics()
+    with opened(answer) as page:
+        page.keyboard.press("n")
+        assert HOSTILE in page.locator("#title").inner_text()
+        assert page.evaluate("window.hacked === undefined && document.scripts.length === 3")
+
+
+class Tags(HTMLParser):
+    """Elements of a page in their order, with attributes; texts of scripts and styles."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found, self.texts = [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.found and self.found[-1][0] in ("script", "style") and data.strip():
+            self.texts.append((self.found[-1], data))
+
+
+def hashed(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_only_what_is_named_by_its_hash_runs():
+    tags = Tags(motion().view().html)
+    names = [tag for tag, _ in tags.found]
+    (policy,) = [attrs["content"] for _, attrs in tags.found if attrs.get("http-equiv") == "Content-Security-Policy"]
+    assert names.index("script") > names.index("meta") + 1
+    assert tags.found[names.index("meta") + 1][1]["content"] == policy  # right after the encoding
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    scripts = [text for (tag, attrs), text in tags.texts if tag == "script" and not attrs]
+    assert rules.pop("script-src").split() == list(map(hashed, scripts))
+    assert rules.pop("style-src") == hashed(next(text for (tag, _), text in tags.texts if tag == "style"))
+    assert rules == {"default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
+    assert not [attrs for _, attrs in tags.found if attrs.keys() & {"src", "href", "style", "onclick"}]
+
+
+def test_the_bundle_is_that_of_the_sources():
+    """npm run build in the folder of the page makes it anew."""
+    folder = document.FOLDER
+    names = [*sorted((folder / "source").iterdir(), key=lambda path: path.name), folder / "build.mjs"]
+    content = b"".join(path.read_bytes() for path in [*names, folder / "package-lock.json"])
+    bundle = (folder / "built" / "page.js").read_text()
+    assert bundle.startswith(f"/* sources {hashlib.sha256(content).hexdigest()} */")
+    assert "</script" not in bundle and "<!--" not in bundle
+    licences = (folder / "built" / "LICENSES.txt").read_text()
+    assert licences.count("Permission is hereby granted, free of charge") == 2
+    assert "three.js 0.187.0" in licences and "uPlot 1.6.32" in licences
+
+
+def test_long_runs_fit():
+    """A hundred thousand rows, with every peak, in less than a megabyte more than a few of them."""
+    answer = motion()
+    count = 100_000
+    t = np.linspace(0, 10, count)
+    series = {name: np.tile(column, count // len(column) + 1)[:count] for name, column in answer.series.items()}
+    series["tip.boom.y"] = series["tip.boom.y"].copy()
+    series["tip.boom.y"][54321] = 7.5
+    html = replace(answer, series={**series, "t": t}).view().html
+    assert len(html) < document.MOST
+    curves = {each["name"]: each["values"] for each in data_of(html)["curves"]["series"]}
+    assert max(curves["tip.boom.y"]) == 7.5
+    with pytest.raises(KronbotError, match="too large"):
+        document.document("", {"data": "x" * document.MOST}, "0")
+
+
+def test_curves_keep_what_is_seen():
+    """The smallest and the largest value of every part, in their order; short ones are left as they are."""
+    over = np.arange(20_000.0)
+    wave = np.sin(over**1.5)
+    places, found = decimated.curves(over, {"wave": wave, "slope": -over})
+    assert len(places) == len(found["wave"]) == decimated.POINTS
+    assert (np.diff(places) > 0).all() and (places[0], places[-1]) == (over[0], over[-1])
+    assert (found["wave"].min(), found["wave"].max()) == (wave.min(), wave.max())
+    assert (np.diff(found["slope"]) <= 0).all()
+    assert decimated.curves(over[:100], {"wave": wave[:100]})[1]["wave"] is not None
+    assert len(decimated.rows(50, 3)) == 50
+
+
+@pytest.mark.parametrize(("name", "order"), [("spatial", "2"), ("torso", "exact"), ("puma560", "2")])
+def test_a_scene_has_the_frames_of_kinematics(name, order):
+    """By the recursion over frames; sections end in the tip frame of their beam, and their axes are orthonormal."""
+    robot = kronbot.load(name, order=order)
+    q = 0.1 * np.sin(np.arange(1, robot.n + 1))
+    y, at = np.asarray(drawing.scene(robot.model, 7)(q)).ravel(), 0
+    names = [link.name for link in robot.model.links]
+    T = robot.kinematics(q=q.tolist(), frame=[frame for name in names for frame in (f"{name}:root", name)])["T"]
+    frames = T.reshape(-1, 2, 4, 4)
+    for link, pair in zip(robot.model.links, frames, strict=True):
+        root, tip = (y[at + first : at + first + 12].reshape(4, 3) for first in (6, 18))
+        for found, wanted in zip((root, tip), pair, strict=True):
+            np.testing.assert_allclose(found, np.vstack([wanted[:3, 3], wanted[:3, :3].T]), atol=1e-12)
+        at += drawing.OF_LINK
+        if link.beam is not None:
+            sections = y[at : at + 7 * drawing.OF_SECTION].reshape(7, 4, 3)
+            at += sections.size
+            axes = sections[:, 1:]
+            np.testing.assert_allclose(axes @ axes.swapaxes(1, 2), np.broadcast_to(np.eye(3), (7, 3, 3)), atol=1e-9)
+            np.testing.assert_allclose(root[0] + sections[-1, 0] @ root[1:], tip[0], atol=1e-9)
+    assert at == len(y)
+
+
+def test_bodies_are_the_ellipsoids_of_their_inertia():
+    """m (b^2 + c^2)/5 about each axis is the moment that the file has."""
+    model = kronbot.load("spatial").model
+    shown = pages.Shown(model).data(np.zeros((1, model.n)))["bodies"]
+    bodies = drawing.carried(model)
+    assert len(shown) == len(bodies) == 4
+    for body, each in zip(bodies, shown, strict=True):
+        R = np.reshape(each["R"], (3, 3)).T
+        a, b, c = np.square(each["half"])
+        np.testing.assert_allclose(R @ np.diag([b + c, a + c, a + b]) @ R.T * body.mass / 5, body.inertia, atol=1e-12)
+    assert [each["payload"] for each in shown] == [False, False, False, True]
+
+
+def test_answers_without_a_page_say_so():
+    robot = kronbot.load("canadarm")
+    for ask, why in [
+        (lambda: robot.dynamics(), "dynamics has no page"),
+        (lambda: robot.symbolic().jacobian(), "not formulas"),
+        (lambda: robot.jacobian(q=[[0, 0, 0], [1, 1, 1]]), "not rows"),
+        (lambda: robot.linearize_along(duration=1), "not linear models along a motion"),
+    ]:
+        with pytest.raises(UsageError, match=why):
+            ask().view()
+    with pytest.raises(UsageError, match="ends in .html"):
+        robot.jacobian().view("page.txt")
+    with pytest.raises(UsageError, match="a path is wanted"):
+        robot.jacobian().view(5)
+    with pytest.raises(UsageError, match="name one"):
+        robot.jacobian().view(open=True)
+    assert 'sandbox="allow-scripts"' in robot.jacobian().view()._repr_html_()
+
+
+def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    file = tmp_path / "page.html"
+    assert run(["jacobian", "canadarm", "--q", "0.1,0.2,0.3", "--view", os.fspath(file), "--open"]) == 0
+    html = kronbot.load("canadarm").jacobian(q=[0.1, 0.2, 0.3]).view().html
+    assert file.read_text() == html
+    assert shown == [file.as_uri()]
+    for words, why in [
+        (["--view", os.fspath(file)], "--overwrite replaces it"),
+        (["--view", "page.txt"], "a page ends in .html"),
+        (["--open"], "add --view"),
+        (["--view", os.fspath(tmp_path / "other.html"), "--symbolic"], "--view draws numbers"),
+    ]:
+        assert run(["jacobian", "canadarm", *words]) == 2
+        assert why in capsys.readouterr().err
