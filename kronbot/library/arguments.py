@@ -96,17 +96,21 @@ def choice(value: object, known: Collection[str], word: str) -> str:
 
 def names(value: object, known: Collection[str], word: str, what: str) -> list[str]:
     """Some of the names there are: a list, "q1,q2", or "all". ``what`` they are is for messages."""
-    if isinstance(value, str):
-        given = [name.strip() for name in text(value, word).split(",") if name.strip()]
-        given = list(known) if given == ["all"] else given
-    elif isinstance(value, Set):  # in an order that is the same every time
-        given = sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
-    else:
-        given = [text(each, word) for each in entries(value, word)]
+    given = listed(value, known, word)
     for name in given:
         if name not in known:
             raise unknown(name, known, Argument(word), f": no {what} ")
     return list(dict.fromkeys(given))
+
+
+def listed(value: object, every: Collection[str], word: str) -> list[str]:
+    """Names, whichever there are: a list, "q1,q2", or "all" for those that are ``every``."""
+    if isinstance(value, str):
+        given = [name.strip() for name in text(value, word).split(",") if name.strip()]
+        return list(every) if given == ["all"] else given
+    if isinstance(value, Set):  # in an order that is the same every time
+        return sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
+    return [text(each, word) for each in entries(value, word)]
 
 
 def order(value: object) -> str:

@@ -18,7 +18,7 @@ from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import NumberLike, Progress, unheeded
-from kronbot.library.values import Values, by_index, indices_of, joint_values, point, points
+from kronbot.library.values import Values, by_index, indices_of, joint_values, outputs_of, point, points
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Outcome, Result
@@ -357,25 +357,26 @@ class Robot:
         ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
         endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
         ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from ``inputs``
-        (torques, force) to ``outputs`` (joints, endpoint, gauges), frequencies, damping, shapes, and a verdict in the
-        summary; at rows stacks of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises
-        ComputationError where M is singular or no equilibrium is found, with the rows before it as ``partial``.
+        (torques, force) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in :meth:`simulate`: exact derivatives),
+        frequencies, damping, shapes, and a verdict in the summary; at rows stacks of them, of the points ``q`` and of
+        ``tau``, and the numbers of verdicts. Raises ComputationError where M is singular or no equilibrium is found,
+        with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})
         >>> answer.arrays["A"].values.shape
         (4, 4)
         """
-        from kronbot.questions import linearize
+        from kronbot.questions import linearize, signals
 
         balanced = arguments.flag(equilibrium, "equilibrium")
         if balanced and (tau is not None or qdd is not None):
             why = "an equilibrium has no accelerations and finds its torques: leave out "
             raise UsageError(why, Argument("tau"), " and ", Argument("qdd"))
-        choice = linearize.Choice(
+        choice = signals.Choice(
             frozenset(indices_of(self.model, lock, "lock")),
             tuple(arguments.names(inputs, choices.INPUTS, "inputs", "input")),
-            tuple(arguments.names(outputs, choices.OUTPUTS, "outputs", "output")),
+            outputs_of(self.model, outputs),
         )
         motion, batch = points(self.model, {"q": q, "qd": qd, "qdd": qdd})
         torques = joint_values(self.model, tau, "tau")
@@ -463,6 +464,7 @@ class Robot:
         tau: Values | None = None,
         calibration: Values | None = None,
         solver: str = "newton",
+        outputs: Sequence[str] | str = (),
         buckling: bool = False,
         order: str | int | None = None,
         progress: Progress = unheeded,
@@ -472,9 +474,9 @@ class Robot:
         The file's sweep unless ``q``, ``angles``, ``forces``, ``moments`` say otherwise; rows of ``q`` are the postures
         of a sweep, every row with every load, loads fastest. ``loads`` on frames (3 forces, or 3 forces and 3 moments)
         and ``distributed`` loads on beams (N/m) come on top, by name or as pairs of a name and its numbers; joints with
-        a torque in ``tau`` are free. ``solver`` is newton or linear; ``order`` is another kinematic order than the
-        robot's, or "all" of them side by side, with their differences. Raises ComputationError where a case has no
-        equilibrium, with the cases before it as ``partial``.
+        a torque in ``tau`` are free. ``solver`` is newton or linear, ``outputs`` columns more, as in :meth:`simulate`;
+        ``order`` is another kinematic order than the robot's, or "all" of them side by side, with their differences.
+        Raises ComputationError where a case has no equilibrium, with the cases before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("piedboeuf").statics(q={"theta": 0}, forces=[[0, -0.61, 0]])
@@ -491,7 +493,7 @@ class Robot:
         model = self.model if at in (self.order, "all") else self.at_order(at).model
         given = inquiry(
             model, q=q, angles=angles, forces=forces, moments=moments, loads=loads, distributed=distributed,
-            tau=tau, calibration=calibration, solver=solver,
+            tau=tau, calibration=calibration, solver=solver, outputs=outputs,
         )  # fmt: skip
         watch = watcher(progress)
         if at == "all":
@@ -513,6 +515,7 @@ class Robot:
         q: Values | None = None,
         qd: Values | None = None,
         start: str | None = None,
+        outputs: Sequence[str] | str = (),
         algorithm: str = "recursive",
         solver: str = "cvodes",
         rtol: NumberLike = 1e-8,
@@ -522,9 +525,12 @@ class Robot:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
 
         ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``start`` is
-        straight or equilibrium: beams at rest in the sag of the first posture (default: the file's). ``algorithm`` is
-        recursive or composite, ``solver`` cvodes, rodas, dop853 or radau. Raises ComputationError where the run stops
-        early, Interrupted at Ctrl-C, both with the rows so far as ``partial``.
+        straight or equilibrium: beams at rest in the sag of the first posture (default: the file's). ``outputs`` are
+        columns more: position, rotation (its vector), velocity and acceleration of a frame (``"velocity:endpoint"``),
+        rate and acceleration of a joint, its reaction (force and moment of the parent on the link, in the root frame),
+        spring and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or
+        radau. Raises ComputationError where the run stops early, Interrupted at Ctrl-C, both with the rows so far as
+        ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="1").simulate(duration=0.1, step=0.05)
@@ -544,6 +550,7 @@ class Robot:
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
             q=by_index(self.model, q, "q"),
             qd=by_index(self.model, qd, "qd"),
+            outputs=outputs_of(self.model, outputs),
             start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))

@@ -9,7 +9,7 @@ from kronbot.description.wording import listing, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
-from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, points
+from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, outputs_of, points
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.robot import Robot
@@ -34,6 +34,7 @@ def inquiry(
     tau: Values | None = None,
     calibration: Values | None = None,
     solver: str = STATIC_SOLVERS[0],
+    outputs: object = (),
 ) -> Inquiry:
     """The sweep that these values ask for; the file's where they are silent.
 
@@ -73,7 +74,7 @@ def inquiry(
     zero = joint_values(robot, calibration, "calibration")
     if zero is None and robot.file.statics.calibration is not None:
         zero = calibration_angles(robot, robot.file.statics.calibration)
-    return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given)
+    return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given, outputs_of(robot, outputs))
 
 
 def _named(loads: Loads | None, word: str) -> list[tuple[str, object]]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.description.choices import AXES
+from kronbot.description.outputs import WORDS
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import UsageError
 from kronbot.floats import Array
@@ -18,6 +19,7 @@ from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView
+from kronbot.questions.outputs import chosen
 
 # By name; or all n, or the joints alone, in their order; or rows (N, n) of them. Values by name may be columns (N,).
 Values: TypeAlias = Mapping[str, NumberLike | npt.ArrayLike] | Sequence[NumberLike] | npt.NDArray[np.float64]
@@ -162,3 +164,11 @@ def indices_of(robot: Robot, joints: object, word: str) -> list[int]:
     """
     known = {joint.name: joint.driven for joint in robot.joints}
     return [known[name] for name in arguments.names(joints, known, word, "joint")]
+
+
+def outputs_of(robot: Robot, given: object) -> tuple[str, ...]:
+    """Outputs by name: a list, "joints,position:endpoint", or "all" for the words there are.
+
+    Raises UsageError that lists those there are.
+    """
+    return chosen(robot, arguments.listed(given, WORDS, "outputs"))

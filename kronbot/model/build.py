@@ -68,7 +68,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             parent = BASE if is_fixed_frame(entry.parent, names) else places[entry.parent]
         link = _link(entry, parent, n, joints.get(entry.joint.name or ""), description, order, parameters)
         if tilting[i]:
-            bearing, link = _on_bearing(entry.joint, link, len(links), parameters)
+            bearing, link = _on_bearing(entry.joint, link, len(links))
             links.append(bearing)
         springs += springs_of(entry.joint, link.joint, links[-1].modal.start if tilting[i] else n, slack, parameters)
         n = link.modal.stop
@@ -191,12 +191,11 @@ def _link(
     )
 
 
-def _on_bearing(entry: described.Joint, link: Link, place: int, parameters: Parameters) -> tuple[Link, Link]:
+def _on_bearing(entry: described.Joint, link: Link, place: int) -> tuple[Link, Link]:
     """The bearing of a link's joint as a massless link at that place, which tilts before the joint, and it."""
     assert entry.bearing is not None and link.joint is not None
     still = Row(Pose.identity(), ZERO, SX(0), along=SX(0), after=SX.eye(3))
     tilts = tuple(TILTS.index(axis) for axis in entry.bearing.axes)
-    damping = [parameters.number(getattr(entry.bearing.damping, axis) or ZERO) for axis in entry.bearing.axes]
     bearing = Link(
         name=f"bearing of {link.joint.name}",
         parent=link.parent,
@@ -204,7 +203,7 @@ def _on_bearing(entry: described.Joint, link: Link, place: int, parameters: Para
         row=replace(still, before=link.row.before),
         modal=slice(link.modal.start - len(tilts), link.modal.start),
         beam=None,
-        damping=casadi.diagcat(*damping),
+        damping=SX(len(tilts), len(tilts)),
         hub=None,
         bodies=(),
         tilts=tilts,

@@ -14,7 +14,7 @@ from casadi import SX
 from kronbot.description import joint as described
 from kronbot.description import schema
 from kronbot.description.coupling import Coupling
-from kronbot.description.entries import ONE
+from kronbot.description.entries import ONE, ZERO
 from kronbot.description.names import coordinates
 from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
@@ -27,9 +27,12 @@ Shares: TypeAlias = tuple[tuple[int, SX], ...]
 class Spring:
     """A linear spring and damper on a combination of coordinates: energy 1/2 stiffness (stretch - rest)^2.
 
-    Stiffness in N m/rad or N/m, damping in N m s or N s/m.
+    Stiffness in N m/rad or N/m, damping in N m s or N s/m. It belongs to a ``joint``, where a ``word`` tells it apart:
+    elastic, spring, or the axis of a bearing.
     """
 
+    joint: str
+    word: str
     stretch: Shares
     stiffness: SX
     damping: SX
@@ -223,10 +226,14 @@ def springs_of(
     if entry.elastic is not None:
         stiffness, damping = number(entry.elastic.stiffness), number(entry.elastic.damping)
         shares, offset = slack[joint.shares[0][0]]
-        yield Spring((*joint.shares, *((place, -share) for place, share in shares)), stiffness, damping, offset)
+        stretch = *joint.shares, *((place, -share) for place, share in shares)
+        yield Spring(joint.name, "elastic", stretch, stiffness, damping, offset)
     if entry.spring is not None:
         rest = number(entry.spring.rest) - joint.offset
-        yield Spring(joint.shares, number(entry.spring.stiffness), SX(0), rest)
+        yield Spring(joint.name, "spring", joint.shares, number(entry.spring.stiffness), SX(0), rest)
     if entry.bearing is not None:
         for place, axis in enumerate(entry.bearing.axes, bearing):
-            yield Spring(((place, SX(1)),), number(getattr(entry.bearing.stiffness, axis)), SX(0), SX(0))
+            stiffness, damping = (
+                number(getattr(part, axis) or ZERO) for part in (entry.bearing.stiffness, entry.bearing.damping)
+            )
+            yield Spring(joint.name, axis, ((place, SX(1)),), stiffness, damping, SX(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kronbot.model.robot import Robot
 
@@ -31,9 +31,9 @@ _UNITS = {
 }
 
 
-def units_of(robot: Robot, columns: Iterable[str]) -> dict[str, str]:
-    """The unit of each column by its name."""
-    known = dict(zip(robot.coordinates, robot.units, strict=True))
+def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The unit of each column by its name, where it is not among ``others``."""
+    known = dict(others or {}) | dict(zip(robot.coordinates, robot.units, strict=True))
     (rates,) = robot.derivative_names(["qd"]).values()
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):

@@ -14,17 +14,18 @@ from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
-from kronbot.description.choices import INPUTS, OUTPUTS
+from kronbot.description.choices import INPUTS
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.linear.stability import judge
-from kronbot.mechanics.linear.state_space import margins, ports, signals, state_space
+from kronbot.mechanics.linear.state_space import margins, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, rigid_arm, together
@@ -33,7 +34,9 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
+from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.result import Outcome, Result
+from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
 
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
@@ -60,15 +63,6 @@ class Found:
     point: Point
     values: Mapping[str, Array]
     solution: Solution
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Joints that follow their basic motion exactly (places in q), and the signals of the state space."""
-
-    locked: frozenset[int]
-    inputs: Sequence[str]
-    outputs: Sequence[str]
 
 
 def formulas(robot: Robot, locked: frozenset[int]) -> Question:
@@ -111,19 +105,23 @@ class Linearization:
 
     @cached_property
     def _signals(self) -> tuple[list[str], list[str]]:
-        return signals(self.robot, self.choice.inputs, self.choice.outputs)
+        return signals(self.robot, self.choice)
 
     @cached_property
     def _trace(self) -> Trace:
-        which = tuple(self.choice.inputs), tuple(self.choice.outputs)
+        needed = self.choice.locked if any(each.kind == "power" for each in self.choice.measured) else None
+        which = tuple(self.choice.inputs), tuple(self.choice.outputs), needed
         return traced(self.robot, which, PURPOSE, self._matrices)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear
-        E, P = ports(linear, self.choice.inputs, self.choice.outputs)
+        choice = self.choice
+        E, P = entering(linear, choice.inputs), places_seen(linear, choice.outputs)
+        others = [(each.kind, each.name) for each in choice.measured]
+        beside = seen(linear, others, choice.inputs, choice.locked) if others else {}
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
         parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L, "h": linear.h_L, "g": linear.forces, "E": E, "P": P}
-        return inputs, parts
+        return inputs, parts | beside
 
     @cached_property
     def _rigid(self) -> Trace:
@@ -204,8 +202,11 @@ def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: matrices, state space and modes, of which the free coordinates are a part."""
     names = robot.coordinates
     states = [*names, *(f"{name}_dot" for name in names)]
-    chosen = [[str(word) for each in given.get(side, ()) for word in _words(each)] for side in ("inputs", "outputs")]
-    enter, leave = signals(robot, chosen[0] or INPUTS, chosen[1] or OUTPUTS[:2])
+    asked = {
+        side: [str(word) for each in given.get(side, ()) for word in named_in(each)] for side in ("inputs", "outputs")
+    }
+    outputs = chosen(robot, asked["outputs"] or OUTPUTS)
+    enter, leave = signals(robot, Choice(frozenset(), asked["inputs"] or INPUTS, outputs))
     arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
     arrays |= {"D": (leave, enter), **modal(names)}
@@ -215,10 +216,6 @@ def outline(robot: Robot, given: Given) -> Outline:
     texts = ["verdict", "controllable_doubt", "observable_doubt"]
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))
     return Outline([*words, "beyond_small_deflections"], texts, arrays, (), usual, ("poles", "shapes"))
-
-
-def _words(given: object) -> list[str]:
-    return given.split(",") if isinstance(given, str) else [str(each) for each in given]  # type: ignore[attr-defined]
 
 
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
@@ -239,10 +236,10 @@ def _answers(
     free = robot.others(choice.locked)
     h = values["h"][free]
     E = values["E"].reshape(robot.n, len(inputs))[free, :]
-    P = values["P"].reshape(len(outputs), robot.n)[:, free]
+    outputs, measured = outputs_seen(robot, values, outputs, len(inputs), free, choice)
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
-    space = state_space(system.M, system.D, system.K, E, P)
+    space = state_space(system.M, system.D, system.K, E, measured)
     units = matrix_units(robot, free)
     arrays = {
         "M_L": NamedArray(system.M, names, units[0], names),
@@ -255,7 +252,7 @@ def _answers(
         "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
         **named_modes(Modes(found, len(free)), names),
     }
-    reached = margins(system.M, E, P, found)
+    reached = margins(system.M, E, space.C, found)
     arrays["margins"] = reached.array
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
     summary: dict[str, Scalar] = {"states": len(states), **reached.counts}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 ROUNDING: Final = 1e-14
 # What was given, and what is itself a measure of errors.
 _AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
-_FORCES: Final = ("torque", "torque_quadratic", "reaction")
+_FORCES: Final = ("torque", "torque_quadratic", "reaction", "spring")
 _STRAINS: Final = ("curvature", "curvature_y", "twist")
 
 
@@ -29,9 +29,9 @@ def family(column: str) -> str:
         return "force"
     if head in _STRAINS:
         return "strain"
-    if head == "energy":
+    if head in ("energy", "acceleration", "power"):
         return head
-    return "rate" if column.endswith("_dot") else "place"
+    return "rate" if column.endswith("_dot") or head in ("velocity", "rate") else "place"
 
 
 def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUNDING) -> dict[str, npt.NDArray[Any]]:

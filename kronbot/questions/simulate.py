@@ -22,6 +22,7 @@ from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
@@ -32,6 +33,10 @@ from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
 from kronbot.questions.outline import Given, Outline
+from kronbot.questions.outputs import asked as outputs_asked
+from kronbot.questions.outputs import columns
+from kronbot.questions.outputs import series as of_outputs
+from kronbot.questions.outputs import traced as seen
 from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
@@ -55,6 +60,7 @@ class Run:
 
     ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
     their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
+    ``outputs`` are columns beside those that are always there.
     """
 
     duration: float
@@ -65,6 +71,7 @@ class Run:
     q: Mapping[int, float]
     qd: Mapping[int, float]
     start: str = "straight"
+    outputs: tuple[str, ...] = ()
 
     def error(self, size: float) -> float:
         """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
@@ -89,7 +96,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         if short := system.drives.beyond_tables(run.duration, parameters, PURPOSE):
             raise UsageError("; ".join(short))
         jolts = told_of_jolts(robot, system.drives, run.duration)
-        report = traced(robot, ("report", run.algorithm), PURPOSE, lambda: _report(robot, system))
+        report = traced(robot, ("report", run.algorithm, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
         key, end = ("corners", robot.order, run.duration), run.duration
         at = stops(end, parameters.own(key, lambda: system.drives.corners(parameters, end, PURPOSE)))
         # Equations that were forgotten and traced again may see more symbols.
@@ -97,8 +104,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
         solver.begin(at, parameters.bound(system.extent))
-        rows, watched = grid(run.duration, run.step), sampled(at)
-        times = np.union1d(rows, watched)
+        wanted, watched = grid(run.duration, run.step), sampled(at)
+        times = np.union1d(wanted, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
         _demand_possible(robot, system, start)
         _demand_regular(robot, system, start)
@@ -111,8 +118,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     if count < len(states):
         error = error or ComputationError(f"energies or torques overflow after t = {times[count - 1]:g} s")
     done = times[:count]
-    series = _series(robot, system, done, {name: each[:count] for name, each in values.items()})
-    asked = np.isin(done, rows)
+    rows = {name: each[:count] for name, each in values.items()}
+    series = _series(robot, done, rows) | of_outputs(robot, run.outputs, rows)
+    asked = np.isin(done, wanted)
     # A run that stops early is summed up over all there is.
     seen = np.isin(done, watched) | (error is not None)
     summary: dict[str, Scalar] = {
@@ -142,7 +150,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     told = [*jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, start, summary)
-    units = units_of(robot, series)
+    units = units_of(robot, series, columns(robot, run.outputs))
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )
@@ -254,7 +262,7 @@ def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
     demand_regular(trace(0.0, x)["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
 
 
-def _report(robot: Robot, system: Equations) -> tuple[dict[str, SX], dict[str, SX]]:
+def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:
     """All that a row of output holds, from t and x."""
     state = system.state
     outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
@@ -268,10 +276,11 @@ def _report(robot: Robot, system: Equations) -> tuple[dict[str, SX], dict[str, S
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
     }
+    outputs |= seen(Instant(state, system.qdd, system.tau), asked)
     return {"t": system.t, "x": system.x}, outputs
 
 
-def _series(robot: Robot, system: Equations, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
+def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
     """The columns in the order of the contract (design section 7)."""
     series = {"t": times}
     series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
@@ -325,7 +334,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]
     texts = ["complete", "drive", "algorithm", "solver", "start"]
-    return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=columns_of_simulate(robot))
+    series = dict.fromkeys((*columns_of_simulate(robot), *outputs_asked(robot, given)))
+    return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=list(series))
 
 
 def commanded(robot: Robot, times: Array) -> dict[str, Array]:

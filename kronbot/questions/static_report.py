@@ -23,6 +23,8 @@ from kronbot.mechanics.static.tangent import Flags, Tangent
 from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, units_of
 from kronbot.questions.limits import told_of_rows
+from kronbot.questions.outputs import beside, columns
+from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
 
 # Forces on a floating base below this share of the largest force are rounding.
@@ -31,12 +33,15 @@ SUPPORTED = 1e-9
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, and further loads."""
+    """What is asked: the cases, the solver, joint angles at which gauges are set to zero, if any, further loads, and
+    outputs beside the columns that are always there.
+    """
 
     cases: Sequence[Case]
     solver: str
     calibration: Array | None
     given: Given = Given()
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,17 @@ class Report:
     cases: Cases
     q: Array
     linear: bool
+    outputs: tuple[str, ...]
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
         """What the columns are made of."""
-        return trace_of(self.equilibria, self.linear).rows(self.q, self.cases.loads, self._whole)
+        traces = trace_of(self.equilibria, self.linear), outputs_of(self.equilibria, self.linear, self.outputs)
+        found: dict[str, Array] = {}
+        for trace in traces:
+            if trace is not None:
+                found |= trace.rows(self.q, self.cases.loads, self._whole)
+        return found
 
     @cached_property
     def tangent(self) -> Tangent:
@@ -91,6 +102,12 @@ def trace_of(equilibria: Equilibria, linear: bool) -> Trace:
     return equilibria.model.linear_report() if linear else equilibria.model.report()
 
 
+def outputs_of(equilibria: Equilibria, linear: bool, outputs: tuple[str, ...]) -> Trace | None:
+    """What the columns of outputs are made of, if there are any."""
+    asked = [(each.kind, each.name) for each in beside(equilibria.robot, outputs)]
+    return equilibria.model.outputs(asked, linear) if asked else None
+
+
 def answer(
     robot: Robot,
     solved: Robot,
@@ -109,6 +126,7 @@ def answer(
     _demand_supports(solved, rows["forces"])
     series = _series(solved, robot.file.statics, q, np.array([case.wrench for case in done]), rows, at_rest)
     beyond = int(report.beyond[part].sum())
+    series = series | of_outputs(solved, inquiry.outputs, rows)
     summary: dict[str, Scalar] = {"complete": error is None, "cases": len(done), "solver": inquiry.solver}
     if any(case.start.any() for case in inquiry.cases):
         summary["start"] = "the modal coordinates given; what is told are those of the equilibrium they lead to"
@@ -125,7 +143,7 @@ def answer(
     elif not report.linear:
         summary |= _unstable(report.stability[part])
     told = told_of_rows(solved, q)
-    units = units_of(robot, series)
+    units = units_of(robot, series, columns(robot, inquiry.outputs))
     answer = Result(
         PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
     )

@@ -30,8 +30,9 @@ from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.load_cases import one_case, telling
 from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline
+from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.static_report import Inquiry, Report, answer, trace_of
+from kronbot.questions.static_report import Inquiry, Report, answer, outputs_of, trace_of
 from kronbot.system.interruption import Interruptions
 
 SINGULAR = ": the stiffness is singular, there is no linear answer"
@@ -57,11 +58,12 @@ def _statics(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], 
         equilibria, linear = _equilibria(robot, inquiry), inquiry.solver == "linear"
         cases = equilibria.cases(inquiry.cases)
         trace_of(equilibria, linear)
+        outputs_of(equilibria, linear, inquiry.outputs)
         (at_rest,) = _at_rest([equilibria], [inquiry])  # before the rows, which an error would lose
         if isinstance(at_rest, ComputationError):
             raise at_rest
     q, error = _gathered(met, equilibria, inquiry, cases, progress)
-    report = Report(equilibria, cases[: len(q)], q, linear)
+    report = Report(equilibria, cases[: len(q)], q, linear, inquiry.outputs)
     return answer(robot, equilibria.robot, inquiry, report, slice(0, len(q)), at_rest, error)
 
 
@@ -71,7 +73,7 @@ def alike(inquiry: Inquiry) -> Hashable:
         return None
     places = [tuple(name for name, _ in loads) for loads in (inquiry.given.on_frames, inquiry.given.along_beams)]
     calibrated = inquiry.calibration is not None
-    return PURPOSE, inquiry.solver, calibrated, *places, tuple(sorted(inquiry.cases[0].torques))
+    return PURPOSE, inquiry.solver, calibrated, *places, tuple(sorted(inquiry.cases[0].torques)), inquiry.outputs
 
 
 def each(
@@ -86,7 +88,7 @@ def each(
     side_by_side = _together(own, [len(part) for part in parts])
     cases = Cases.joined(parts)
     ends = _ends(side_by_side, cases, linear)
-    report, at_rest = Report(side_by_side, cases, ends.q, linear), _at_rest(own, inquiries)
+    report, at_rest = Report(side_by_side, cases, ends.q, linear, inquiries[0].outputs), _at_rest(own, inquiries)
     bounds = accumulate(map(len, parts), initial=0)
     one = partial(_one, report, ends)
     return [
@@ -295,6 +297,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
     """What the answer holds: the columns, and of a single case its compliance and stability."""
     relative = "calibration" in given or robot.file.statics.calibration is not None
     columns = columns_of_statics(robot, "linear" in given.get("solver", ()), relative)
+    columns = list(dict.fromkeys((*columns, *outputs_asked(robot, given))))
     numbers = ["cases", "stable", "yielding_directions", "cases_beyond_small_deflections"]
     numbers += ["unstable_cases", "undecided_cases"]
     texts = ["complete", "solver", "start", "stability"]

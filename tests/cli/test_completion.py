@@ -26,6 +26,7 @@ from kronbot.model.build import build
 @click.option("--angles", multiple=True, shell_complete=completion.joint)
 @click.option("--lock", shell_complete=completion.joints)
 @click.option("--frame", shell_complete=completion.frame)
+@click.option("--outputs", shell_complete=completion.outputs)
 @click.option("--load", multiple=True, shell_complete=completion.frame_load)
 @click.option("--distributed", multiple=True, shell_complete=completion.beam_load)
 @click.option("--set", "settings", multiple=True, shell_complete=completion.parameter)
@@ -81,6 +82,10 @@ def test_robots_files_and_folders(folder):
         (["--frame", "w"], ["wrist", "wrist:root"]),
         (["--frame", "com:"], ["com:upper", "com:forearm", "com:wrist"]),
         (["--frame", "b"], ["base", "base-to:"]),
+        (["--outputs", "p"], ["position:", "power:"]),
+        (["--outputs", "joints,e"], ["joints,endpoint"]),
+        (["--outputs", "rate:q1,reaction:"], ["rate:q1,reaction:q1", "rate:q1,reaction:q2", "rate:q1,reaction:q3"]),
+        (["--outputs", "velocity:com:w"], ["velocity:com:wrist"]),
         (["--frame", "base-to:up"], ["base-to:upper,", "base-to:upper:root,"]),
         (["--frame", "base-to:upper,w"], ["base-to:upper,wrist", "base-to:upper,wrist:root"]),
         (["--load", "e"], ["endpoint="]),
@@ -103,7 +108,8 @@ def test_names_of_ones_own_file(folder):
 def test_what_is_wrong_offers_nothing(folder, monkeypatch):
     """No robot, none that can be read, standard input (which nobody may wait for): no name and no exception."""
     for robot in ("broken.yml", "nosuch", "sub", "-", "/dev/stdin", ""):
-        for option in ("--q", "--tau", "--angles", "--lock", "--frame", "--load", "--distributed", "--set"):
+        names = ("q", "tau", "angles", "lock", "frame", "outputs", "load", "distributed", "set")
+        for option in (f"--{name}" for name in names):
             assert offered(robot, option, "") == []
     assert offered("--q", "") == []  # before any robot
     monkeypatch.setattr(completion, "STANDARD_INPUT", ())

@@ -23,6 +23,7 @@ TOPICS = {
         "motions",
         "orders",
         "pages",
+        "outputs",
         "papers",
         "poles",
         "recursion",

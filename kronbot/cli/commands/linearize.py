@@ -66,7 +66,7 @@ class Moving(click.Command):
     help="Joints that follow the basic motion exactly: q1,q2 or all.",
 )
 @click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
-@click.option("--outputs", default="joints,endpoint", show_default=True, help="joints, endpoint, gauges.")
+@options.outputs_option("joints, endpoint, gauges, or KIND:NAME (kronbot explain outputs).", "joints,endpoint")
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True, pair=True)
 def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -> None:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 @options.choice_option(
     "--solver", choices.STATIC_SOLVERS, "newton", "Full equilibrium, or Piedboeuf's: first order in deflections."
 )
+@options.outputs_option("Columns more: KIND:NAME,... like reaction:q1 (kronbot explain outputs).")
 @click.option(
     "--buckling",
     is_flag=True,

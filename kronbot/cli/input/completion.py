@@ -150,6 +150,21 @@ def joints(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items
 
 
 @_safely
+def outputs(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """``joints``, ``KIND:NAME``, one after the other."""
+    from kronbot.description.outputs import WORDS, named
+
+    head, comma, piece = incomplete.rpartition(",")
+    given, known = _given(head), named(_robot(ctx))
+    kind, colon, _ = piece.partition(":")
+    if colon:
+        names = [f"{kind}:{name}" for name in dict.fromkeys(known.get(kind, ()))]
+        return _items([head + comma + name for name in names if name not in given], incomplete)
+    whole = _items([head + comma + word for word in WORDS if word not in given], incomplete)
+    return whole + _items([f"{head}{comma}{kind}:" for kind, names in known.items() if names], incomplete, more=True)
+
+
+@_safely
 def frame(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """A frame, or ``base-to:A,B``."""
     known = names.frames(_robot(ctx))

@@ -160,6 +160,13 @@ frame_options = together(
 )  # fmt: skip
 
 
+def outputs_option(text: str, default: str | None = None) -> Decorator:
+    """--outputs."""
+    return click.option(
+        "--outputs", metavar="OUTPUTS", default=default, show_default=True, shell_complete=completion.outputs, help=text
+    )
+
+
 def _use_native(context: click.Context, parameter: click.Parameter, choice: str) -> None:
     context.with_resource(policy.native(choice, _tell_interpreted))
 

@@ -20,7 +20,8 @@ class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
     The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
-    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need. ``symbols``
+    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need, ``qdd``
+    (n x 1) are the accelerations of all. ``symbols``
     are those of the robot's numbers, ``extent`` how many there were, ``parameters`` the names that the rate depends on.
     """
 
@@ -29,6 +30,7 @@ class Equations:
     x: SX
     rate: SX
     state: State
+    qdd: SX
     tau: SX
     free: list[int]
     symbols: SX
@@ -67,4 +69,4 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters
     used = numbers.used_in(rate)
-    return Equations(driven, t, x, casadi.cse(rate), state, tau, free, numbers.symbols(), numbers.extent, used)
+    return Equations(driven, t, x, casadi.cse(rate), state, qdd, tau, free, numbers.symbols(), numbers.extent, used)

@@ -29,23 +29,34 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     Gravity enters as the acceleration -g of the base (Walker and Orin).
     """
     robot = state.robot
-    accelerations: dict[int, SX] = {}
-    for i in robot.outward:
-        accelerations[i] = _acceleration(state, i, accelerations, qdd)
     tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd)
     for place, rotor in rotors(robot):
         tau[place] += rotor * qdd[place]
+    wrenches = link_wrenches(state, link_accelerations(state, qdd))
+    for i in state.inward:
+        for place, row, share in coordinates_of(robot.links[i]):
+            tau[place] += share * wrenches[i][row]
+    return tau
+
+
+def link_accelerations(state: State, qdd: SX) -> dict[int, SX]:
+    """tdot ((6 + n_f) x 1) of every link, outwards; the base accelerates with -g (Walker and Orin)."""
+    accelerations: dict[int, SX] = {}
+    for i in state.robot.outward:
+        accelerations[i] = _acceleration(state, i, accelerations, qdd)
+    return accelerations
+
+
+def link_wrenches(state: State, accelerations: Mapping[int, SX]) -> dict[int, SX]:
+    """What every link needs from its parent and its coordinates ((6 + n_f) x 1), inwards, with all that it carries."""
     wrenches: dict[int, SX] = {}
     for i in state.inward:
         at = state.links[i]
         on_tip = at.at_tip.wrench(at.tip.acceleration(accelerations[i]))
-        for child in robot.children[i]:
-            on_tip += state.links[child].mount.wrench(wrenches[child])
-        wrench = at.own.wrench(accelerations[i]) + at.tip.on_link(on_tip)
-        wrenches[i] = wrench[:6]
-        for place, row, share in coordinates_of(at.link):
-            tau[place] += share * wrench[row]
-    return tau
+        for child in state.robot.children[i]:
+            on_tip += state.links[child].mount.wrench(wrenches[child][:6])
+        wrenches[i] = at.own.wrench(accelerations[i]) + at.tip.on_link(on_tip)
+    return wrenches
 
 
 def _acceleration(state: State, i: int, accelerations: Mapping[int, SX], qdd: SX) -> SX:

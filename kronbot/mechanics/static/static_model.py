@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi
@@ -12,8 +12,11 @@ from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.description.names import WORLD
+from kronbot.mechanics.multibody.carried import along_beam as along_link
+from kronbot.mechanics.multibody.carried import carried, loaded
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, relative_motion, truncated
+from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import LinkState, State, propagate
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
@@ -82,6 +85,34 @@ class StaticModel:
         acting = weight(self.state) + self.loads
         return -casadi.vertcat(acting.force, acting.moment)
 
+    @cached_property
+    def instant(self) -> Instant:
+        """What is seen of the robot, with the loads on its links."""
+        statics, number = self.statics, self.robot.parameters.vector
+        given = iter(casadi.vertsplit(self.given, 3))
+        on_frames = [(load.frame, number(load.force), number(load.moment)) for load in statics.loads]
+        on_frames += [(name, next(given), next(given)) for name in ("endpoint", *self.frames)]
+        along = [(each.link, number(each.force)) for each in statics.distributed]
+        along += [(name, next(given)) for name in self.beams]
+        share, actions = self.shares[1], []
+        for name, force, moment in on_frames:
+            if frame(self.robot, name).way:
+                at = carried(self.state, name)
+                actions.append((at.link, at.on_link(share * force, share * moment)))
+        actions += [along_link(self.state, name, share * force) for name, force in along]
+        return Instant(loaded(self.state, actions), SX(self.robot.n, 1), self.forces)
+
+    def outputs(self, asked: Sequence[tuple[str, str]], linear: bool) -> Trace:
+        """What is seen of some kinds and names; as the linear statics sees it, but rotations, which stay matrices."""
+        degrees = {"position": self._degree, "reaction": 1} if linear else {}
+
+        def outputs() -> dict[str, SX]:
+            found = {f"{kind}:{name}": self.instant.of(kind, name) for kind, name in asked}
+            cut = {word: degrees[word.partition(":")[0]] for word in found if word.partition(":")[0] in degrees}
+            return found | {word: truncated(self.robot, self.q, found[word], cut[word]) for word in cut}
+
+        return self._traced(("outputs", *asked, linear), outputs)
+
     def balance(self) -> Trace:
         """F and K = dF/dq as numbers."""
         return self._traced("balance", lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q)})
@@ -109,16 +140,19 @@ class StaticModel:
         return self._traced("linear report", self._truncated)
 
     def _truncated(self) -> dict[str, SX]:
-        degree = {"0": 0, "1": 1}.get(self.robot.order, 2)
-
         def cut(expression: SX, degree: int) -> SX:
             return truncated(self.robot, self.q, expression, degree)
 
-        outputs = {name: cut(part, degree) for name, part in self._positions().items()}
+        outputs = {name: cut(part, self._degree) for name, part in self._positions().items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
         return outputs | self._strains()
 
-    def _traced(self, what: str, outputs: Callable[[], dict[str, SX]]) -> Trace:
+    @property
+    def _degree(self) -> int:
+        """Of the polynomials that the linear statics has for positions."""
+        return {"0": 0, "1": 1}.get(self.robot.order, 2)
+
+    def _traced(self, what: Hashable, outputs: Callable[[], dict[str, SX]]) -> Trace:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
         return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()))
 

@@ -1,0 +1,71 @@
+"""Signals of linear models: the inputs and outputs of their state spaces by name, and the numbers of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbot.floats import Array
+from kronbot.mechanics.linear.ports import measured, turning
+from kronbot.mechanics.linear.state_space import Seen
+from kronbot.model.robot import Robot
+from kronbot.questions.outputs import Output
+
+# Those that are there unless others are asked for.
+OUTPUTS = ("joints", "endpoint")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Joints that follow their basic motion exactly (places in q), and the signals of the state space."""
+
+    locked: frozenset[int]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+
+    @property
+    def measured(self) -> list[Output]:
+        """Outputs that are no words for places: what they are depends on rates, accelerations and torques, too."""
+        return [Output(*text.split(":", 1)) for text in self.outputs if ":" in text]
+
+
+def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
+    """Names of inputs from joint ``torques`` and the endpoint ``force``, and of outputs.
+
+    A gauge among ``gauges`` has the curvature kappa_z = v''.
+    """
+    enter = {
+        "torques": [f"torque.{joint.name}" for joint in robot.joints],
+        "force": [f"force.{axis}" for axis in "xyz"],
+    }
+    leave = {
+        "joints": [robot.coordinates[place] for place in measured(robot)],
+        "endpoint": [f"endpoint.{axis}" for axis in "xyz"],
+        "gauges": [f"curvature.{gauge.name}" for gauge in robot.file.statics.gauges],
+    }
+    names = [name for word, names in leave.items() if word in choice.outputs for name in names]
+    return (
+        [name for word, names in enter.items() if word in choice.inputs for name in names],
+        names + [name for each in choice.measured for name in each.columns(robot)],
+    )
+
+
+def outputs_seen(
+    robot: Robot, values: Mapping[str, Array], names: Sequence[str], inputs: int, free: list[int], choice: Choice
+) -> tuple[list[str], Seen]:
+    """Outputs, each once, and what they are made of."""
+    rows, count = values["P"].size // max(1, robot.n), len(names)
+    q, qd, qdd, u = (np.zeros((count, size)) for size in (robot.n, robot.n, robot.n, inputs))
+    q[:rows] = values["P"].reshape(rows, robot.n)
+    if choice.measured:
+        for word, whole in (("by q", q), ("by qd", qd), ("by qdd", qdd), ("by u", u)):
+            whole[rows:] = values[word].reshape(count - rows, -1)
+    for each in choice.measured:
+        own = slice(rows, rows + len(each.columns(robot)))
+        if each.kind == "rotation":
+            q[own] = turning(values[str(each)]) @ q[own]
+        rows = own.stop
+    first = [names.index(name) for name in dict.fromkeys(names)]
+    return [names[i] for i in first], Seen(q[first][:, free], qd[first][:, free], qdd[first][:, free], u[first])
