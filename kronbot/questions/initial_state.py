@@ -12,14 +12,20 @@ from kronbot.compute.arrays import Scalar
 from kronbot.compute.trace import Trace, traced
 from kronbot.errors import UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.energy import gravity_energy
+from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.model.robot import Robot
 from kronbot.questions.statics import sag
 
 PURPOSE = "simulate"
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
 STEP_OF_GRAVITY = 0.1
+# A double tells such an angle (rad) from the next one to 1e-4 and no better.
+LARGEST_ANGLE = 1e12
+# Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
+FASTEST = 1e8
 
 
 def initial_state(
@@ -94,3 +100,26 @@ def step_of_gravity(
                     "begins at rest"
                 ]
     return []
+
+
+def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
+    """M and K of the free coordinates at the start, K of springs, beams and gains of drives.
+
+    Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
+    ComputationError, naming a coordinate, where M is singular.
+    """
+    count = len(system.free)
+    for what, values, most in (("starts at", x[:count], LARGEST_ANGLE), ("starts with the rate", x[count:-2], FASTEST)):
+        for place, value in zip(system.free, values.tolist(), strict=True):
+            if not abs(value) <= most:
+                raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
+
+    def traced_matrices() -> tuple[dict[str, SX], dict[str, SX]]:
+        free = system.free
+        M = generalized_inertia_matrix(system.state)[free, free]
+        gains = casadi.jacobian(system.tau[free, :], system.x[: len(free), :])
+        return {"t": system.t, "x": system.x}, {"M": M, "K": robot.stiffness[free, free] - gains}
+
+    found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)
+    demand_regular(found["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
+    return found

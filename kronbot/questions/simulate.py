@@ -15,7 +15,6 @@ from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
@@ -23,12 +22,12 @@ from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
-from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
+from kronbot.questions.between_rows import told_of_vibrations
 from kronbot.questions.columns import columns_of_simulate, units_of
-from kronbot.questions.initial_state import initial_state, step_of_gravity
+from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
@@ -48,10 +47,6 @@ NUMBER_LIMIT = 50_000_000
 # Errors of a run over the tolerances, which are those of a step.
 STRAY = 10.0
 SHORTEST_STEP = 1e-8
-# A double tells such an angle (rad) from the next one to 1e-4 and no better.
-LARGEST_ANGLE = 1e12
-# Rates (rad/s, m/s) of a start beyond this are no mechanics: light is hardly faster.
-FASTEST = 1e8
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         wanted, watched = grid(run.duration, run.step), sampled(at)
         times = np.union1d(wanted, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
-        _demand_possible(robot, system, start)
-        _demand_regular(robot, system, start)
+        at_start = matrices(robot, system, start)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
     values = report.rows(times[: len(states)], states)
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
@@ -150,6 +144,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     told = [*jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, start, summary)
+        told += told_of_vibrations(robot, system.free, at_start, q, values["qd"][:count], run.step)
     units = units_of(robot, series, columns(robot, run.outputs))
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
@@ -241,27 +236,6 @@ def sampled(stops: tuple[float, ...]) -> Array:
     return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
 
 
-def _demand_possible(robot: Robot, system: Equations, x: Array) -> None:
-    """Raise UsageError where a coordinate starts so far off or so fast that integrators would only wear out."""
-    count = len(system.free)
-    for what, values, most in (("starts at", x[:count], LARGEST_ANGLE), ("starts with the rate", x[count:-2], FASTEST)):
-        for place, value in zip(system.free, values.tolist(), strict=True):
-            if not abs(value) <= most:
-                raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
-
-
-def _demand_regular(robot: Robot, system: Equations, x: Array) -> None:
-    """Raise ComputationError, naming a coordinate, where the mass matrix of the free ones is singular at the start."""
-
-    def matrix() -> tuple[dict[str, SX], dict[str, SX]]:
-        M = generalized_inertia_matrix(system.state)[system.free, system.free]
-        return {"t": system.t, "x": system.x}, {"M": M}
-
-    trace = traced(robot, "inertia", PURPOSE, matrix)
-    count = len(system.free)
-    demand_regular(trace(0.0, x)["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])
-
-
 def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:
     """All that a row of output holds, from t and x."""
     state = system.state
@@ -303,7 +277,7 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[s
 
     ``energy_drift`` is the largest imbalance by the largest energy of any kind, of gravity from the base frame: what is
     held counts, since its rounding does, and a robot at rest turns nothing over. What ``rodas`` damps of vibrations
-    that it steps over is what is missing in the balance at the end.
+    that it steps over is what is missing in the balance at the end, nothing where errors have added.
     """
     largest = max(float(np.abs(series[f"energy.{kind}"]).max()) for kind in ("kinetic", "elastic", "gravity", "work"))
     imbalance = float(np.abs(series["energy.balance"]).max())
@@ -313,7 +287,7 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[s
         "energy_drift": imbalance / largest if largest else 0.0,
     }
     if solver == "rodas":
-        summary["energy_taken_by_solver"] = -float(series["energy.balance"][-1])
+        summary["energy_taken_by_solver"] = max(0.0, -float(series["energy.balance"][-1]))
     for link in robot.links:
         if link.beam is not None and link.modes:
             tip = np.array([series[f"tip.{link.name}.{axis}"] for axis in "xyz"])

@@ -132,7 +132,7 @@ class Drives:
         """
         rigid, base = self._on_base(), list(self.robot.base)
         at, rates, qdd = (SX(rigid.n, 1) for _ in range(3))
-        at[base], rates[base] = q[base], qd[base]
+        at[base, :], rates[base, :] = q[base, :], qd[base, :]
         for joint in rigid.joints:
             at[joint.index], rates[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
         return self._spread(rigid, at, rates, qdd)
