@@ -135,5 +135,9 @@ class DescriptionError(Mistaken):
     exit_code = 3
 
 
+class MeasurementError(Mistaken, UsageError):
+    """A file of measurements is wrong."""
+
+
 class MotionError(Mistaken, UsageError):
     """A motion that takes the place of the file's is wrong."""

@@ -37,6 +37,7 @@ SECTIONS = {
         "modes": "Natural frequencies and shapes, joints locked and free, at any posture and spin rate.",
         "statics": "Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.",
         "simulate": "Motion of the driven robot in time, with its energy balance.",
+        "fit": "Parameters of the file from measurements: estimates, their errors, what the data cannot tell.",
         "sweep": "One question in many cases: parameters, postures, loads, draws; on all cores or a cluster.",
     },
     "Robot files": {

@@ -154,7 +154,7 @@ class Trace:
         count = sum(part.shape[1] for part in points)
         factors = 1 + share * state.uniform(-1, 1, count + np.count_nonzero(used))
         bound[..., used] *= factors[count:]
-        return self._with(bound), _scaled(points, factors)
+        return self.bound_to(bound), _scaled(points, factors)
 
     def elsewhere(self, points: Sequence[Array], share: float) -> tuple[Trace, list[Array]]:
         """The same with other numbers in the file (``Parameters.others``), and at other points (N, size)."""
@@ -162,9 +162,10 @@ class Trace:
             self._elsewhere[share] = self._parameters.others(self._traced.extent, self._traced.used, share)
         state = np.random.default_rng(3)  # not that of the parameters
         factors = 1 + share * state.uniform(-1, 1, sum(part.shape[1] for part in points))
-        return self._with(self._elsewhere[share]), _scaled(points, factors)
+        return self.bound_to(self._elsewhere[share]), _scaled(points, factors)
 
-    def _with(self, bound: Array) -> Trace:
+    def bound_to(self, bound: Array) -> Trace:
+        """The same with other numbers for the parameters' symbols."""
         other = Trace.__new__(Trace)
         other._traced, other._parameters, other._elsewhere, other.bound = self._traced, self._parameters, {}, bound
         return other

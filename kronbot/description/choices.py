@@ -7,6 +7,9 @@ Swept = Literal[
     "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
 ]
 
+Fitted = Literal["statics"]
+Loss = Literal["linear", "huber", "cauchy"]
+
 ORDERS: Final = ("0", "1", "2", "exact")
 AXES: Final = ("base", "body")
 ALGORITHMS: Final = ("recursive", "composite")
@@ -14,6 +17,8 @@ INTEGRATORS: Final = ("cvodes", "rodas", "dop853", "radau")
 STATIC_SOLVERS: Final = ("newton", "linear")
 STARTS: Final = get_args(Start)
 SWEPT: Final = get_args(Swept)
+FITTED: Final = get_args(Fitted)
+LOSSES: Final = get_args(Loss)
 INPUTS: Final = ("torques", "force")
 EXPANDED: Final = ("M", "C_star", "g", "J_T", "J_R", "position")
 XYZ: Final = ("x", "y", "z")

@@ -14,6 +14,7 @@ import numpy as np
 
 from kronbot import description
 from kronbot.description import choices, limits
+from kronbot.description.wording import unknown
 from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
@@ -25,6 +26,7 @@ from kronbot.questions.result import Outcome, Result
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
+    from kronbot.library.fit import Data, Estimated
     from kronbot.library.poses import PoseLike
     from kronbot.library.statics import Loads, Vectors
     from kronbot.library.sweep import Sweep
@@ -119,6 +121,26 @@ class Robot:
         told = self.description
         described = description.load(told.source, told.overrides, moved, told.tables)
         return Robot(build.build(described, self.order))
+
+    def rewritten(self, values: Mapping[str, NumberLike], heading: str = "Before") -> str:
+        """The text of the robot's file with numbers in the places of parameters; its comments and layout stay.
+
+        What stood there before is told in a comment on top, below a ``heading``. Values that :func:`kronbot.load` or
+        :meth:`with_parameters` have changed are put in, too. Raises UsageError for a parameter that is not there, or is
+        an expression over others in the file.
+
+        >>> import kronbot
+        >>> print(kronbot.load("canadarm").rewritten({"EI": 2e5})[:20])
+        # Before
+        #   EI: 1e5
+        """
+        from kronbot.description.yaml.rewriting import rewritten
+
+        changed = {**self.description.overrides, **arguments.expressions(values, "value")}
+        for name in changed:
+            if name not in self.description.values:
+                raise unknown(name, self.description.values, "values: no parameter ")
+        return rewritten(self.description.source, changed, arguments.text(heading, "heading").replace("\n", " "))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self._identity == other._identity
@@ -554,6 +576,58 @@ class Robot:
             start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))
+
+    @in_words
+    def fit(
+        self,
+        data: Data | None = None,
+        *,
+        question: str = "statics",
+        columns: Mapping[str, str] | None = None,
+        estimate: Estimated | None = None,
+        prior: Mapping[str, Sequence[NumberLike]] | None = None,
+        sigma: Mapping[str, NumberLike] | None = None,
+        only: str | Sequence[str] = (),
+        fix: str | Sequence[str] = (),
+        validate: Data | float | None = None,
+        loss: str = "linear",
+        starts: int = 1,
+        seed: int = 0,
+        steps: int = 200,
+        progress: Progress = unheeded,
+    ) -> Result:
+        """Parameters of the file from measurements, by least squares with exact derivatives.
+
+        ``data`` are columns by name, a DataFrame, or the path of a CSV file, with a row for each measurement: what is
+        given there (``q1`` or ``angle.q1``, ``force.x``, ``load.FRAME.fx``) and what was measured, as answers of
+        ``question`` call it (``position.FRAME.x``, ``rotation.FRAME.x`` of a rotation vector, ``torque.q1``,
+        ``curvature.g1``, ``endpoint.x``); ``columns`` are expressions of the data's columns by such names.
+        ``estimate`` names the parameters, perhaps with bounds; without it all that are plain numbers; those of ``fix``
+        stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements are good for, by column or
+        by what stands before a dot in it, and so does ``only`` which of them count; what has no sigma gets that of its
+        own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are not fitted.
+        ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places.
+
+        Estimates are in ``at["parameters"]`` and in the array ``estimates``; with them standard errors, correlations,
+        singular values, residuals, and in the warnings combinations that these data cannot tell apart. Raises
+        UsageError for columns that do not fit, ComputationError without convergence, with the best as ``partial``.
+
+        >>> import kronbot
+        >>> robot = kronbot.load("piedboeuf")
+        >>> sag = robot.statics(q=[[0.0], [0.5]], forces=[[0, -1, 0]])
+        >>> data = {"theta": [0.0, 0.5], "force.y": [-1, -1], "endpoint.y": sag["endpoint.y"]}
+        >>> answer = robot.with_parameters(EI=10).fit(data, estimate="EI")
+        >>> round(answer.at["parameters"]["EI"], 6)
+        13.4
+        """
+        from kronbot.library.fit import inquiry
+        from kronbot.questions import fit
+
+        asked = inquiry(
+            self.model, data, question=question, columns=columns, estimate=estimate, prior=prior, sigma=sigma,
+            only=only, fix=fix, validate=validate, loss=loss, starts=starts, seed=seed, steps=steps,
+        )  # fmt: skip
+        return complete(fit.fit(self.model, asked, watcher(progress)))
 
     @in_words
     def export(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from contextlib import AbstractContextManager
 from copy import copy
 from fractions import Fraction
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.description.expressions.expression import Expression, evaluate, exact, following, quarter_turns
+from kronbot.description.expressions.expression import Expression, depending, evaluate, exact, following, quarter_turns
 from kronbot.errors import Argument, FreeParameters
 from kronbot.floats import Array
 from kronbot.model.structure import Definitions, Structure
@@ -37,8 +37,10 @@ class Parameters:
     a structure, which parameters share that differ in values only (:meth:`with_values`).
     """
 
-    def __init__(self, definitions: Definitions, values: Values) -> None:
+    def __init__(self, definitions: Definitions, values: Values, varied: Iterable[str] = ()) -> None:
+        """``varied`` are parameters that will have many values: no angle with one of them is folded."""
         self.definitions = dict(definitions)
+        self._varied = depending(definitions, varied)
         self.values = dict(values)
         self._structure = Structure(definitions)
         # So many angles and shaping numbers of the structure are known to agree with these values.
@@ -97,7 +99,7 @@ class Parameters:
         return True
 
     def _turns(self, angle: Expression) -> int | None:
-        return quarter_turns(angle, self.definitions)
+        return quarter_turns(angle, self.definitions) if self._varied.isdisjoint(angle.names) else None
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -279,6 +281,13 @@ class Parameters:
         folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
         computed = (self.modal[name][1] for name in self._structure.computed)
         return folded.union(*map(self.used_in, (*self._structure.shaping.values(), *computed)))
+
+    def shaped_by(self, names: Set[str]) -> set[str]:
+        """What numbers were wanted for that have shaped what was traced and depend on some of these parameters."""
+        computed = {f"{name}, which no formula gives" for name in self._structure.computed
+                    if not names.isdisjoint(self.used_in(self.modal[name][1]))}  # fmt: skip
+        shaping = self._structure.shaping.items()
+        return computed | {wanted for (wanted, _), each in shaping if not names.isdisjoint(self.used_in(each))}
 
     def require(self, free: set[str], wanted_for: str) -> None:
         """Raise FreeParameters that names the free parameters, unless there are none."""

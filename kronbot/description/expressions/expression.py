@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +25,7 @@ __all__ = [
     "ExpressionError",
     "Number",
     "PiLinear",
+    "depending",
     "evaluate",
     "exact",
     "exact_values",
@@ -265,6 +266,16 @@ def following(
             with suppress(ArithmeticError, ValueError, TypeError):
                 found[name] = float(expression.fold(number, {**found, **_FLOAT_NAMES}, _FLOAT_FUNCTIONS))
     return found
+
+
+def depending(parameters: Mapping[str, Expression | None], names: Iterable[str]) -> frozenset[str]:
+    """Some parameters, and all whose expressions depend on them."""
+    found = set(names)
+    for name in _ordered(parameters)[0]:
+        expression = parameters[name]
+        if expression is not None and not found.isdisjoint(expression.names):
+            found.add(name)
+    return frozenset(found)
 
 
 def _ordered(parameters: Mapping[str, Expression | None]) -> tuple[list[str], list[tuple[str, ...]]]:

@@ -128,9 +128,12 @@ class StaticModel:
 
     def report(self) -> Trace:
         """Everything that a row holds, at an equilibrium."""
-        return self._traced(
-            "report", lambda: self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
-        )
+        return self._traced("report", lambda: self.quantities)
+
+    @cached_property
+    def quantities(self) -> dict[str, SX]:
+        """The same as expressions by word."""
+        return self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
 
     def linear_report(self) -> Trace:
         """The same as the linear statics sees it: positions as polynomials of the order's degree, forces of degree 1.

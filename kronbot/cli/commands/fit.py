@@ -1,0 +1,105 @@
+"""``kronbot fit``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from kronbot.cli.input import completion, fitting, options
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
+from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
+from kronbot.description import choices
+from kronbot.description.wording import shown_path as shown
+from kronbot.errors import UsageError
+
+ARRAYS = (
+    "estimates", "standard_errors", "correlations", "singular_values", "combinations", "residuals", "validation",
+    "searches",
+)  # fmt: skip
+
+
+@click.command(
+    short_help="Parameters of the file from measurements: estimates, their errors, what the data cannot tell."
+)
+@options.subject_options
+@click.option("--data", metavar="FILE", help="A CSV file: names in its header, a measurement in each row.")
+@options.choice_option("--question", choices.FITTED, "statics", "What was measured: poses, gauges, torques at rest.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="NAME=EXPRESSION",
+    help="What a column of the question is in those of the data: endpoint.x='x_mm*1e-3'; may be repeated.",
+)
+@click.option(
+    "--estimate",
+    multiple=True,
+    shell_complete=completion.parameter,
+    metavar="NAME[=FROM:TO]",
+    help="A parameter to fit, with bounds; may be repeated. Default: all that are plain numbers.",
+)
+@click.option(
+    "--prior",
+    multiple=True,
+    metavar="NAME=MEAN,DEVIATION",
+    help="What is known of a parameter before; may be repeated.",
+)
+@click.option(
+    "--sigma",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="What measurements are good for: position.hand=1e-4; may be repeated. Default: what their errors say.",
+)
+@click.option("--only", metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
+@click.option("--fix", metavar="NAMES", help="Parameters that stay as they are.")
+@click.option("--validate", metavar="FILE|SHARE", help="Rows that are not fitted: a file, or a share of --data.")
+@options.choice_option("--loss", choices.LOSSES, "linear", "How large errors count.")
+@click.option("--starts", type=click.IntRange(1), default=1, show_default=True, help="Searches from drawn places.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of what is drawn.")
+@click.option("--steps", type=click.IntRange(1), default=200, show_default=True, help="Most steps of a search.")
+@options.output_options()
+def fit(subject: Subject, out: Output, **asked: Any) -> None:
+    """Find parameters of ROBOT with which its answers are nearest to measurements.
+
+    Weighted least squares with exact derivatives. A row of --data holds what was given (q1, force.x, load.FRAME.fx) and
+    what was measured, named as in answers: position.FRAME.x, rotation.FRAME.x (a rotation vector), torque.q1,
+    curvature.g1, endpoint.x. With -o fitted.yaml the robot file with the new numbers, comments kept.
+
+    \b
+    Examples:
+      kronbot fit arm.yaml --data poses.csv -o fitted.yaml
+      kronbot fit arm.yaml --data poses.csv --estimate EI=1e3:1e6 --estimate l1,l2 --sigma position=1e-4
+      kronbot fit arm.yaml --data poses.csv --validate 0.3 --loss huber -o residuals.csv
+      kronbot fit canadarm --data sag.csv --estimate EI=1e4:1e6 --only position.upper
+      kronbot fit arm.yaml --data gauges.csv --columns curvature.g1='mV*2.1e-5' --fix m --format json
+    """
+    fitted = out.output if out.output is not None and Path(out.output).suffix in ROBOT_SUFFIXES else None
+    if fitted is not None:
+        check_robot_file("-o", fitted, out.overwrite)
+        out = replace(out, output=None)
+    out.check(arrays=ARRAYS)
+    given = fitting.arguments(asked)
+    if "data" not in given:
+        raise UsageError("measurements are wanted: --data FILE")
+    keep_apart(given["data"], "the file of measurements")
+    if isinstance(given.get("validate"), str):
+        keep_apart(given["validate"], "the file to validate with")
+    robot = subject.load(out)
+    if fitted is not None:
+        from kronbot.description.yaml.rewriting import demand_numbers
+
+        demand_numbers(robot.description.source, list(robot.description.overrides))
+    estimates: dict[str, float] = {}
+
+    def ask(progress: Any) -> Any:
+        result = robot.fit(**given, progress=progress)
+        estimates.update(result.at["parameters"])
+        return result
+
+    out.answer(f"fitting {robot.name}", ask)
+    if fitted is not None:
+        heading = f"Fitted to {shown(given['data'])}; before:"
+        save(fitted, robot.rewritten(cast("dict[str, float | str]", estimates), heading).encode())

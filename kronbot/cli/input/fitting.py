@@ -1,0 +1,71 @@
+"""What the options of ``fit`` say of parameters and columns, as arguments of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kronbot.errors import UsageError
+
+
+def estimated(texts: Sequence[str]) -> dict[str, tuple[str | None, str | None] | None]:
+    """``--estimate NAME`` or ``NAME=FROM:TO``, either of which may be left out; names between commas are many."""
+    found: dict[str, tuple[str | None, str | None] | None] = {}
+    for text in texts:
+        names, equals, ends = (part.strip() for part in text.partition("="))
+        low, colon, high = (part.strip() for part in ends.partition(":"))
+        if equals and (not colon or not (low or high)):
+            raise UsageError(f"--estimate {text!r} should read NAME, or NAME=FROM:TO")
+        for name in filter(None, (name.strip() for name in names.split(","))):
+            if name in found:
+                raise UsageError(f"--estimate: {name} is given twice")
+            found[name] = (low or None, high or None) if equals else None
+    return found
+
+
+def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """``NAME=TEXT``, repeated, by name."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise UsageError(f"{option} {text!r} should read {form}")
+        if name in found:
+            raise UsageError(f"{option}: {name} is given twice")
+        found[name] = value
+    return found
+
+
+def priors(texts: Sequence[str]) -> dict[str, list[str]]:
+    """``--prior NAME=MEAN,DEVIATION``, repeated."""
+    return {name: text.split(",") for name, text in pairs(texts, "--prior", "NAME=MEAN,DEVIATION").items()}
+
+
+def share_or_file(text: str) -> float | str:
+    """``--validate``: a share of the rows, or a file."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def names(text: str) -> list[str]:
+    """Names between commas."""
+    return [name for name in (part.strip() for part in text.split(",")) if name]
+
+
+CONVERTERS: Mapping[str, Callable[[Any], object]] = {
+    "estimate": estimated,
+    "prior": priors,
+    "sigma": lambda texts: pairs(texts, "--sigma", "COLUMN=NUMBER"),
+    "columns": lambda texts: pairs(texts, "--columns", "NAME=EXPRESSION"),
+    "validate": share_or_file,
+    "only": names,
+    "fix": names,
+}
+
+
+def arguments(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are given."""
+    given = {name: value for name, value in asked.items() if value not in (None, ())}
+    return {name: CONVERTERS[name](value) if name in CONVERTERS else value for name, value in given.items()}

@@ -1,0 +1,189 @@
+"""The question ``fit``: what is measured, which parameters it is for, and what is known of them before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.description.choices import FITTED, LOSSES
+from kronbot.description.expressions.expression import Expression, ExpressionError, parse
+from kronbot.description.wording import listing, quote, unknown
+from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
+from kronbot.library import arguments
+from kronbot.library.arguments import NumberLike
+from kronbot.mechanics.estimation.least_squares import Beliefs
+from kronbot.model.robot import Robot
+from kronbot.questions.fitting.data import Columns, Named, Table, read
+from kronbot.questions.fitting.search import Inquiry
+
+# Columns by name (of numbers, None or NaN where nothing was measured), a DataFrame, or the path of a CSV file.
+Data: TypeAlias = Mapping[str, npt.ArrayLike] | str
+# Names, or by name bounds, None for those there are not.
+Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | None, NumberLike | None] | None]
+# Most searches, and most steps of one.
+MOST_STARTS, MOST_STEPS = 10_000, 100_000
+
+
+def inquiry(
+    robot: Robot,
+    data: object,
+    *,
+    question: str,
+    columns: object,
+    estimate: object,
+    prior: object,
+    sigma: object,
+    only: object,
+    fix: object,
+    validate: object,
+    loss: object,
+    starts: object,
+    seed: object,
+    steps: object,
+) -> Inquiry:
+    """What is asked. Raises UsageError for names that are not there and values that do not fit."""
+    expressions = _expressions(columns)
+    known = robot.description.values
+    names, bounds = _estimated(robot, estimate)
+    fixed = arguments.names(fix, names, "fix", "parameter that is fitted")
+    names = [name for name in names if name not in fixed]
+    if not names:
+        raise UsageError("no parameter is left to fit: give one to ", Argument("estimate"))
+    priors = {} if prior is None else arguments.pairs(prior, "prior")
+    for name in priors:
+        if name not in names:
+            raise unknown(name, names, Argument("prior"), ": no parameter that is fitted ")
+    held: float | Named | None = None
+    if isinstance(validate, int | float) and not isinstance(validate, bool):
+        held = arguments.number(validate, known, "validate")
+        if not 0 < held < 1:
+            raise UsageError(Argument("validate"), f": a share between 0 and 1 is wanted, or data, not {held:g}")
+    elif validate is not None:
+        held = Named(table(validate, "validate"), expressions)
+    sigmas = {} if sigma is None else arguments.pairs(sigma, "sigma")
+    return Inquiry(
+        arguments.choice(question, FITTED, "question"),
+        Named(table(data, "data"), expressions),
+        tuple(names),
+        _beliefs(robot, names, bounds, priors),
+        {key: arguments.positive(value, known, f"sigma of {key}") for key, value in sigmas.items()},
+        arguments.texts(only, "only"),
+        held,
+        arguments.choice(loss, LOSSES, "loss"),
+        arguments.count(starts, "starts", 1, MOST_STARTS),
+        arguments.count(seed, "seed", 0, 2**32 - 1),
+        arguments.count(steps, "steps", 1, MOST_STEPS),
+    )
+
+
+def table(data: object, word: str) -> Table:
+    """The table that somebody means. Raises UsageError."""
+    if not arguments.is_named(data):
+        return read(arguments.path(data, word), None, word)
+    columns = {name: _column(each, f"{word} {name}") for name, each in arguments.pairs(data, word).items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise UsageError(Argument(word), ": columns of equally many numbers are wanted, one at least")
+    return Columns(columns, word)
+
+
+def _column(values: object, word: str) -> Array:
+    """A column of numbers, NaN where there is none."""
+    plain = arguments.array_like(values, word)
+    if isinstance(values, np.ma.MaskedArray):
+        plain = np.ma.filled(values.astype(float), np.nan)
+    if isinstance(plain, np.ndarray) and plain.dtype.kind in "iuf":
+        made = np.array(plain, dtype=float)
+    else:
+        listed = arguments.entries(plain, word)
+        missing = [each is None or each != each for each in listed]
+        filled = [0.0 if gone else each for each, gone in zip(listed, missing, strict=True)]
+        made = np.where(missing, np.nan, arguments.array(filled, {}, word, 1))
+    if made.ndim != 1:
+        raise UsageError(f"{word}: a column of numbers is wanted, not {arguments.shown(made)}")
+    if np.isinf(made).any():
+        raise UsageError(f"{word}: a value is not finite; None or NaN stands where nothing was measured")
+    return made
+
+
+def _expressions(columns: object) -> dict[str, Expression]:
+    found = {}
+    for name, text in ({} if columns is None else arguments.pairs(columns, "columns")).items():
+        try:
+            found[name] = parse(arguments.text(text, f"columns of {name}"))
+        except ExpressionError as error:
+            raise UsageError(Argument("columns"), f" {name}: {error.of(str(text), 'an expression')}") from None
+    return found
+
+
+def _estimated(robot: Robot, estimate: object) -> tuple[list[str], dict[str, object]]:
+    """The parameters to fit in the order of the file, and what is said of their bounds."""
+    definitions = robot.parameters.definitions
+    if estimate is None:
+        bounds: dict[str, object] = {name: None for name, each in definitions.items() if each is None or each.constant}
+        if not bounds:
+            raise UsageError("the robot has no parameters to fit: put some under 'parameters' in its file")
+    elif arguments.is_named(estimate):
+        bounds = arguments.pairs(estimate, "estimate")
+    else:
+        bounds = dict.fromkeys(arguments.names(estimate, definitions, "estimate", "parameter"))
+    for name in bounds:
+        if name not in definitions:
+            raise unknown(name, definitions, Argument("estimate"), ": no parameter ")
+        definition = definitions[name]
+        if definition is not None and not definition.constant:
+            why = f": {name} is {quote(definition.text)[1:-1]}; fit {listing(sorted(definition.names))} instead"
+            raise UsageError(Argument("estimate"), why)
+    return [name for name in definitions if name in bounds], bounds
+
+
+def _beliefs(robot: Robot, names: Sequence[str], bounds: Mapping[str, object], priors: Mapping[str, object]) -> Beliefs:
+    known = robot.description.values
+    lower, upper, mean, deviation, start = (np.full(len(names), np.nan) for _ in range(5))
+    free = []
+    for i, name in enumerate(names):
+        lower[i], upper[i] = _bounds(bounds[name], known, name)
+        if name in priors:
+            mean[i], deviation[i] = _pair(priors[name], known, f"prior of {name}")
+            if not deviation[i] > 0:
+                raise UsageError(f"prior of {name}: the standard deviation must be positive, not {deviation[i]:g}")
+        value = known[name]
+        middle = (lower[i] + upper[i]) / 2 if np.isfinite(lower[i]) and np.isfinite(upper[i]) else np.nan
+        start[i] = next(
+            (each for each in (np.nan if value is None else value, mean[i], middle) if each == each), np.nan
+        )
+        if np.isnan(start[i]):
+            free.append(name)
+    if free:
+        robot.parameters.require(set(free), "fit")
+    outside = [name for i, name in enumerate(names) if not lower[i] <= start[i] <= upper[i]]
+    if outside:
+        raise UsageError(f"{listing(outside)}: the first value lies outside the bounds")
+    return Beliefs(start, lower, upper, mean, deviation)
+
+
+def _bounds(given: object, known: Mapping[str, float | None], name: str) -> tuple[float, float]:
+    if given is None:
+        return -np.inf, np.inf
+    low, high = _two(given, f"bounds of {name}")
+    least = -np.inf if low is None else arguments.number(low, known, f"bounds of {name}")
+    most = np.inf if high is None else arguments.number(high, known, f"bounds of {name}")
+    if not least < most:
+        raise UsageError(f"bounds of {name}: {least:g} is not less than {most:g}")
+    return least, most
+
+
+def _pair(given: object, known: Mapping[str, float | None], word: str) -> tuple[float, float]:
+    first, second = _two(given, word)
+    return arguments.number(first, known, word), arguments.number(second, known, word)
+
+
+def _two(given: object, word: str) -> tuple[object, object]:
+    both = arguments.entries(given, word)
+    if len(both) != 2:
+        raise UsageError(f"{word}: two numbers are wanted, not {len(both)}")
+    return both[0], both[1]

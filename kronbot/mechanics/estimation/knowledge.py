@@ -1,0 +1,194 @@
+"""What measurements tell of parameters: errors, correlations, what no data can tell apart, which rows stand out.
+
+All of it follows from the Jacobian J (M x k) of the weighted errors where the search has ended. Parameters are brought
+to the norm of their columns first, so that ranks are no matter of units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.cached import cached_property
+from kronbot.floats import Array
+
+# Singular values of columns of norm 1 below this, and columns below this share of the largest, are those of rounding:
+# equilibria are known to 1e-12 of what turns.
+RANK = 1e-9
+# Entries of reduced combinations that are rounding.
+NOTHING = 1e-7
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A linear combination of parameters, places and what each of them counts."""
+
+    places: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """Parameters ``places`` of which data tell some ``known`` combinations only, or nothing where there are none."""
+
+    places: tuple[int, ...]
+    known: tuple[Combination, ...]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a Jacobian (M, k) of weighted errors, and priors with their deviations (k,), NaN for none, tell.
+
+    ``held`` are places of parameters that lie on bounds: what is said is said of the others.
+    """
+
+    jacobian: Array
+    scale: Array
+    deviation: Array
+    held: frozenset[int] = frozenset()
+
+    @cached_property
+    def free(self) -> list[int]:
+        """Places of the parameters that are not held."""
+        return [i for i in range(len(self.scale)) if i not in self.held]
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Those of the Jacobian by scaled parameters, without priors, the largest first."""
+        return np.asarray(np.linalg.svd((self.jacobian * self.scale)[:, self.free], compute_uv=False))
+
+    @cached_property
+    def _norms(self) -> Array:
+        """Norms of the columns of the scaled Jacobian (free,), 0 where there is nothing but rounding."""
+        norms = np.sqrt(((self.jacobian * self.scale)[:, self.free] ** 2).sum(axis=0))
+        return np.where(norms > RANK * 1e-3 * norms.max(initial=0.0), norms, 0.0)
+
+    @cached_property
+    def _unseen(self) -> Array:
+        """Directions (d, free) of parameters over their scales that leave all errors as they are, orthonormal."""
+        norms = self._norms
+        seen = np.flatnonzero(norms > 0)
+        J = (self.jacobian * self.scale)[:, self.free][:, seen] / norms[seen]
+        if len(J) < len(seen):
+            J = np.concatenate([J, np.zeros((len(seen) - len(J), len(seen)))])
+        _, sizes, V = np.linalg.svd(J, full_matrices=False)
+        inside = V[sizes <= RANK * max(float(sizes.max(initial=0.0)), 1.0)] / norms[seen]
+        blind = np.flatnonzero(norms == 0)
+        found = np.zeros((len(inside) + len(blind), len(norms)))
+        found[: len(inside), seen] = inside
+        found[range(len(inside), len(found)), blind] = 1.0
+        return np.linalg.qr(found.T)[0].T if len(found) else found
+
+    @cached_property
+    def rank(self) -> int:
+        """How many combinations of the free parameters the data tell."""
+        return len(self.free) - len(self._unseen)
+
+    @cached_property
+    def ambiguities(self) -> list[Ambiguity]:
+        """Groups of parameters that cannot be told apart, each with the combinations that can."""
+        unseen = self._unseen
+        if not len(unseen):
+            return []
+        projector = unseen.T @ unseen
+        touched = [i for i in range(len(projector)) if projector[i, i] > NOTHING**2]
+        groups: list[list[int]] = []
+        left = set(touched)
+        while left:
+            group, waiting = [], [min(left)]
+            left.discard(waiting[0])
+            while waiting:
+                i = waiting.pop()
+                group.append(i)
+                joined = [j for j in sorted(left) if abs(projector[i, j]) > NOTHING * 1e-2]
+                left.difference_update(joined)
+                waiting += joined
+            groups.append(sorted(group))
+        return [self._ambiguity(group, projector) for group in groups]
+
+    def _ambiguity(self, group: list[int], projector: Array) -> Ambiguity:
+        """What is known of a group: the rows that vanish on every unseen direction, reduced to few parameters each."""
+        sizes, V = np.linalg.eigh(projector[np.ix_(group, group)])
+        rows = _reduced(V[:, sizes < 0.5].T)
+        scale = self.scale[self.free][group]
+        places = [self.free[i] for i in group]
+        known = []
+        for row in rows:
+            shares = row / scale
+            shares /= np.sqrt(shares @ shares) * np.sign(shares[np.flatnonzero(shares)[0]])
+            entries = np.flatnonzero(np.abs(row) > NOTHING)
+            known.append(Combination(tuple(places[i] for i in entries), tuple(shares[entries].tolist())))
+        return Ambiguity(tuple(places), tuple(known))
+
+    @cached_property
+    def covariance(self) -> Array:
+        """(k, k) with priors; NaN for parameters that neither data nor priors tell, and for those held."""
+        k, free = len(self.scale), self.free
+        result = np.full((k, k), np.nan)
+        J = (self.jacobian * self.scale)[:, free]
+        prior = np.diag(np.nan_to_num(self.scale / self.deviation))[free][:, free]
+        whole = np.concatenate([J, prior])
+        norms = np.sqrt((whole**2).sum(axis=0))
+        norms = np.where(norms > RANK * 1e-3 * norms.max(initial=0.0), norms, 0.0)
+        seen = np.flatnonzero(norms > 0)
+        if not len(seen):
+            return result
+        if len(whole) < len(seen):
+            whole = np.concatenate([whole, np.zeros((len(seen) - len(whole), whole.shape[1]))])
+        _, sizes, V = np.linalg.svd(whole[:, seen] / norms[seen], full_matrices=False)
+        good = sizes > RANK * sizes.max()
+        clear = np.flatnonzero((V[~good] ** 2).sum(axis=0) <= NOTHING**2)
+        root = (V[good] / sizes[good, None])[:, clear] * (self.scale[free][seen[clear]] / norms[seen[clear]])
+        places = np.array(free)[seen[clear]]
+        result[np.ix_(places, places)] = root.T @ root
+        return result
+
+    @cached_property
+    def errors(self) -> Array:
+        """Standard errors (k,) of the parameters."""
+        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
+
+    @cached_property
+    def correlations(self) -> Array:
+        """Correlations (k, k)."""
+        return np.asarray(self.covariance / np.outer(self.errors, self.errors))
+
+    def leverage(self) -> Array:
+        """By measurement (M,) how much of its own error the fit takes away: 1 where a parameter follows it alone."""
+        free, k = self.free, len(self.scale)
+        prior = np.diag(np.nan_to_num(self.scale / self.deviation))[free]
+        whole = np.concatenate([self.jacobian * self.scale, prior[:, :k]])[:, free]
+        norms = np.sqrt((whole**2).sum(axis=0))
+        whole = whole[:, norms > 0] / norms[norms > 0]
+        U, sizes, _ = np.linalg.svd(whole, full_matrices=False)
+        U = U[: len(self.jacobian), sizes > RANK * sizes.max(initial=0.0)]
+        return np.asarray(np.minimum((U**2).sum(axis=1), 1.0))
+
+
+def _reduced(rows: Array) -> Array:
+    """The reduced row echelon form of rows, with the largest entries as pivots; what is rounding becomes 0."""
+    R = np.array(rows)
+    for i in range(len(R)):
+        pivot = int(np.abs(R[i]).argmax())
+        R[i] /= R[i, pivot]
+        for j in range(len(R)):
+            if j != i:
+                R[j] -= R[j, pivot] * R[i]
+    R[np.abs(R) <= NOTHING * np.abs(R).max(axis=1, keepdims=True, initial=0.0)] = 0.0
+    return R[np.lexsort([np.argmax(R != 0, axis=1)])] if len(R) else R
+
+
+def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level: float = 0.01) -> list[int]:
+    """Rows whose errors, over their own standard deviations, are larger than chance allows one row among all (chi2).
+
+    ``errors`` and ``leverages`` (M,) are those of measurements in units of the noise, each of a row.
+    """
+    from scipy.stats import chi2
+
+    squares = errors**2 / np.maximum(1 - leverages, 1e-6)
+    names, place = np.unique(rows, return_inverse=True)
+    totals, counts = np.bincount(place, squares), np.bincount(place)
+    beyond = chi2.sf(totals, counts) < level / len(names)
+    return [int(name) for name in names[beyond]]

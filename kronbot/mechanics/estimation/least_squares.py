@@ -1,0 +1,162 @@
+"""Weighted least squares with priors, bounds and robust losses: scipy.optimize.least_squares with exact Jacobians.
+
+Minimized is 1/2 sum rho(e_i^2) + 1/2 sum ((p_j - mean_j) / deviation_j)^2 with e the errors over their sigmas. Priors
+are never robust: rho is theirs as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kronbot.cached import cached_property
+from kronbot.floats import Array
+
+Residuals = Callable[[Array], Array]
+# Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise
+# (Holland and Welsch 1977).
+TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
+# Steps of a search, and relative changes of parameters and cost that end it.
+STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-13
+# A value is at a bound within this share of its scale.
+AT_BOUND = 1e-7
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is known of parameters before: where to begin, bounds, and priors, of which NaN is none (k,) each."""
+
+    start: Array
+    lower: Array
+    upper: Array
+    mean: Array
+    deviation: Array
+
+    @cached_property
+    def informed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which have a prior (k,)."""
+        return ~np.isnan(self.mean)
+
+    @cached_property
+    def scale(self) -> Array:
+        """Sizes (k,) of changes that matter alike: the prior's deviation, the width of bounds, the value, or 1."""
+        with np.errstate(invalid="ignore"):
+            width = self.upper - self.lower
+        size = np.where(self.start != 0, np.abs(self.start), 1.0)
+        size = np.where(np.isfinite(width), np.minimum(size, width), size)
+        return np.where(self.informed, self.deviation, size)
+
+    def at_bound(self, values: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which values (k,) lie on a bound."""
+        near = AT_BOUND * self.scale
+        return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
+
+    def begun(self, start: Array) -> Beliefs:
+        """The same with another start, brought within the bounds."""
+        return replace(self, start=np.clip(start, self.lower, self.upper))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where a search ended: values (k,), weighted errors (M,) and their Jacobian (M, k), without priors.
+
+    ``cost`` is what was minimized; ``weights`` (M,) are the shares with which robust losses count squares;
+    ``converged`` says that the search ended because nothing changed any more.
+    """
+
+    values: Array
+    errors: Array
+    jacobian: Array
+    cost: float
+    weights: Array
+    converged: bool
+    evaluations: int
+
+
+class NoStart(ArithmeticError):
+    """The errors at the start are not finite; ``places`` are where."""
+
+    def __init__(self, places: Array) -> None:
+        super().__init__("the errors at the start are not finite")
+        self.places = places
+
+
+def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS) -> Fit:
+    """The parameters (k,) with the least cost near the start; ``errors`` (M,) are over their sigmas.
+
+    Errors that are not finite shorten a step. Raises NoStart where they are so at the start.
+    """
+    from scipy.optimize import least_squares  # here, since it takes a quarter of a second
+
+    scale, informed = beliefs.scale, beliefs.informed
+    begin = errors(beliefs.start)
+    if not np.isfinite(begin).all():
+        raise NoStart(begin)
+    count = len(begin)
+    deviations, means = beliefs.deviation[informed], beliefs.mean[informed]
+    rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
+
+    def whole(x: Array) -> Array:
+        values = beliefs.start + scale * x
+        return np.concatenate([errors(values), (values[informed] - means) / deviations])
+
+    def slope(x: Array) -> Array:
+        return np.concatenate([jacobian(beliefs.start + scale * x) * scale, rows])
+
+    def rho(squares: Array) -> Array:
+        told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
+        told[:, :count] = _rho(squares[:count], loss)
+        return told
+
+    low, high = (np.where(np.isfinite(b), (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper))
+    x = np.zeros(len(scale))
+    found = least_squares(
+        whole, x, slope, (low, high), x_scale="jac", ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
+        loss="linear" if loss == "linear" else rho, max_nfev=steps,
+    )  # fmt: skip
+    values = beliefs.start + scale * found.x
+    last = errors(values)
+    weights = _rho(last**2, loss)[1]
+    return Fit(values, last, jacobian(values), float(found.cost), weights, found.status > 0, int(found.nfev))
+
+
+def _rho(squares: Array, loss: str) -> Array:
+    """rho of squares of errors in sigmas and its two derivatives (3, M)."""
+    if loss == "linear":
+        return np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
+    size = TUNING[loss] ** 2
+    z = squares / size
+    if loss == "cauchy":
+        return np.array([size * np.log1p(z), 1 / (1 + z), -1 / (size * (1 + z) ** 2)])
+    root, inside = np.sqrt(np.maximum(z, 1.0)), z <= 1
+    return np.array(
+        [
+            np.where(inside, squares, size * (2 * root - 1)),
+            np.where(inside, 1.0, 1 / root),
+            np.where(inside, 0.0, -0.5 / (size * root**3)),
+        ]
+    )
+
+
+def starts(beliefs: Beliefs, count: int, seed: int) -> Array:
+    """Where searches begin (count, k): the start itself, then scrambled Sobol points of priors, bounds, or the scale.
+
+    A prior's points are those of its normal distribution; bounds on both sides are filled evenly, a parameter without
+    either is looked for within its scale around the start.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
+    shares = qmc.Sobol(len(beliefs.start), seed=seed).random_base2(power)[: count - 1]
+    shares = np.clip(shares, 1e-9, 1 - 1e-9)
+    bounded = np.isfinite(beliefs.lower) & np.isfinite(beliefs.upper)
+    low = np.where(bounded, beliefs.lower, beliefs.start - beliefs.scale)
+    high = np.where(bounded, beliefs.upper, beliefs.start + beliefs.scale)
+    points = low + shares * (high - low)
+    drawn = beliefs.mean + beliefs.deviation * ndtri(shares)
+    points = np.where(beliefs.informed, drawn, points)
+    return np.asarray(np.clip(np.concatenate([beliefs.start[None], points]), beliefs.lower, beliefs.upper))

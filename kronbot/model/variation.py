@@ -1,0 +1,109 @@
+"""One robot at many values of some of its parameters, and how the numbers of its traces follow from these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.description.expressions.expression import CONSTANTS, depending, evaluate, parse, resolve_each
+from kronbot.floats import Array
+from kronbot.model.build import build
+from kronbot.model.parameters import FUNCTIONS, Parameters
+from kronbot.model.robot import Robot
+
+_CONSTANTS = {name: SX(evaluate(parse(name), {})) for name in CONSTANTS}
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A robot that is traced for all values of the parameters ``names``: none of its angles with them is folded."""
+
+    robot: Robot
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(robot: Robot, names: Sequence[str]) -> Variation:
+        """The variation of a robot, built and traced once for all robots of its structure."""
+        own, varied = robot.parameters, tuple(names)
+
+        def opened() -> Robot:
+            return build(robot.description, robot.order, Parameters(own.definitions, own.values, varied))
+
+        model = own.kept(("varied", robot.order, varied, depending(own.definitions, varied)), opened)
+        parameters = model.parameters.with_values(own.definitions, own.values)
+        if parameters is None:
+            return Variation(opened(), varied)
+        return Variation(replace(model, description=robot.description, parameters=parameters), varied)
+
+    def at(self, values: Array) -> Robot:
+        """The robot at some values (k,) of the parameters.
+
+        Raises ValueError where these have shaped what was traced (see :attr:`shaped`).
+        """
+        own = self.robot.parameters
+        numbers = zip(self.names, values.tolist(), strict=True)
+        definitions = {**own.definitions, **{name: parse(repr(value)) for name, value in numbers}}
+        parameters = own.with_values(definitions, resolve_each(definitions)[0])
+        if parameters is None:
+            raise ValueError("other values of the parameters make another structure")
+        return replace(self.robot, parameters=parameters)
+
+    @property
+    def shaped(self) -> set[str]:
+        """What was needed as a number while the traces were made, and depends on the parameters."""
+        return self.robot.parameters.shaped_by(depending(self.robot.parameters.definitions, self.names))
+
+    @property
+    def moved(self) -> npt.NDArray[np.intp]:
+        """Which of the symbols that there are by now depend on the parameters."""
+        rows, _ = self._jacobian.sparsity().get_triplet()
+        return np.unique(np.array(rows, dtype=int))
+
+    @property
+    def _jacobian(self) -> SX:
+        return casadi.jacobian(self._numbers, self._theta)
+
+    @cached_property
+    def _theta(self) -> SX:
+        return SX.sym("theta", len(self.names))
+
+    @property
+    def _numbers(self) -> SX:
+        """All symbols as functions of the parameters; the others have their values."""
+        own = self.robot.parameters
+        found: dict[str, SX] = {name: self._theta[i] for i, name in enumerate(self.names)}
+
+        def value(name: str) -> SX:
+            if name not in found:
+                definition, number = own.definitions[name], own.values[name]
+                if definition is None or not moving & {name}:
+                    found[name] = SX(np.nan if number is None else number)
+                else:
+                    others = {other: value(other) for other in definition.names} | _CONSTANTS
+                    found[name] = SX(definition.fold(lambda fraction: SX(float(fraction)), others, FUNCTIONS))
+            return found[name]
+
+        moving = depending(own.definitions, self.names)
+        literals, modal = own.extent
+        base = own.symbols((literals, 0))
+        given = casadi.vertcat(*map(value, own.named), *own.bound((literals, 0))[len(own.named) :].tolist())
+        data = casadi.vertcat(SX(0, 1), *(each for _, each in list(own.modal.values())[:modal]))
+        return casadi.vertcat(given, casadi.substitute(data, base, given))
+
+    @cached_property
+    def _slopes(self) -> dict[tuple[int, int], casadi.Function]:
+        return {}
+
+    def slopes(self, values: Array) -> Array:
+        """Derivatives (symbols, k) of all symbols by the parameters at some values (k,)."""
+        extent = self.robot.parameters.extent
+        function = self._slopes.get(extent)
+        if function is None:
+            function = self._slopes[extent] = casadi.Function("slopes", [self._theta], [self._jacobian])
+        return np.asarray(function(values).full(), dtype=float)

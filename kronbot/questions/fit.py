@@ -1,0 +1,43 @@
+"""The question ``fit``: parameters of a robot from measurements, what is known of them, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.model.robot import Robot
+from kronbot.questions.fitting.report import report
+from kronbot.questions.fitting.search import Inquiry, Search
+from kronbot.questions.keeping import kept
+from kronbot.questions.result import Outcome
+from kronbot.system.interruption import Interruptions
+
+
+def fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Outcome:
+    """The parameters with the least weighted squares of errors, with their errors and what data cannot tell.
+
+    An answer that has not converged, or that somebody interrupts, is the best so far, with its error. Raises UsageError
+    for columns that do not fit and for parameters that decide what is traced, ComputationError where there is no answer
+    at the start.
+    """
+    return kept(lambda met: _fit(robot, inquiry, progress, met))
+
+
+def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met: Interruptions) -> Outcome:
+    with met.heard():
+        search = Search.of(robot, inquiry, progress)
+    error: KronbotError | None = None
+    try:
+        with met.heard():
+            met.demand_none()
+            search.run()
+    except KeyboardInterrupt:
+        if search.best is None:
+            raise
+        met.take_time()
+        search.halt()
+        error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
+    if error is None and not search.found.converged:
+        told = f"no convergence after {search.found.evaluations} evaluations: what is told is the best so far"
+        error = ComputationError(told)
+    return Outcome(report(search, error is None), error)

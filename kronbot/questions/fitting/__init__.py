@@ -1,0 +1,1 @@
+"""What ``fit`` compares measurements with: answers at every row, and their exact derivatives by parameters."""

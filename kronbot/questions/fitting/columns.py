@@ -1,0 +1,89 @@
+"""Names of what may be measured, as answers have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from casadi import SX
+
+from kronbot.description.choices import XYZ
+from kronbot.description.names import WORLD, frames
+from kronbot.errors import UsageError
+from kronbot.mechanics.multibody.kinematics import frame, relative_motion
+from kronbot.model.pose import Pose
+from kronbot.model.robot import Robot
+from kronbot.questions.columns import REACTION
+
+BETWEEN = "base-to:"
+_GAUGES = ("twist", "curvature_y", "curvature")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measured number: what ``kind`` it is, ``of`` what (a frame, a joint, a gauge), and which ``place`` of it."""
+
+    name: str
+    kind: str
+    of: str
+    place: int
+    unit: str
+
+    @property
+    def axis(self) -> str:
+        """The last part of its name, an axis."""
+        return self.name.rpartition(".")[2]
+
+
+def pose_of(robot: Robot, q: SX, name: str) -> Pose:
+    """The pose of a frame in the base frame, of ``base-to:A,B`` that of B in A. Raises UsageError for others."""
+    to, of = WORLD, name
+    if name.startswith(BETWEEN):
+        to, _, of = name.removeprefix(BETWEEN).partition(",")
+    return relative_motion(robot, q, frame(robot, of.strip()), frame(robot, to.strip())).pose
+
+
+def of_statics(robot: Robot) -> dict[str, Column]:
+    """All that rows of statics may hold, by name; any frame's that is not listed :func:`of_frame` finds."""
+    known: list[Column] = []
+    for word in ("endpoint", "displacement", "displacement_hub"):
+        known += [Column(f"{word}.{axis}", word, "", i, "m") for i, axis in enumerate(XYZ)]
+    for name in frames(robot.file)[:-1]:
+        known += [each for axis in XYZ for each in of_frame(robot, name, axis)]
+    for joint, unit in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
+        known.append(Column(f"torque.{joint.name}", "torque", joint.name, 0, unit))
+    for gauge in robot.file.statics.gauges:
+        known += [Column(f"{word}.{gauge.name}", "gauge", gauge.name, i, "1/m") for i, word in enumerate(_GAUGES)]
+    for link in robot.links:
+        if link.beam is not None:
+            known += [Column(f"tip.{link.name}.{axis}", "tip", link.name, i, "m") for i, axis in enumerate(XYZ)]
+    for i, axis in enumerate(REACTION):
+        known.append(Column(f"reaction.{axis}", "reaction", "", i, "N" if i < 3 else "N m"))
+    known.append(Column("energy.elastic", "elastic", "", 0, "J"))
+    for place in robot.flexible:
+        name = robot.coordinates[place]
+        known.append(Column(name, "coordinate", name, 0, robot.units[place]))
+    return {column.name: column for column in known}
+
+
+def of_frame(robot: Robot, name: str, axis: str) -> list[Column]:
+    """Position and rotation vector of a frame along an axis."""
+    i = XYZ.index(axis)
+    return [
+        Column(f"position.{name}.{axis}", "position", name, i, "m"),
+        Column(f"rotation.{name}.{axis}", "rotation", name, i, "rad"),
+    ]
+
+
+def found(robot: Robot, name: str, known: Mapping[str, Column]) -> Column | None:
+    """The column of a name, None where there is none. A frame of ``base-to:A,B`` is made where it is asked for."""
+    head, _, rest = name.partition(".")
+    of, _, axis = rest.rpartition(".")
+    if head in ("position", "rotation") and of.startswith(BETWEEN) and axis in XYZ:
+        try:
+            for part in of.removeprefix(BETWEEN).split(",", 1):
+                frame(robot, part.strip())
+        except UsageError:
+            return None
+        return of_frame(robot, of, axis)[head == "rotation"]
+    return known.get(name)

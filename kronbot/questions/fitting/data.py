@@ -1,0 +1,221 @@
+"""Measurements: columns of numbers by name, in a table or in a CSV file whose mistakes have their places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from kronbot.cached import cached_property
+from kronbot.description.csv_lines import Line
+from kronbot.description.expressions.expression import CONSTANTS, Expression, ExpressionError, evaluate, parse
+from kronbot.description.mistakes import first_of
+from kronbot.description.wording import did_you_mean, listing, quote
+from kronbot.description.yaml.source import decode, exists, near_file, read_bytes
+from kronbot.errors import Argument, DescriptionError, MeasurementError, Mistake, UsageError
+from kronbot.floats import Array
+
+# Bytes of a file: a million rows of twenty numbers are less.
+LARGEST = 1 << 29
+# What stands where nothing was measured.
+MISSING = ("", "nan", "na", "n/a", "null", "none", "-")
+# Lines that are read at a time.
+BLOCK = 20_000
+FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp,
+}  # fmt: skip
+
+
+class Table(Protocol):
+    """Columns of measurements, NaN where something is missing."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def header(self) -> Sequence[str]:
+        """Names of the columns."""
+
+    def numbers(self, names: Iterable[str]) -> dict[str, Array]:
+        """Some columns. Raises UsageError."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that somebody has handed over."""
+
+    given: Mapping[str, Array]
+    name: str = "data"
+
+    @property
+    def header(self) -> Sequence[str]:
+        """Names of the columns."""
+        return tuple(self.given)
+
+    def numbers(self, names: Iterable[str]) -> dict[str, Array]:
+        """Some columns."""
+        return {name: self.given[name] for name in names}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A CSV file with names in its first line and a row of numbers in every other one that is not blank."""
+
+    name: str
+    lines: Sequence[str]
+
+    @cached_property
+    def header(self) -> Sequence[str]:
+        """Names of the columns. Raises MeasurementError."""
+        line = Line(self.name, 1, self.lines[0])
+        wrong: list[Mistake] = []
+        if len(line.cells) == 1 and (separated := line.separated):
+            raise MeasurementError([separated])
+        for i, name in enumerate(line.cells):
+            if not name:
+                wrong.append(line.mistake("a column without a name", i))
+            elif name in line.cells[:i]:
+                wrong.append(line.mistake(f"a second column {quote(name)}", i))
+        if not wrong and _number(line.cells[0]) is not None:
+            wrong.append(line.mistake("names of columns are wanted in the first line, and numbers below it"))
+        if wrong:
+            raise MeasurementError(wrong)
+        return tuple(line.cells)
+
+    def numbers(self, names: Iterable[str]) -> dict[str, Array]:
+        """Some columns. Raises MeasurementError with every mistake in them."""
+        wanted = list(names)
+        places = [self.header.index(name) for name in wanted]
+        wrong: list[Mistake] = []
+        blocks = [
+            self._block(begin, self.lines[begin : begin + BLOCK], places, wrong)
+            for begin in range(1, len(self.lines), BLOCK)
+        ]
+        if wrong:
+            raise MeasurementError(first_of(wrong))
+        table = np.concatenate([np.zeros((0, len(places))), *blocks])
+        if not len(table):
+            raise MeasurementError([Mistake(2, 1, "rows of numbers are wanted below the header", self.name)])
+        return dict(zip(wanted, table.T, strict=True))
+
+    def _block(self, before: int, lines: Sequence[str], places: list[int], wrong: list[Mistake]) -> Array:
+        rows = [line for line in lines if line.strip()]
+        if rows and places and all(line.count(",") == len(self.header) - 1 for line in rows):
+            try:
+                table = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None, dtype=float, usecols=places)
+            except ValueError:  # something is missing, or wrong
+                pass
+            else:
+                if not np.isinf(table).any():
+                    return np.asarray(table, dtype=float)
+        lengths = [
+            self._row(Line(self.name, i, text), places, wrong)
+            for i, text in enumerate(lines, before + 1)
+            if text.strip()
+        ]
+        return np.array(lengths, dtype=float).reshape(len(lengths), len(places))
+
+    def _row(self, line: Line, places: list[int], wrong: list[Mistake]) -> list[float]:
+        count = len(self.header)
+        if len(line.cells) != count:
+            wrong.append(
+                line.separated or line.mistake(f"cells in this row: {len(line.cells)}, in the header: {count}")
+            )
+            return [math.nan] * len(places)
+        row = []
+        for place in places:
+            value = _number(line.cells[place])
+            if value is None:
+                text = line.cells[place]
+                said = "is not finite" if text.strip("+-").casefold() in ("inf", "infinity") else "is not a number"
+                wrong.append(
+                    line.mistake(f"{quote(text)} {said}; leave the cell empty where nothing was measured", place)
+                )
+            row.append(math.nan if value is None else value)
+        return row
+
+
+def _number(text: str) -> float | None:
+    """A cell as a number, NaN where something is missing, None where it is neither."""
+    if text.casefold() in MISSING:
+        return math.nan
+    try:
+        value = float(text) if text.isascii() and "_" not in text else None
+    except ValueError:
+        value = None
+    if value is None:
+        try:
+            value = evaluate(parse(text), {})
+        except ExpressionError:
+            return None
+    return value if math.isfinite(value) else None
+
+
+def read(name: str, folder: Path | None = None, word: str = "data") -> Sheet:
+    """The file of a path, from a folder where it is named in a robot file.
+
+    Raises UsageError where there is none, MeasurementError where it cannot be read as text.
+    """
+    path = Path(name) if folder is None else folder / name
+    if not exists(str(path)):
+        hint = near_file(name, Path() if folder is None else folder, (".csv", ".txt"))
+        raise UsageError(Argument(word), f": no file {quote(name)}{hint}")
+    shown = str(path)
+    try:
+        text = decode(shown, read_bytes(path, shown, LARGEST))
+    except DescriptionError as error:
+        raise MeasurementError(error.mistakes) from None
+    return Sheet(shown, text.splitlines())
+
+
+@dataclass(frozen=True)
+class Named:
+    """Columns of a table by the names that answers have: those of their own name, and ``expressions`` of others."""
+
+    table: Table
+    expressions: Mapping[str, Expression]
+
+    def __post_init__(self) -> None:
+        """Raise UsageError where an expression uses a column that is not there."""
+        for name, expression in self.expressions.items():
+            for used in sorted(expression.names):
+                if used not in self.table.header:
+                    hint = did_you_mean(used, self.table.header) or f"; there are {listing(self.table.header)}"
+                    raise UsageError(
+                        Argument("columns"), f" {name}: {self.table.name} has no column {quote(used)}{hint}"
+                    )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        return [*self.expressions, *(name for name in self.table.header if name not in self.expressions)]
+
+    @property
+    def spent(self) -> set[str]:
+        """Columns of the table that expressions use."""
+        return {used for expression in self.expressions.values() for used in expression.names}
+
+    def numbers(self, names: Iterable[str]) -> dict[str, Array]:
+        """Some columns (N,). Raises MeasurementError with every mistake in them."""
+        wanted = list(names)
+        made = [name for name in wanted if name in self.expressions]
+        needed = {used for name in made for used in self.expressions[name].names}
+        plain = dict.fromkeys([*(name for name in wanted if name not in self.expressions), *sorted(needed)])
+        found = self.table.numbers(plain or self.table.header[:1])
+        count = len(next(iter(found.values())))
+        constants = {name: np.full(count, evaluate(parse(name), {})) for name in CONSTANTS}
+        for name in made:
+            names_of = {used: found[used] for used in self.expressions[name].names} | constants
+            with np.errstate(all="ignore"):
+                values = self.expressions[name].fold(lambda number: np.full(count, float(number)), names_of, FUNCTIONS)
+            made_here = np.asarray(values, dtype=float)
+            if np.isinf(made_here).any():
+                row = int(np.isinf(made_here).argmax()) + 1
+                raise UsageError(Argument("columns"), f" {name}: no finite number in row {row}")
+            found = {**found, name: made_here}
+        return {name: found[name] for name in wanted}

@@ -1,0 +1,82 @@
+"""What measurements are good for: sigmas that were given, and those that follow from the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kronbot.description.wording import unknown
+from kronbot.errors import Argument
+from kronbot.floats import Array
+from kronbot.questions.fitting.sorting import Sorted, keys, matches
+
+# A sigma that follows from errors is no less than this share of what is measured: the rest is rounding.
+LEAST = 1e-9
+# Axes, whose measurements share what they are good for.
+_AXES = ("x", "y", "z", "rx", "ry", "rz")
+# The median of absolute errors of Gaussian noise, times this, is its standard deviation.
+MEDIAN = 1.4826
+
+
+@dataclass
+class Noise:
+    """Standard deviations ``sigma`` (columns,), and the ``groups`` of columns by whose errors theirs are found.
+
+    The sigma of a group is that of maximum likelihood, with the degrees of freedom that the fit leaves it; of robust
+    losses that of the median.
+    """
+
+    sigma: Array
+    groups: Mapping[str, list[int]]
+    sizes: Array
+    robust: bool
+
+    @staticmethod
+    def of(told: Sorted, given: Mapping[str, float], loss: str) -> Noise:
+        """That of some columns. The longest key that means one counts. Raises UsageError where it can mean none."""
+        names = [column.name for column in told.columns]
+        sigma = np.ones(len(names))
+        groups: dict[str, list[int]] = {}
+        for key in given:
+            if not any(matches(key, name) for name in (*names, *told.known)):
+                raise unknown(key, keys(told.known), Argument("sigma"), ": nothing is called ")
+        for i, name in enumerate(names):
+            meant = [key for key in given if matches(key, name)]
+            if meant:
+                sigma[i] = given[max(meant, key=len)]
+            else:
+                head, _, axis = name.rpartition(".")
+                groups.setdefault(head if axis in _AXES else name, []).append(i)
+        with np.errstate(all="ignore"):
+            sizes = np.sqrt(np.nanmean(told.measured**2, axis=0))
+        return Noise(sigma, groups, np.where(sizes > 0, sizes, 1.0), loss != "linear")
+
+    @property
+    def unknown(self) -> bool:
+        """Whether there are sigmas that nobody gave."""
+        return bool(self.groups)
+
+    def begin(self, errors: Array) -> None:
+        """Begin with the sizes of the errors (N, columns) before anything is fitted."""
+        for group in self.groups.values():
+            self._put(group, float(np.sqrt(np.nanmean(errors[:, group] ** 2))))
+
+    def follow(self, errors: Array, leverages: Array) -> float:
+        """Take the sigmas from errors and leverages (N, columns); the largest relative change of one."""
+        change = 0.0
+        for group in self.groups.values():
+            own = errors[:, group]
+            count = float((~np.isnan(own)).sum())
+            left = count - float(np.nansum(leverages[:, group]))
+            if left < 0.5:  # the parameters follow these measurements: they tell nothing of their noise
+                continue
+            found = MEDIAN * np.nanmedian(np.abs(own)) * np.sqrt(count / left) if self.robust else None
+            before = self.sigma[group[0]]
+            self._put(group, np.sqrt(np.nansum(own**2) / left) if found is None else float(found))
+            change = max(change, abs(float(self.sigma[group[0]] / before) - 1))
+        return change
+
+    def _put(self, group: list[int], value: float) -> None:
+        self.sigma[group] = max(value, LEAST * float(self.sizes[group].max()))

@@ -1,0 +1,141 @@
+"""What a fit answers with: estimates, what is known of them, and how far measurements are from what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.wording import listing
+from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import outlying
+from kronbot.questions.fitting.search import Search
+from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.words import ambiguous, correlated
+from kronbot.questions.result import Result
+
+PURPOSE = "fit"
+QUALITY = ("count", "mean", "rms", "largest", "R2", "sigma")
+# Errors this many times what sigma says want a word.
+MORE = 1.5
+
+
+def report(search: Search, complete: bool) -> Result:
+    """The answer of a search that has ended."""
+    names, found, knowledge = search.inquiry.names, search.found, search.knowledge
+    fitted_errors = search.unweighted
+    leverages = search.leverages
+    freedom = len(found.errors) - knowledge.rank
+    spread = float(np.sum(found.weights * found.errors**2))
+    known = [i for i in range(len(names)) if np.isfinite(knowledge.errors[i])]
+    values = np.array([search.inquiry.beliefs.start, found.values]).T
+    arrays = {"estimates": NamedArray(values, names, "", ("start", "estimate"))}
+    arrays["standard_errors"] = NamedArray(knowledge.errors[known], [names[i] for i in known], "")
+    if len(known) > 1:
+        labels = [names[i] for i in known]
+        arrays["correlations"] = NamedArray(knowledge.correlations[np.ix_(known, known)], labels, "1", labels)
+    numbers = [str(i + 1) for i in range(len(knowledge.singular_values))]
+    arrays["singular_values"] = NamedArray(knowledge.singular_values, numbers, "1")
+    groups = knowledge.ambiguities
+    combinations = [each for group in groups for each in group.known]
+    if combinations:
+        rows = np.zeros((len(combinations), len(names)))
+        for row, each in zip(rows, combinations, strict=True):
+            row[list(each.places)] = each.shares
+        arrays["combinations"] = NamedArray(rows, [str(i + 1) for i in range(len(rows))], "", names)
+    arrays["residuals"] = _quality(search, search.told, fitted_errors)
+    if len(search.tried) > 1:
+        costs = np.array([[cost, float(well)] for cost, well in search.tried if np.isfinite(cost)])
+        starts = [str(i + 1) for i in range(len(costs))]
+        arrays["searches"] = NamedArray(costs, starts, "", ("cost", "converged"))
+    series = _long(search.told, fitted_errors, leverages, search.noise.sigma, False)
+    summary: dict[str, Scalar] = {
+        "question": search.inquiry.question,
+        "complete": complete,
+        "rows": len(search.told.rows),
+        "measurements": len(found.errors),
+        "parameters": len(names),
+        "rank": knowledge.rank,
+        "degrees_of_freedom": freedom,
+        "chi_square": spread,
+        "loss": search.inquiry.loss,
+        "evaluations": search.evaluations,
+    }
+    if freedom > 0:
+        summary["noise_factor"] = float(np.sqrt(spread / freedom))
+    if search.check is not None:
+        answers, told = search.check
+        errors = answers.errors(found.values)
+        lost = np.asarray((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
+        summary["validation_rows"] = int((~lost).sum())
+        if lost.any():
+            search.notes.append(f"no answer in rows {listing(map(str, told.rows[lost]))} of the validation")
+        errors = np.where(lost[:, None], np.nan, errors)
+        arrays["validation"] = _quality(search, told, errors)
+        there = ~np.isnan(errors)
+        if there.any():
+            scaled = (errors / search.noise.sigma)[there]
+            summary["validation_noise_factor"] = float(np.sqrt(np.mean(scaled**2)))
+            more = _long(told, errors, np.zeros_like(errors), search.noise.sigma, True)
+            series = {name: np.concatenate([series[name], more[name]]) for name in series}
+    warnings = [*search.notes, *_doubts(search, freedom)]
+    by_name = dict(zip(names, found.values.tolist(), strict=True))
+    return Result(
+        PURPOSE, search.robot.name, search.robot.order, {"parameters": by_name}, arrays, series, summary, warnings,
+        about=search.robot, asked=search.inquiry.question,
+    )  # fmt: skip
+
+
+def _doubts(search: Search, freedom: int) -> Iterator[str]:
+    """What should be looked at."""
+    names, knowledge, found = search.inquiry.names, search.knowledge, search.found
+    if freedom <= 0:
+        yield f"{len(found.errors)} measurements determine {knowledge.rank} combinations and leave nothing to judge by"
+    held = [names[i] for i in sorted(knowledge.held)]
+    if held:
+        yield f"at a bound: {listing(held)}; errors are those of the others, with these held"
+    yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
+    yield from correlated(knowledge, names)
+    scaled = found.errors * np.sqrt(found.weights)
+    factor = float(np.sqrt(np.sum(scaled**2) / freedom)) if freedom > 0 else 1.0
+    if factor > MORE and not search.noise.groups:
+        yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"
+    row, _ = np.nonzero(search.present)
+    leverage = search.leverages[search.present]
+    if freedom > 0:
+        out = outlying(found.errors / max(factor, 1.0), leverage, search.told.rows[row])
+        if out:
+            yield f"outlying rows: {listing(map(str, out))}"
+
+
+def _quality(search: Search, told: Sorted, errors: Array) -> NamedArray:
+    """By measured column how far it is from what is computed, R2 against its own mean, and its sigma."""
+    rows, names = [], []
+    for i, column in enumerate(told.columns):
+        e, y = errors[:, i], told.measured[:, i]
+        there = ~np.isnan(e)
+        if not there.any():
+            continue
+        e, y = e[there], y[there]
+        total = float(np.sum((y - y.mean()) ** 2))
+        share = 1 - float(e @ e) / total if total > 0 else float(not e.any())
+        rows.append([len(e), e.mean(), np.sqrt(np.mean(e**2)), np.abs(e).max(), share, search.noise.sigma[i]])
+        names.append(column.name)
+    return NamedArray(np.array(rows, dtype=float).reshape(len(rows), len(QUALITY)), names, "", QUALITY)
+
+
+def _long(told: Sorted, errors: Array, leverages: Array, sigma: Array, validation: bool) -> dict[str, np.ndarray]:
+    """A row for each measured number, those of a row of the data one after the other."""
+    row, column = np.nonzero(~np.isnan(errors))
+    e, y = errors[row, column], told.measured[row, column]
+    names = np.array([each.name for each in told.columns])
+    return {
+        "row": told.rows[row],
+        "column": names[column],
+        "measured": y,
+        "residual": e,
+        "standardized": e / sigma[column],
+        "leverage": leverages[row, column],
+        "fitted": np.full(len(row), int(not validation)),
+    }

@@ -1,0 +1,218 @@
+"""A search for parameters on its way: rows that are fitted, rows that judge, and the best that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from kronbot.compute.trace import Rows as Places
+from kronbot.description.wording import listing
+from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import Knowledge
+from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, starts
+from kronbot.mechanics.static.tangent import Flags
+from kronbot.model.robot import Robot
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.noise import Noise
+from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.statics import StaticAnswers
+from kronbot.questions.fitting.words import unit_doubts
+
+# Rounds in which sigmas that nobody gave follow from the errors, and the change that ends them.
+ROUNDS, STEADY = 12, 1e-3
+
+
+class Answers(Protocol):
+    """What a question says at measured rows for any values of the parameters, less what is measured there."""
+
+    def errors(self, values: Array) -> Array:
+        """Computed less measured (N, columns), NaN where nothing is measured, infinite where there is no answer."""
+
+    def jacobian(self, values: Array) -> Array:
+        """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
+
+    def of(self, rows: Places) -> Answers:
+        """The same of some of the rows."""
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked: the data, which parameters with what is known of them, and how errors count.
+
+    ``validation`` is a table of rows, or the share of rows drawn with the ``seed``, that are not fitted. ``sigma`` has
+    keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches.
+    """
+
+    question: str
+    data: Named
+    names: tuple[str, ...]
+    beliefs: Beliefs
+    sigma: Mapping[str, float] = field(default_factory=dict)
+    only: Sequence[str] = ()
+    validation: Named | float | None = None
+    loss: str = "linear"
+    starts: int = 1
+    seed: int = 0
+    steps: int = STEPS
+
+
+READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {
+    "statics": StaticAnswers.read,
+}
+
+
+@dataclass
+class Search:
+    """A fit on its way: rows to fit and rows to validate with, and the best that there is."""
+
+    robot: Robot
+    inquiry: Inquiry
+    progress: Callable[[float], None]
+    variation: Variation
+    answers: Answers
+    told: Sorted
+    check: tuple[Answers, Sorted] | None
+    noise: Noise
+    notes: list[str]
+    best: tuple[float, Array] | None = None
+    evaluations: int = 0
+    found: Fit = field(init=False)
+    tried: list[tuple[float, bool]] = field(default_factory=list)
+
+    @staticmethod
+    def of(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Search:
+        """Ready to run."""
+        variation = Variation.of(robot, inquiry.names)
+        read = READERS[inquiry.question]
+        answers, told = read(variation, inquiry.data, inquiry.only)
+        notes = list(told.notes)
+        check = None
+        if isinstance(inquiry.validation, float):
+            rows = _drawn(len(told.rows), inquiry.validation, inquiry.seed)
+            check = answers.of(np.flatnonzero(rows)), _some(told, rows)
+            answers, told = answers.of(np.flatnonzero(~rows)), _some(told, ~rows)
+        elif inquiry.validation is not None:
+            names = [column.name for column in told.columns]
+            check = read(variation, inquiry.validation, names)
+            notes += check[1].notes
+        noise = Noise.of(told, inquiry.sigma, inquiry.loss)
+        search = Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
+        search._begin()
+        return search
+
+    def _begin(self) -> None:
+        """Look at the start: what cannot be answered there, what is not to be fitted, what looks like other units."""
+        start = self.inquiry.beliefs.start
+        errors, present = self.answers.errors(start), self.present
+        lost = np.flatnonzero((~np.isfinite(errors) & present).any(axis=1))
+        if len(lost):
+            rows = listing(str(row) for row in self.told.rows[lost])
+            raise ComputationError(
+                f"no equilibrium with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
+                Argument("set"), " values that are nearer",
+            )  # fmt: skip
+        self.answers.jacobian(start)  # after which all traces are there
+        if shaped := self.variation.shaped:
+            moved = listing(self.inquiry.names)
+            raise UsageError(
+                f"what is traced depends on one of {moved}: {listing(sorted(shaped))}; leave it out with ",
+                Argument("fix"),
+            )
+        self.notes += unit_doubts(self.told, errors)
+        self.noise.begin(errors)
+
+    @property
+    def present(self) -> Flags:
+        """Where something was measured (N, columns)."""
+        return ~np.isnan(self.told.measured)
+
+    def run(self) -> None:
+        """Search from every start, with sigmas that follow from the errors where nobody has given them."""
+        beliefs, inquiry = self.inquiry.beliefs, self.inquiry
+        points = starts(beliefs, inquiry.starts, inquiry.seed) if inquiry.starts > 1 else beliefs.start[None]
+        for round_ in range(ROUNDS if self.noise.unknown else 1):
+            fits = []
+            for point in points:
+                try:
+                    fits.append(self._search(beliefs.begun(point)))
+                except NoStart:  # of the first one we know
+                    self.tried.append((np.inf, False))
+            self.found = min(fits, key=lambda each: each.cost)
+            self.tried = self.tried if inquiry.starts > 1 and round_ else [(each.cost, each.converged) for each in fits]
+            points = self.found.values[None]
+            if not self.noise.unknown or self.noise.follow(self.unweighted, self.leverages) < STEADY:
+                break
+            self.best = None  # costs are others now
+        if self.noise.unknown:
+            self.found = self._search(beliefs.begun(self.found.values))
+
+    def _search(self, beliefs: Beliefs) -> Fit:
+        present = self.present
+        weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
+
+        def errors(values: Array) -> Array:
+            found = self.answers.errors(values)[present] * weights
+            self.evaluations += 1
+            self.progress(1 - 0.93**self.evaluations)
+            cost = float(found @ found)
+            if np.isfinite(cost) and (self.best is None or cost < self.best[0]):
+                self.best = cost, values.copy()
+            return np.asarray(found)
+
+        def jacobian(values: Array) -> Array:
+            return self.answers.jacobian(values) * weights[:, None]
+
+        self.weights = weights
+        return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps)
+
+    weights: Array = field(init=False)
+
+    @property
+    def unweighted(self) -> Array:
+        """Errors (N, columns) at the end of the search."""
+        errors = np.full(self.told.measured.shape, np.nan)
+        errors[self.present] = self.found.errors / self.weights
+        return errors
+
+    @property
+    def leverages(self) -> Array:
+        """The same of leverages."""
+        found = np.full(self.told.measured.shape, np.nan)
+        found[self.present] = self.knowledge.leverage()
+        return found
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known where the search has ended."""
+        beliefs, found = self.inquiry.beliefs, self.found
+        held = frozenset(np.flatnonzero(beliefs.at_bound(found.values)).tolist())
+        counted = found.jacobian * np.sqrt(found.weights)[:, None]
+        return Knowledge(counted, beliefs.scale, beliefs.deviation, held)
+
+    def halt(self) -> None:
+        """Let the best so far be what was found."""
+        assert self.best is not None, "something was evaluated"
+        values, present = self.best[1], self.present
+        errors = self.answers.errors(values)[present] * self.weights
+        jacobian = self.answers.jacobian(values) * self.weights[:, None]
+        cost = float(errors @ errors) / 2
+        self.found = Fit(values, errors, jacobian, cost, np.ones(len(errors)), False, self.evaluations)
+
+
+def _drawn(count: int, share: float, seed: int) -> Flags:
+    """A share of rows (count,), at least one and not all."""
+    size = min(max(round(count * share), 1), count - 1)
+    chosen = np.random.default_rng(seed).permutation(count)[:size]
+    flags = np.zeros(count, dtype=bool)
+    flags[chosen] = True
+    return flags
+
+
+def _some(told: Sorted, rows: Flags) -> Sorted:
+    inputs = {name: each[rows] for name, each in told.inputs.items()}
+    return replace(told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[])

@@ -1,0 +1,127 @@
+"""Columns of measurements sorted into what is given in a row and what was measured there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kronbot.compute.trace import Rows as Places
+from kronbot.description.wording import did_you_mean, listing, quote, unknown
+from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
+from kronbot.questions.fitting.columns import Column
+from kronbot.questions.fitting.data import Named
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """What is given (N,) by name, the measured columns and their numbers (N, columns), NaN where there is none.
+
+    ``rows`` are the numbers of the rows in the table, from 1; ``known`` all that may be measured; ``notes`` are what
+    somebody should know.
+    """
+
+    inputs: Mapping[str, Array]
+    columns: tuple[Column, ...]
+    measured: Array
+    rows: Places
+    known: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def matches(key: str, name: str) -> bool:
+    """Whether a key means a column: it is its name, or what stands before a dot in it."""
+    return name == key or name.startswith(f"{key}.")
+
+
+def keys(names: Iterable[str]) -> list[str]:
+    """All that means some of the columns: what stands before their dots, and their names."""
+    heads = [name.rsplit(".", count)[0] for name in names for count in range(name.count("."), -1, -1)]
+    return list(dict.fromkeys(heads))
+
+
+def sort_out(
+    named: Named,
+    inputs: Mapping[str, str],
+    known: Callable[[str], Column | None],
+    every: Iterable[str],
+    only: Sequence[str],
+) -> Sorted:
+    """Sort the columns of a table; ``inputs`` say by name what is given, ``known`` what a name would measure.
+
+    ``every`` lists names that may be measured, for guesses; ``only`` are keys of those that are to be used. A row
+    without all that is given, or in which nothing is measured, is left out. Raises UsageError for a column that is
+    almost one of these, for one that is given twice, and where nothing is measured.
+    """
+    given: dict[str, str] = {}
+    outputs: list[Column] = []
+    notes: list[str] = []
+    unused: list[str] = []
+    for name in named.names:
+        if name in inputs:
+            if inputs[name] in given:
+                raise UsageError(f"{named.table.name}: {quote(given[inputs[name]])} and {quote(name)} say the same")
+            given[inputs[name]] = name
+        elif (column := known(name)) is not None:
+            outputs.append(column)
+        elif name in named.expressions:
+            raise unknown(name, (*inputs, *every), Argument("columns"), ": nothing is called ")
+        elif name not in named.spent:
+            if hint := did_you_mean(name, (*inputs, *every)):
+                cure = f"{hint} a column that is not meant can be renamed, for example to '#{name}'"
+                raise UsageError(f"{named.table.name}: no input and no answer is called {quote(name)}{cure}")
+            unused.append(name)
+    if unused:
+        notes.append(f"columns of {named.table.name} that are not used: {listing(unused)}")
+    chosen = _chosen(outputs, only)
+    if not chosen:
+        raise UsageError(f"{named.table.name}: no column is an answer to compare with; there are {listing(every)}")
+    numbers = named.numbers([*given.values(), *(column.name for column in chosen)])
+    measured = np.array([numbers[column.name] for column in chosen]).T.copy()
+    _complete_rotations(chosen, measured)
+    values = {key: numbers[name] for key, name in given.items()}
+    short = np.isnan(np.array(list(values.values())).reshape(len(values), len(measured))).any(axis=0)
+    empty = ~short & np.isnan(measured).all(axis=1)
+    rows = np.arange(1, len(measured) + 1)
+    for left, why in ((short, "without all that is given"), (empty, "in which nothing is measured")):
+        if left.any():
+            notes.append(f"rows {why}, left out: {listing(map(str, rows[left]))}")
+    keep = ~short & ~empty
+    if not keep.any():
+        raise UsageError(f"{named.table.name}: no row has all that is given and something measured")
+    return Sorted(
+        {key: each[keep] for key, each in values.items()}, chosen, measured[keep], rows[keep], (*every,), notes
+    )
+
+
+def _chosen(outputs: Sequence[Column], only: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that are to be used, those of a rotation next to each other in the order of the axes."""
+    names = [column.name for column in outputs]
+    for key in only:
+        if not any(matches(key, name) for name in names):
+            raise unknown(key, keys(names), Argument("only"), ": no measured column ")
+    kept = [column for column in outputs if not only or any(matches(key, column.name) for key in only)]
+    whole: list[Column] = []
+    for column in kept:
+        if column.kind != "rotation":
+            whole.append(column)
+            continue
+        parts = sorted((each for each in kept if (each.kind, each.of) == ("rotation", column.of)), key=_place)
+        if len(parts) < 3:
+            raise UsageError(f"rotation.{column.of} is measured whole: columns x, y and z of a rotation vector, rad")
+        whole += parts if parts[0] not in whole else []
+    return tuple(whole)
+
+
+def _place(column: Column) -> int:
+    return column.place
+
+
+def _complete_rotations(columns: Sequence[Column], measured: Array) -> None:
+    """Where a component of a rotation is missing all of it is."""
+    for i, column in enumerate(columns):
+        if column.kind == "rotation" and column.place == 0:
+            gone = np.isnan(measured[:, i : i + 3]).any(axis=1)
+            measured[gone, i : i + 3] = np.nan

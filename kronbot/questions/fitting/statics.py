@@ -1,0 +1,295 @@
+"""Equilibria at measured rows: gauges, torques, deflections and poses of frames, and their derivatives.
+
+At an equilibrium F(q, p) = 0 what is measured, h(q, p), follows the parameters by the implicit function theorem,
+dh/dp = h_p - h_q K^-1 F_p with K = dF/dq. Taken backwards, with w = (1, -K^-T h_q^T) for every measured number, it is
+the gradient of w . (h, F): as many sweeps as there are measured numbers in a row, however many parameters there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.pullback import Pullback
+from kronbot.compute.trace import Rows as Places
+from kronbot.compute.trace import Trace, traced
+from kronbot.description import schema
+from kronbot.description.names import moving_frames
+from kronbot.description.wording import listing
+from kronbot.floats import Array
+from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
+from kronbot.mechanics.static.static_model import StaticModel
+from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
+from kronbot.model.robot import Robot
+from kronbot.model.variation import Variation
+from kronbot.questions.columns import REACTION, WRENCH
+from kronbot.questions.fitting.attitude import attitude, matrices
+from kronbot.questions.fitting.columns import Column, found, of_statics, pose_of
+from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.sorting import Sorted, sort_out
+
+PURPOSE = "fit"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of statics: angles (N, joints) of the drives, loads (N, 6 (1 + frames)), and what is measured there.
+
+    Loads are force and moment on the endpoint and on each of ``frames``. ``measured`` (N, columns) is NaN where a
+    measurement is missing; of a rotation all three columns stand one after the other, and all are there or none.
+    """
+
+    angles: Array
+    loads: Array
+    frames: tuple[str, ...]
+    columns: tuple[Column, ...]
+    measured: Array
+
+    def __len__(self) -> int:
+        return len(self.angles)
+
+    def __getitem__(self, rows: Places) -> Rows:
+        """Some of them."""
+        chosen = {word: getattr(self, word)[rows] for word in ("angles", "loads", "measured")}
+        return replace(self, **chosen)
+
+    @cached_property
+    def present(self) -> Flags:
+        """What is measured (N, columns)."""
+        return ~np.isnan(self.measured)
+
+    @cached_property
+    def turned(self) -> tuple[int, ...]:
+        """The columns in which rotations begin."""
+        return tuple(i for i, column in enumerate(self.columns) if column.kind == "rotation" and column.axis == "x")
+
+    @cached_property
+    def attitudes(self) -> Array:
+        """Measured rotations (N, 9 each), column by column."""
+        parts = [matrices(np.nan_to_num(self.measured[:, i : i + 3])) for i in self.turned]
+        return np.concatenate([np.zeros((len(self), 0)), *(R.swapaxes(1, 2).reshape(-1, 9) for R in parts)], axis=1)
+
+    @cached_property
+    def zeros(self) -> Array:
+        """What computed columns (N, columns) are compared with: 0 for rotations, which are compared in the trace."""
+        wanted = self.measured.copy()
+        for i in self.turned:
+            wanted[:, i : i + 3] = np.where(np.isnan(wanted[:, i : i + 3]), np.nan, 0.0)
+        return wanted
+
+
+@dataclass
+class _Found:
+    """Equilibria q (N, n) of cases at some values of the parameters, and which rows have none."""
+
+    values: Array
+    robot: Robot
+    equilibria: Equilibria
+    cases: Cases
+    q: Array
+    lost: Flags
+
+    @cached_property
+    def tangent(self) -> Tangent:
+        """The stiffnesses of what yields."""
+        return self.equilibria.tangent(self.q, self.cases)
+
+    @cached_property
+    def index(self) -> Index:
+        """What changes where they are singular."""
+        return self.tangent.index
+
+
+@dataclass
+class StaticAnswers:
+    """What ``statics`` says at every row for any values of the parameters, less what is measured, with derivatives."""
+
+    variation: Variation
+    rows: Rows
+    _found: _Found | None = None
+
+    @staticmethod
+    def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[StaticAnswers, Sorted]:
+        """The rows of a table. Raises UsageError for columns that do not fit."""
+        robot, known = variation.robot, of_statics(variation.robot)
+        inputs = _inputs(robot, named.names)
+        told = sort_out(named, inputs, lambda name: found(robot, name, known), known, only)
+        loaded = {key.rpartition(".")[0] for key in told.inputs}
+        frames = tuple(name for name in _frames(robot) if f"load.{name}" in loaded)
+        none = np.zeros(len(told.rows))
+        angles = [told.inputs.get(f"angle.{joint.name}", none) for joint in robot.joints]
+        wrench = [told.inputs.get(name, none) for name in WRENCH]
+        loads = [told.inputs.get(f"load.{frame}.{axis}", none) for frame in frames for axis in REACTION]
+        still = [joint.name for joint in robot.joints if f"angle.{joint.name}" not in told.inputs]
+        if still:
+            verb = "is" if len(still) == 1 else "are"
+            told.notes.append(f"{listing(still)} {verb} not in {named.table.name}: 0 in every row")
+        rows = Rows(np.array(angles).T, np.array([*wrench, *loads]).T, frames, told.columns, told.measured)
+        return StaticAnswers(variation, rows), told
+
+    def of(self, rows: Places) -> StaticAnswers:
+        """The same of some of the rows."""
+        return StaticAnswers(self.variation, self.rows[rows])
+
+    @cached_property
+    def _model(self) -> StaticModel:
+        return StaticModel.of(self.variation.robot, self._statics, self.rows.frames)
+
+    @property
+    def _statics(self) -> schema.Statics:
+        return self.variation.robot.file.statics
+
+    def errors(self, values: Array) -> Array:
+        """Computed less measured (N, columns): NaN where nothing is measured, infinite where there is no equilibrium.
+
+        Of a rotation the vector that turns the measured frame into the computed one, in base axes.
+        """
+        found, rows = self._at(values), self.rows
+        h = self._trace(found.robot).rows(found.q, rows.loads, self._whole, rows.attitudes)["h"]
+        h = h.reshape(len(rows), -1) - rows.zeros
+        h[found.lost] = np.where(rows.present[found.lost], np.inf, np.nan)
+        return h
+
+    def jacobian(self, values: Array) -> Array:
+        """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
+        found, rows, robot = self._at(values), self.rows, self.variation.robot
+        flexible, n, m = list(robot.flexible), robot.n, len(rows.columns)
+        slopes = self._slopes(found.robot).rows(found.q, rows.loads, self._whole, rows.attitudes)["h_q"]
+        slopes = slopes.reshape(len(rows), m, -1)
+        weights = np.zeros((len(rows), m, m + n))
+        weights[:, range(m), range(m)] = 1.0
+        if flexible:
+            adjoint = np.linalg.solve(found.tangent.K.swapaxes(1, 2), slopes.swapaxes(1, 2)).swapaxes(1, 2)
+            weights[:, :, [m + place for place in flexible]] = -adjoint
+        row, column = np.nonzero(rows.present)
+        shares = whole(np.ones(len(row)))
+        points = {"q": found.q[row], "given": rows.loads[row], "shares": shares, "attitudes": rows.attitudes[row]}
+        return self._pullback.derivatives(found.robot, values, points, weights[row, column])
+
+    @property
+    def _whole(self) -> Array:
+        return whole(np.ones(len(self.rows)))
+
+    def _at(self, values: Array) -> _Found:
+        """The equilibria: on from those of the values before where Newton's method contracts at once."""
+        known = self._found
+        if known is not None and np.array_equal(known.values, values):
+            return known
+        rows, robot = self.rows, self.variation.at(values)
+        given = Given([(frame, [0.0] * 6) for frame in rows.frames])  # the numbers are those of the rows
+        equilibria = Equilibria(robot, self._statics, given)
+        straight = np.zeros((len(rows), robot.n))
+        straight[:, list(robot.rigid)] = rows.angles
+        straight = robot.undeformed(straight)
+        free, never = list(robot.flexible), np.zeros(len(rows), dtype=bool)
+        cases = Cases(rows.loads, straight, straight, np.zeros((len(rows), len(free))), free, never)
+        found = _Found(values.copy(), robot, equilibria, cases, straight.copy(), never.copy())
+        if free:
+            left = np.arange(len(rows)) if known is None else np.flatnonzero(~_followed(known, found))
+            if len(left):
+                ends = equilibria.newton(cases[left])
+                found.q[left], found.lost[left] = ends.q, ends.lost
+                vars(found).pop("tangent", None)
+                vars(found).pop("index", None)
+        self._found = found
+        return found
+
+    @property
+    def _what(self) -> tuple[object, ...]:
+        statics = self._statics
+        names = tuple(column.name for column in self.rows.columns)
+        return "statics", names, statics.loads, statics.distributed, statics.gauges, self.rows.frames
+
+    def _trace(self, robot: Robot) -> Trace:
+        return traced(robot, ("h", *self._what), PURPOSE, lambda: (self._inputs, {"h": self._measured}))
+
+    def _slopes(self, robot: Robot) -> Trace:
+        def outputs() -> dict[str, SX]:
+            flexible = self._model.q[list(robot.flexible), :]
+            return {"h_q": casadi.jacobian(self._measured, flexible)}
+
+        return traced(robot, ("h_q", *self._what), PURPOSE, lambda: (self._inputs, outputs()))
+
+    @cached_property
+    def _pullback(self) -> Pullback:
+        def made() -> tuple[dict[str, SX], SX]:
+            return self._inputs, casadi.vertcat(self._measured, self._model.forces)
+
+        return Pullback.of(self.variation, self._what, PURPOSE, made)
+
+    @cached_property
+    def _attitudes(self) -> SX:
+        return SX.sym("attitudes", 9 * len(self.rows.turned))
+
+    @property
+    def _inputs(self) -> dict[str, SX]:
+        return {**self._model.inputs, "attitudes": self._attitudes}
+
+    @cached_property
+    def _measured(self) -> SX:
+        """What is measured (columns x 1)."""
+        return casadi.vertcat(*measured(self._model, self.rows.columns, self._attitudes))
+
+
+def _followed(known: _Found, found: _Found) -> Flags:
+    """Put equilibria near those known in place, and say where this went well: no singular stiffness between."""
+    near = np.flatnonzero(~known.lost)
+    done = np.zeros(len(known.q), dtype=bool)
+    if len(near):
+        paths = found.equilibria.paths(found.cases.loads, found.cases.free)
+        q, well = paths.correct(near, known.q[near], np.ones(len(near)), known.index[near])
+        found.q[near[well]] = q[well]
+        done[near[well]] = True
+        done &= ~crossed(known.index, found.index)
+    return done
+
+
+def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
+    """What is given in a row, by the names that columns of it may have."""
+    known = {name: name for name in WRENCH}
+    for joint in robot.joints:
+        key, motor = f"angle.{joint.name}", robot.coordinates[joint.driven]
+        known |= {key: key, motor: key}
+        if joint.elastic and not {key, motor} & set(names):  # else that of the link may be measured
+            known[joint.name] = key
+    for frame in _frames(robot):
+        known |= {f"load.{frame}.{axis}": f"load.{frame}.{axis}" for axis in REACTION}
+    return known
+
+
+def _frames(robot: Robot) -> tuple[str, ...]:
+    return moving_frames([link.name for link in robot.file.links])
+
+
+def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> list[SX]:
+    """The columns as expressions; those of rotations against measured ones (9 x 1 each)."""
+    robot, q, expressions = model.robot, model.q, []
+    places = {joint.name: joint.driven for joint in robot.joints}
+    turns: dict[str, SX] = {}
+    for column in columns:
+        axis, of = column.place, column.of
+        match column.kind:
+            case "position":
+                each = pose_of(robot, q, of).r[axis]
+            case "rotation":
+                if of not in turns:
+                    R = casadi.reshape(attitudes[9 * len(turns) : 9 * len(turns) + 9], 3, 3)
+                    turns[of] = attitude(pose_of(robot, q, of).R, R)
+                each = turns[of][axis]
+            case "torque":
+                each = model.forces[places[of]]
+            case "gauge":
+                each = model.quantities[f"gauge {of}"][axis]
+            case "coordinate":
+                each = q[robot.coordinates.index(of)]
+            case "tip":
+                each = model.quantities[f"tip {of}"][axis]
+            case _:  # endpoint, displacement, displacement_hub, reaction, elastic
+                each = model.quantities[column.kind][axis]
+        expressions.append(each)
+    return expressions

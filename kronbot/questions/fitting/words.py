@@ -1,0 +1,72 @@
+"""What a fit says in words: combinations that data cannot tell apart, correlations, units that look like others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kronbot.description.wording import listing
+from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import Ambiguity, Combination, Knowledge
+from kronbot.questions.fitting.sorting import Sorted
+
+# Correlations that are worth a word, and rows that show a unit.
+CORRELATED, ROWS = 0.9, 3
+# What numbers of another unit are, as multiples of ours: within a factor of 1.5 of these, and along with ours.
+_UNITS = {"m": {1e3: ("mm", "*1e-3"), 1e2: ("cm", "*1e-2")}, "rad": {180 / np.pi: ("degrees", "*deg")}}
+_OTHERS = {1e3: ("thousandths", "*1e-3"), 1e-3: ("thousands", "*1e3")}
+NEAR, ALONG = 1.5, 0.9
+
+
+def ambiguous(found: Sequence[Ambiguity], names: Sequence[str], held_by_priors: bool) -> Iterator[str]:
+    """What each group of parameters that the data cannot tell apart is known by."""
+    behind = "; the rest is the priors'" if held_by_priors else ""
+    for group in found:
+        who = _and([names[i] for i in group.places])
+        if group.known:
+            sums = _and([sum_of(each, names) for each in group.known])
+            yield f"these data tell {who} only as {sums}{behind}"
+        else:
+            yield f"these data tell nothing of {who}{behind}"
+
+
+def sum_of(combination: Combination, names: Sequence[str]) -> str:
+    """A combination as a sum: ``0.8 m3 + 0.6 m4``."""
+    text = ""
+    for place, share in zip(combination.places, combination.shares, strict=True):
+        sign = (" - " if share < 0 else " + ") if text else ("-" if share < 0 else "")
+        number = "" if abs(abs(share) - 1) < 1e-12 else f"{abs(share):.4g} "
+        text += f"{sign}{number}{names[place]}"
+    return text
+
+
+def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
+    """Pairs of parameters of which one is known as far as the other is, the strongest first."""
+    R = knowledge.correlations
+    pairs = [(float(R[i, j]), i, j) for i in range(len(R)) for j in range(i) if abs(R[i, j]) > CORRELATED]
+    for value, i, j in sorted(pairs, key=lambda pair: -abs(pair[0])):
+        yield f"{names[j]} and {names[i]} are correlated: {value:.4f}"
+
+
+def unit_doubts(told: Sorted, errors: Array) -> Iterator[str]:
+    """Columns that look like another unit: beside what is computed at the start they are some power of ten larger."""
+    for i, column in enumerate(told.columns):
+        y, e = told.measured[:, i], errors[:, i]
+        there = ~np.isnan(y)
+        if column.kind == "rotation" or there.sum() < ROWS:
+            continue
+        y, h = y[there], y[there] + e[there]
+        size = float(np.sqrt(np.sum(h * h) * np.sum(y * y)))
+        if not size > 0 or abs(float(h @ y)) < ALONG * size:
+            continue
+        ratio = float(np.sqrt(np.sum(y * y) / np.sum(h * h)))
+        for times, (unit, factor) in {**_OTHERS, **_UNITS.get(column.unit, {})}.items():
+            if times / NEAR < ratio < times * NEAR:
+                cure = f'columns: {{{column.name}: "...{factor}"}} makes it {column.unit}'
+                yield f"{column.name} is about {times:.4g} times what is computed: is it in {unit}? {cure}"
+
+
+def _and(words: Sequence[str]) -> str:
+    listed = listing(words[:-1]) if len(words) > 1 else ""
+    return f"{listed} and {words[-1]}" if listed else words[0]

@@ -1,0 +1,118 @@
+"""fit on the command line: the file with new numbers, residuals, refusals with their places."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.cli.main import run
+
+ARM = """# My arm.
+kronbot: 1
+name: small
+convention: standard
+gravity: [0, -9.81, 0]
+parameters:
+  l: 0.5      # m
+  k: 40       # N m/rad
+  mp:         # to be found
+  half: l/2
+links:
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k}}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, com: [-half, 0, 0]}
+    payload: {mass: mp}
+"""
+FOUND = {"l": 0.52, "k": 44.0, "mp": 1.1}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The robot and its measurements in the folder one is in."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.yaml").write_text(ARM)
+    q = np.linspace(-2, 2, 9)
+    at = kronbot.loads(ARM).with_parameters(**FOUND).statics(q=q[:, None])
+    with open(tmp_path / "data.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["q1", "endpoint.x", "endpoint.y", "torque.q1"])
+        rows.writerows(zip(q, at["endpoint.x"], at["endpoint.y"], at["torque.q1"], strict=True))
+    return tmp_path
+
+
+FIT = [
+    "fit",
+    "arm.yaml",
+    "--data",
+    "data.csv",
+    "--prior",
+    "mp=1,0.5",
+    "--sigma",
+    "endpoint=1e-6",
+    "--sigma",
+    "torque=1e-6",
+]
+
+
+def test_the_file_with_new_numbers(files, capsys):
+    assert run([*FIT, "-o", "fitted.yaml"]) == 0
+    said = capsys.readouterr()
+    assert "estimates" in said.out and "wrote fitted.yaml" in said.err
+    text = (files / "fitted.yaml").read_text()
+    head = "# Fitted to data.csv; before:\n#   l: 0.5\n#   k: 40\n#   mp: (no value)\n# My arm.\n"
+    assert text.startswith(head)
+    fitted = kronbot.load(files / "fitted.yaml")
+    for name, value in FOUND.items():
+        assert fitted.description.values[name] == pytest.approx(value, rel=1e-8)
+    # Nothing else has changed.
+    lines = zip(ARM.splitlines(), text.removeprefix(head.removesuffix("# My arm.\n")).splitlines(), strict=True)
+    changed = [(old, new) for old, new in lines if old != new]
+    assert [new.split("#")[1] for _, new in changed] == [" m", " N m/rad", " to be found"]
+    assert run([*FIT, "-o", "fitted.yaml"]) == 2  # it is there
+
+
+def test_json_and_residuals(files, capsys):
+    assert run([*FIT, "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["at"]["parameters"]["k"] == pytest.approx(44) and answer["summary"]["rows"] == 9
+    assert run([*FIT, "--validate", "0.3", "-q", "-o", "residuals.csv"]) == 0
+    with open(files / "residuals.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 27 and {row["fitted"] for row in rows} == {"0.0", "1.0"}
+    assert {row["column"] for row in rows} == {"endpoint.x", "endpoint.y", "torque.q1"}
+
+
+def test_a_changed_value_is_written_too(files):
+    assert run([*FIT, "--set", "l=0.52", "--fix", "l", "-o", "fitted.yaml", "-q"]) == 0
+    assert "\n  l: 0.52      # m\n" in (files / "fitted.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--steps", "1", "-o", "fitted.yaml"], 1, "no convergence after 1 evaluation"),
+        (["--set", "half=0.2", "-o", "fitted.yaml"], 2, "keep these: half"),
+        (["--estimate", "half"], 2, "half is l/2; fit l instead"),
+        (["--estimate", "k=3"], 2, "should read NAME, or NAME=FROM:TO"),
+        (["--estimate", "k=50:60", "--estimate", "l"], 2, "--prior: no parameter that is fitted 'mp'"),
+        (["--sigma", "endpoint"], 2, "should read COLUMN=NUMBER"),
+        (["--only", "endpont"], 2, "did you mean 'endpoint'"),
+        (["--data", "date.csv"], 2, "no file 'date.csv'; did you mean 'data.csv'?"),
+        (["-o", "data.csv", "--overwrite"], 2, "that is the file of measurements itself"),
+    ],
+)
+def test_what_is_refused(files, capsys, options, code, words):
+    assert run([*FIT, *options]) == code
+    assert words in capsys.readouterr().err
+    assert not (files / "fitted.yaml").exists()
+
+
+def test_mistakes_of_a_file_have_their_places(files, capsys):
+    (files / "data.csv").write_text("q1,endpoint.x\n0.1,0.2\n0.2,abc\n0.3;0.4\n")
+    assert run(FIT[:4] + ["--estimate", "l"]) == 2
+    said = capsys.readouterr().err
+    assert "data.csv:3:5: 'abc' is not a number" in said and "data.csv:4:1:" in said
+    assert run(["fit", "arm.yaml"]) == 2 and "--data FILE" in capsys.readouterr().err

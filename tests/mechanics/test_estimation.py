@@ -1,0 +1,138 @@
+"""Least squares with priors, bounds and losses, and what a Jacobian tells, against normal equations by hand."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from kronbot.mechanics.estimation.knowledge import Knowledge, outlying
+from kronbot.mechanics.estimation.least_squares import Beliefs, NoStart, fitted, starts
+
+
+def beliefs(start, lower=-np.inf, upper=np.inf, mean=np.nan, deviation=np.nan):
+    whole = np.broadcast_arrays(np.array(start, dtype=float), lower, upper, mean, deviation)
+    return Beliefs(*(np.array(each, dtype=float) for each in whole))
+
+
+def linear(A, b):
+    return lambda p: A @ p - b, lambda p: A
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(30, 3)) * [1, 1e4, 1e-3]
+    p = np.array([0.3, -2e-4, 700.0])
+    return A, A @ p + rng.normal(size=30), p
+
+
+def test_a_linear_problem_is_solved_by_its_normal_equations(problem):
+    A, b, _ = problem
+    fit = fitted(*linear(A, b), beliefs(np.zeros(3)), "linear")
+    assert fit.converged
+    np.testing.assert_allclose(fit.values, np.linalg.lstsq(A, b, rcond=None)[0], rtol=1e-9)
+    known = Knowledge(fit.jacobian, np.ones(3), np.full(3, np.nan))
+    np.testing.assert_allclose(known.covariance, np.linalg.inv(A.T @ A), rtol=1e-8)
+    np.testing.assert_allclose(known.leverage(), np.diag(A @ np.linalg.inv(A.T @ A) @ A.T), atol=1e-12)
+    assert known.rank == 3 and known.ambiguities == []
+
+
+def test_priors_are_measurements_of_parameters(problem):
+    A, b, p = problem
+    mean, deviation = p * 1.1, np.abs(p) * 0.02
+    fit = fitted(*linear(A, b), beliefs(p * 0, mean=mean, deviation=deviation), "linear")
+    N = A.T @ A + np.diag(deviation**-2.0)
+    np.testing.assert_allclose(fit.values, np.linalg.solve(N, A.T @ b + mean / deviation**2), rtol=1e-9)
+    np.testing.assert_allclose(Knowledge(A, deviation, deviation).covariance, np.linalg.inv(N), rtol=1e-8)
+
+
+@pytest.mark.parametrize(("loss", "size"), [("huber", 1.345), ("cauchy", 2.385)])
+def test_losses_are_those_of_scipy_and_leave_priors_alone(problem, loss, size):
+    A, b, _ = problem
+    b = b + 40 * (np.arange(30) % 7 == 0)
+    fit = fitted(*linear(A, b), beliefs(np.zeros(3)), loss)
+    scale = [1, 1e4, 1e-3]
+    known = least_squares(
+        lambda x: A / scale @ x - b, np.zeros(3), lambda x: A / scale, loss=loss, f_scale=size, xtol=1e-14, ftol=1e-14
+    )
+    np.testing.assert_allclose(fit.values * scale, known.x, rtol=1e-6)
+    far = beliefs([50.0], mean=0.0, deviation=1.0)  # a prior 50 deviations away pulls as a square does
+    one = fitted(lambda p: 0 * p, lambda p: 0 * np.eye(1), far, loss)
+    assert one.cost == pytest.approx(0, abs=1e-12) and one.values == pytest.approx([0], abs=1e-6)
+
+
+def test_bounds_hold_and_the_rest_is_known_with_what_lies_on_them_held(problem):
+    A, b, p = problem
+    free = np.linalg.lstsq(A, b, rcond=None)[0]
+    fit = fitted(*linear(A, b), beliefs([0.0, 0.0, 0.0], upper=[free[0] / 2, np.inf, np.inf]), "linear")
+    held = np.linalg.lstsq(A[:, 1:], b - A[:, 0] * free[0] / 2, rcond=None)[0]
+    np.testing.assert_allclose(fit.values, [free[0] / 2, *held], rtol=1e-6)
+    on = beliefs(fit.values, upper=[free[0] / 2, np.inf, np.inf]).at_bound(fit.values)
+    known = Knowledge(A, np.abs(fit.values), np.full(3, np.nan), frozenset(np.flatnonzero(on)))
+    assert on.tolist() == [True, False, False] and np.isnan(known.errors[0])
+    np.testing.assert_allclose(known.covariance[1:, 1:], np.linalg.inv(A[:, 1:].T @ A[:, 1:]), rtol=1e-8)
+
+
+def test_what_no_error_depends_on_is_told_whatever_the_units_are():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(20, 3))
+    # a alone; 0.8 b + 0.6 c; d never; e + 1e6 f
+    J = np.column_stack([base[:, 0], 0.8 * base[:, 1], 0.6 * base[:, 1], 0 * base[:, 0], base[:, 2], 1e6 * base[:, 2]])
+    known = Knowledge(J, np.array([1, 1, 1, 1, 1, 1e-6]), np.full(6, np.nan))
+    assert known.rank == 3
+    told = {group.places: [(each.places, each.shares) for each in group.known] for group in known.ambiguities}
+    assert set(told) == {(1, 2), (3,), (4, 5)} and told[3,] == []
+    ((places, shares),) = told[1, 2]
+    assert places == (1, 2) and shares == pytest.approx((0.8, 0.6))
+    assert told[4, 5][0][1] == pytest.approx((1e-6, 1))
+    assert np.isfinite(known.errors).tolist() == [True, False, False, False, False, False]
+    # A prior makes them known; the data still tell the same.
+    whole = Knowledge(J, np.ones(6), np.ones(6))
+    assert np.isfinite(whole.errors).all() and whole.rank == 3
+    N = J.T @ J + np.eye(6)
+    np.testing.assert_allclose(whole.errors[:4] ** 2, np.diag(np.linalg.inv(N))[:4], rtol=1e-8)
+
+
+def test_combinations_of_many_are_reduced():
+    """Of a + b, b + c two combinations are known: no more parameters stand in each than must."""
+    J = np.array([[1.0, 1, 0], [0, 1, 1], [1, 2, 1], [2, 2, 0]])
+    (group,) = Knowledge(J, np.ones(3), np.full(3, np.nan)).ambiguities
+    assert group.places == (0, 1, 2) and sorted(len(each.places) for each in group.known) == [2, 2]
+    for each in group.known:
+        row = np.zeros(3)
+        row[list(each.places)] = each.shares
+        assert abs(row @ [1, -1, 1]) < 1e-12
+
+
+def test_fewer_measurements_than_parameters():
+    known = Knowledge(np.array([[1.0, 2, 3]]), np.ones(3), np.full(3, np.nan))
+    assert known.rank == 1 and np.isnan(known.errors).all()
+
+
+def test_an_outlying_row_is_found_among_chance():
+    rng = np.random.default_rng(1)
+    errors, rows = rng.normal(size=200), np.repeat(np.arange(1, 101), 2)
+    assert outlying(errors, np.zeros(200), rows) == []
+    errors[[70, 71]] += 5
+    assert outlying(errors, np.zeros(200), rows) == [36]
+
+
+def test_errors_that_are_not_finite_shorten_a_step_and_are_no_start():
+    def root(p):
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(p) - 0.1
+
+    fit = fitted(root, lambda p: np.diag(0.5 / np.sqrt(p)), beliefs([9.0]), "linear")
+    assert fit.values == pytest.approx([0.01])
+    with pytest.raises(NoStart):
+        fitted(root, lambda p: np.diag(p), beliefs([-1.0]), "linear")
+
+
+def test_starts_are_the_first_value_and_draws_within_bounds():
+    known = beliefs([1.0, 2.0, 0.0], lower=[0, -np.inf, -5], upper=[4, np.inf, 5], mean=[np.nan, 7, np.nan])
+    known = Beliefs(known.start, known.lower, known.upper, known.mean, np.array([np.nan, 0.5, np.nan]))
+    points = starts(known, 65, 7)
+    assert points.shape == (65, 3) and points[0].tolist() == [1, 2, 0]
+    assert ((points >= known.lower) & (points <= known.upper)).all()
+    assert points[1:, 1].mean() == pytest.approx(7, abs=0.02) and points[1:, 1].std() == pytest.approx(0.5, abs=0.05)
+    assert points[1:, 2].min() < -4 and points[1:, 2].max() > 4
+    assert (points == starts(known, 65, 7)).all() and not (points == starts(known, 65, 8)).all()

@@ -1,0 +1,294 @@
+"""Fits: exact derivatives against extrapolated differences, parameters that come back, noise that is what it was."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kronbot
+from kronbot.errors import ComputationError, MeasurementError, UsageError
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.attitude import matrices
+from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.statics import StaticAnswers
+
+# Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [gx, -9.81, 0.2]
+parameters:
+  {gx: 0.1, cx: 0, roll: 0, l: 1, da: 0, off: 0, k: 50, kb: 90, EI: 30, EIy: 2*EI, GJ: 50, m: 0.5, mp: 0.3, dx: 0.1,
+   spring: 4, rest: 0.1}
+links:
+  - name: camera
+    joint: {type: fixed}
+    pose: {xyz: [cx, 0.1, 0.2], rpy: [roll, 0, 0]}
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k}, bearing: {stiffness: {x: kb, y: kb}}}
+    dh: {a: l, d: 0, alpha: pi/2 + da, theta: off}
+    flexible: {mass: m, EI: {y: EIy, z: EI}, GJ: GJ, modes: {v: 2, w: 1, torsion: 1}, polar_inertia: 1e-3}
+  - name: b
+    joint: {type: revolute, name: q2, spring: {stiffness: spring, rest: rest}}
+    dh: {a: 0.7, d: 0.1, alpha: 0, theta: 0}
+    flexible: {mass: 0.2, EI: {y: 20, z: 20}, GJ: 50, modes: {v: 1, w: 1}}
+    payload: {mass: mp, com: [0, dx, 0]}
+statics: {gauges: [{name: g1, link: b, x: 0.1}], loads: [{frame: a, force: [0.1, 0, 0]}]}
+"""
+TRUE = {
+    "cx": 0.04, "roll": -0.02, "l": 1.02, "da": 0.03, "off": 0.02, "k": 60.0, "kb": 80.0, "EI": 33.0, "m": 0.55,
+    "mp": 0.35, "dx": 0.11,
+}  # fmt: skip
+SIGMA = {"position": 1e-4, "rotation": 1e-4, "torque": 1e-3, "curvature": 1e-4, "endpoint": 1e-4}
+
+
+def rows(robot, count, seed=0):
+    """Measurements without noise, by statics and kinematics."""
+    rng = np.random.default_rng(seed)
+    q, force = rng.uniform(-1.5, 1.5, (count, 2)), rng.normal(size=(count, 3))
+    told = []
+    for angles, load in zip(q, force, strict=True):
+        at = robot.statics(q=angles, forces=[load])
+        full = {name: float(at[name][0]) for name in robot.coordinates if name in at}
+        pose = robot.kinematics(q={**full, "q1.motor": angles[0], "q2": angles[1]}, frame="b")["T"]
+        turn = Rotation.from_matrix(pose[:3, :3]).as_rotvec()
+        told.append([*pose[:3, 3], *turn, at["torque.q1"][0], at["torque.q2"][0], at["curvature.g1"][0]])
+    names = [f"{word}.b.{axis}" for word in ("position", "rotation") for axis in "xyz"]
+    columns = dict(zip([*names, "torque.q1", "torque.q2", "curvature.g1"], np.array(told).T, strict=True))
+    given = {"q1": q[:, 0], "angle.q2": q[:, 1], **{f"force.{axis}": force[:, i] for i, axis in enumerate("xyz")}}
+    return given, columns
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kronbot.loads(ARM)
+
+
+@pytest.fixture(scope="module")
+def measured(arm):
+    given, columns = rows(arm.with_parameters(**TRUE), 25)
+    return {**given, **columns}
+
+
+def extrapolated(function, at, i):
+    """The derivative by entry i, by differences extrapolated to none (Richardson)."""
+    h = 2e-2 * max(abs(at[i]), 0.1)
+    steps = [np.eye(len(at))[i] * h / 2**j for j in range(5)]
+    table = [(function(at + step) - function(at - step)) / (2 * step[i]) for step in steps]
+    for power in range(1, 5):
+        table = [(4**power * b - a) / (4**power - 1) for a, b in zip(table, table[1:], strict=False)]
+    return table[0]
+
+
+@pytest.mark.parametrize("order", ["0", "2", pytest.param("1", marks=pytest.mark.slow), "exact"])
+def test_derivatives_are_exact_for_every_kind_of_parameter(arm, order):
+    robot = arm.at_order(order).model
+    names = [name for name in robot.parameters.definitions if name != "EIy"]
+    rng = np.random.default_rng(5)
+    what = [f"position.b.{axis}" for axis in "xyz"] + [f"rotation.b.{axis}" for axis in "xyz"]
+    what += ["torque.q1", "torque.q2", "endpoint.y", "q1", "q1.x", "position.com:a.z", "position.base-to:camera,b.x"]
+    what += ["displacement.z", "displacement_hub.y", "tip.a.z", "reaction.mx", "energy.elastic"]
+    what += ["curvature.g1", "twist.g1", "a.v2"] if order != "0" else []
+    table = {"angle.q1": rng.normal(size=3), "q2": rng.normal(size=3), "force.z": rng.normal(size=3)}
+    table |= {"load.a.mx": rng.normal(size=3), **{name: 0.3 * rng.normal(size=3) for name in what}}
+    answers, _ = StaticAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), ())
+    at = np.array([robot.parameters.values[name] for name in names])
+    J = answers.jacobian(at)
+    for i, name in enumerate(names):
+        wanted = extrapolated(answers.errors, at, i).ravel()
+        assert np.abs(J[:, i] - wanted).max() <= 1e-7 * np.abs(wanted).max() + 1e-12, name
+
+
+def test_measured_rotations_are_compared_whole():
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(20, 3))
+    vectors[0], vectors[1] = 0, [np.pi, 0, 0]
+    np.testing.assert_allclose(matrices(vectors), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14)
+
+
+def test_parameters_come_back_from_exact_measurements(arm, measured):
+    answer = arm.fit(measured, estimate=list(TRUE), sigma=SIGMA)
+    assert answer.at["parameters"].keys() == TRUE.keys()
+    for name, value in answer.at["parameters"].items():
+        assert abs(value - TRUE[name]) <= 1e-8 * max(abs(TRUE[name]), 1), name
+    assert answer.summary["rank"] == len(TRUE) and answer.summary["complete"] is True
+    assert answer["residuals"][:, answer.arrays["residuals"].columns.index("largest")].max() < 1e-12
+    # The same from sigmas that are to be found.
+    again = arm.fit(measured, estimate=list(TRUE))
+    np.testing.assert_allclose(
+        list(again.at["parameters"].values()), [TRUE[name] for name in TRUE], rtol=1e-7, atol=1e-8
+    )
+
+
+def test_links_may_be_measured_where_motors_are_given(arm):
+    true = arm.with_parameters(k=70)
+    q = np.linspace(-1, 1, 8)
+    at = [true.statics(q=[x, 0.3]) for x in q]
+    data = {"q1.motor": q, "q2": np.full(8, 0.3), "q1": [each["q1"][0] for each in at]}
+    assert arm.fit(data, estimate="k").at["parameters"]["k"] == pytest.approx(70, rel=1e-8)
+
+
+SMALL = """
+kronbot: 1
+name: small
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {l: 0.5, k: 40, mp: 1, off: 0}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k}}
+    dh: {a: l, d: 0, alpha: 0, theta: off}
+    payload: {mass: mp}
+"""
+
+
+@pytest.mark.parametrize("count", [16, pytest.param(200, marks=pytest.mark.slow)])
+def test_noise_is_what_it_was(count):
+    """Over draws of noise the errors of the estimates are as often beyond theirs as they should be (chi-square)."""
+    true, names = {"l": 0.52, "k": 44.0, "mp": 1.1, "off": 0.02}, ["l", "k", "mp", "off"]
+    robot, rng = kronbot.loads(SMALL), np.random.default_rng(11)
+    q = np.linspace(-2, 2, 9)
+    at = robot.with_parameters(**true).statics(q=q[:, None])
+    exact = {name: at[name] for name in ("endpoint.x", "endpoint.y", "torque.q1")}
+    sigma = {"endpoint": 1e-3, "torque": 5e-2}
+    squares = []
+    for _ in range(count):
+        noisy = {name: each + rng.normal(size=9) * sigma[name.partition(".")[0]] for name, each in exact.items()}
+        answer = robot.fit({"q1": q, **noisy}, sigma=sigma)
+        assert answer.arrays["standard_errors"].rows == names
+        off = np.array([answer.at["parameters"][name] - true[name] for name in names])
+        errors = answer["standard_errors"]
+        squares.append(off @ np.linalg.solve(answer["correlations"] * np.outer(errors, errors), off))
+    # A sum of chi-squares of 4 degrees of freedom: within 3 of its standard deviations.
+    assert abs(sum(squares) - 4 * count) < 3 * np.sqrt(2 * 4 * count)
+
+
+def test_sigmas_that_nobody_gave_are_those_of_the_noise(arm, measured):
+    rng = np.random.default_rng(4)
+    noise = {"position": 2e-3, "rotation": 1e-4, "torque": 3e-2, "curvature": 1e-3}
+    noisy = {name: each + rng.normal(size=25) * noise.get(name.partition(".")[0], 0) for name, each in measured.items()}
+    answer = arm.fit(noisy, estimate=["l", "EI", "k", "kb", "mp", "cx", "roll", "da", "off", "m", "dx"])
+    told = dict(zip(answer.arrays["residuals"].rows, answer["residuals"][:, -1], strict=True))
+    for name, sigma in told.items():
+        assert 0.6 < sigma / noise[name.partition(".")[0]] < 1.5, name
+    errors = zip(answer.arrays["standard_errors"].rows, answer["standard_errors"], strict=True)
+    off = [abs(answer.at["parameters"][name] - TRUE[name]) / error for name, error in errors]
+    assert max(off) < 4
+
+
+def test_what_the_data_cannot_tell_is_said(arm, measured):
+    data = {name: each for name, each in measured.items() if not name.startswith("torque")}
+    answer = arm.fit(data, estimate=["spring", "rest", "l", "cx"], sigma=SIGMA)
+    assert any("these data tell nothing of spring" in each for each in answer.warnings)
+    assert any("these data tell nothing of rest" in each for each in answer.warnings)
+    assert list(answer.arrays["standard_errors"].rows) == ["cx", "l"] and answer.summary["rank"] == 2
+    # Torque of a spring on a joint: k (q - r) at one posture is one number.
+    one = {
+        name: np.full(4, each[0]) for name, each in measured.items() if name.startswith(("q1", "angle", "torque.q2"))
+    }
+    told = " ".join(arm.fit(one, estimate=["spring", "rest"], sigma={"torque": 1}).warnings)
+    assert "these data tell rest and spring only as" in told or "these data tell spring and rest only as" in told
+
+
+def test_rows_that_are_not_fitted_judge(arm, measured):
+    answer = arm.fit(measured, estimate=list(TRUE), sigma=SIGMA, validate=0.2, seed=3)
+    assert answer.summary["rows"] == 20 and answer.summary["validation_rows"] == 5
+    assert answer.summary["validation_noise_factor"] < 1e-6
+    again = arm.fit(measured, estimate=list(TRUE), sigma=SIGMA, validate=0.2, seed=3)
+    assert (answer["row"] == again["row"]).all() and (answer["fitted"] == 0).sum() == 5 * 9
+    other = arm.fit(measured, estimate=["l"], sigma=SIGMA, validate=measured)
+    assert other.summary["validation_rows"] == 25
+    quality = [other.arrays[name].values for name in ("residuals", "validation")]
+    np.testing.assert_allclose(*quality, rtol=1e-10, atol=1e-14)
+
+
+def test_robust_losses_leave_out_what_is_wrong(arm, measured):
+    rng = np.random.default_rng(8)
+    data = {name: each + (1e-4 * rng.normal(size=25) if name.startswith("position") else 0)
+            for name, each in measured.items()
+            if not name.startswith(("rotation", "torque", "curvature"))}  # fmt: skip
+    data["position.b.y"] = data["position.b.y"].copy()
+    data["position.b.y"][[3, 17]] += 0.05
+    names = ["l", "cx", "off"]
+    robot = arm.with_parameters(**{name: value for name, value in TRUE.items() if name not in names})
+    plain = robot.fit(data, estimate=names, sigma={"position": 1e-4})
+    robust = robot.fit(data, estimate=names, sigma={"position": 1e-4}, loss="cauchy")
+    off = {each: max(abs(answer.at["parameters"][name] - TRUE[name]) for name in names)
+           for each, answer in (("plain", plain), ("robust", robust))}  # fmt: skip
+    assert off["robust"] < 2e-4 < 1e-3 < off["plain"]
+    assert any("outlying rows: 4, 18" in each for each in robust.warnings)
+
+
+def test_bounds_priors_and_fixed_ones(arm, measured):
+    answer = arm.fit(measured, estimate={"EI": (None, 31), "l": None}, sigma=SIGMA)
+    assert answer.at["parameters"]["EI"] == pytest.approx(31) and any(
+        "at a bound: EI" in each for each in answer.warnings
+    )
+    held = arm.fit(measured, estimate=["EI", "l"], prior={"EI": (30, 1e-9)}, sigma=SIGMA)
+    assert held.at["parameters"]["EI"] == pytest.approx(30, abs=1e-6)
+    assert list(arm.fit(measured, estimate=["EI", "l"], fix="EI", sigma=SIGMA).at["parameters"]) == ["l"]
+
+
+def test_no_convergence_is_an_error_with_the_best_so_far(arm, measured):
+    with pytest.raises(ComputationError, match="no convergence") as stopped:
+        arm.fit(measured, estimate=list(TRUE), sigma=SIGMA, steps=2)
+    assert stopped.value.partial.summary["complete"] is False
+    assert stopped.value.partial.at["parameters"]["l"] != 1
+
+
+def test_hostile_measurements(arm, measured, tmp_path):
+    short = {"q1": [0.1, None, 0.3], "q2": [0.0, 0.0, 0.0], "torque.q2": [1.0, 2.0, float("nan")]}
+    answer = arm.fit(short, estimate=["mp"], sigma={"torque": 1})
+    assert answer.summary["rows"] == 1 and answer.summary["degrees_of_freedom"] == 0
+    assert any("rows without all that is given, left out: 2" in each for each in answer.warnings)
+    assert any("leave nothing to judge by" in each for each in answer.warnings)
+    millimetres = {**measured, **{f"position.b.{axis}": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
+    told = arm.fit(millimetres, estimate=["l"], only="position", sigma=SIGMA).warnings
+    assert any("is it in mm?" in each for each in told)
+    expressions = {f"position.b.{axis}": f"{axis}_mm*1e-3" for axis in "xyz"}
+    renamed = {**measured, **{f"{axis}_mm": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
+    renamed = {name: each for name, each in renamed.items() if not name.startswith("position")}
+    assert arm.fit(renamed, estimate=["cx"], columns=expressions, only="position", sigma=SIGMA).summary["rows"] == 25
+    for change, words in [
+        ({"postion.b.x": [1.0]}, "did you mean 'position.b.x'"),
+        ({"rotation.b.x": [1.0]}, "is measured whole"),
+        ({"unknown": [1.0]}, "no column is an answer"),
+        ({"torque.q1": [float("inf")]}, "not a finite"),
+        ({"angle.q2": [0.0], "torque.q1": [1.0]}, "say the same"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            arm.fit({"q1": [0.1], "q2": [0.2], **change}, estimate="mp")
+    for bad, words in [
+        ({"estimate": "EIy"}, "EIy is 2\\*EI; fit EI instead"),
+        ({"estimate": "EJ"}, "no parameter .EJ."),
+        ({"estimate": {"EI": (50, 60)}}, "outside the bounds"),
+        ({"sigma": {"position.c": 1}}, "nothing is called"),
+        ({"only": "torques"}, "did you mean"),
+        ({"columns": {"position.b.x": "nothing*2"}}, "has no column 'nothing'"),
+        ({"prior": {"EI": (1, -1)}}, "must be positive"),
+        ({"validate": 1.5}, "a share between 0 and 1"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            arm.fit(measured, **bad)
+    sheet = tmp_path / "data.csv"
+    sheet.write_text("q1,q2,torque.q2,note\n0.1,0,1,a\n0.2,x,,b\n0.3,0,inf,c\n0.4,0\n")
+    with pytest.raises(MeasurementError) as wrong:
+        arm.fit(sheet, estimate="mp")
+    assert [(each.line, each.column) for each in wrong.value.mistakes] == [(3, 5), (4, 7), (5, 1)]
+    sheet.write_text("q1,q2,torque.q2,note\n0.1,0,1,a\n\n0.2,pi/2,,b\n0.3,0,NaN,c\n0.4,0,2,\n")
+    answer = arm.fit(sheet, estimate="mp", sigma={"torque": 1})
+    assert answer["row"].tolist() == [1, 4] and any("not used: note" in each for each in answer.warnings)
+
+
+def test_what_shapes_a_trace_is_refused():
+    clamped = ARM.replace("modes: {v: 1, w: 1}}", "modes: {v: 1}, shape: clamped-mass}")
+    with pytest.raises(UsageError, match="what is traced depends on one of mp: .*clamped-mass"):
+        kronbot.loads(clamped).fit({"q1": [0.0], "q2": [0.0], "torque.q2": [1.0]}, estimate="mp")
+
+
+def test_a_second_fit_traces_nothing_anew(arm, measured):
+    arm.fit(measured, estimate=["l", "EI"], sigma=SIGMA)
+    structure = arm.model.parameters._structure
+    known = set(structure.kept)
+    arm.with_parameters(EI=40, l=1.1).fit(measured, estimate=["l", "EI"], sigma=SIGMA)
+    assert set(structure.kept) == known
