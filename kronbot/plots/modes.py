@@ -146,7 +146,7 @@ def draw_shape(
     Bodies are marked where they rest, and stand in the legend where they are to be ``named``.
 
     The twist of beams is a shaded area along them, to the scale of the deflections with the robot's size as the arm of
-    the angles, and no higher than these are.
+    the angles, which the title says: what is larger of both decides the scale.
     """
     rest, moved = lines(q), arms.displacement(lines, q, shape.direction)
     size = arms.size(rest)
@@ -157,20 +157,20 @@ def draw_shape(
     reach = SHARE * size
     angles = drawing.twists(robot, shape.direction)
     turned = size * max((float(np.abs(each).max()) for each in angles.values()), default=0.0)
-    title = shape.title
+    title, largest = shape.title, most
     if turned > max(LEAST * most, UNSEEN * size):
-        scale = reach / max(turned, most) * size
+        largest = max(turned, most)
         drawn = [
-            _shade(axis, view, line, scale * angles[link.name])
+            _shade(axis, view, line, reach / largest * size * angles[link.name])
             for link, line in zip(robot.links, rest, strict=False)
             if link.name in angles
         ]
-        title += ", shaded: twist" if any(drawn) else ""
+        title += f", shaded: twist, 1 rad as {size:.2g} m" if any(drawn) else ""
     if most <= UNSEEN * size:
         arms.finish(axis, view, title if turned else f"{title}: no line moves")
         return
     for sign, look in ((-1, {"linestyle": ":", "linewidth": 0.9}), (1, {"linestyle": "-"})):
-        step = sign * reach / most
+        step = sign * reach / largest
         swung = [line + step * way for line, way in zip(rest, moved, strict=True)]
         arms.trace(axis, view, swung, color=COLOURS[0], **look)
     arms.finish(axis, view, title)

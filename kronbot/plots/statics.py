@@ -152,13 +152,16 @@ def by_order(result: Result) -> dict[str, Result]:
 
 
 def _swept(robot: Robot, result: Result) -> str | None:
-    """The joint with most different angles, None where all stay."""
-    counts = {joint.name: len(np.unique(result.series[f"angle.{joint.name}"])) for joint in robot.joints}
-    joint = max(counts, key=lambda name: counts[name], default=None)
-    return joint if joint is not None and counts[joint] > 1 else None
+    """The column of the joint with most different angles, where all stay of the load with most; None where these do."""
+    loads = [f"{word}.{axis}" for word in UNITS for axis in "xyz"]
+    for names in ([f"angle.{joint.name}" for joint in robot.joints], loads):
+        counts = {name: len(np.unique(result.series[name])) for name in names}
+        if counts and max(counts.values()) > 1:
+            return max(counts, key=lambda name: counts[name])
+    return None
 
 
-def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Panel]:
+def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Panel]:
     """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
 
     Of each the one of the figures is first, compared between orders; further ones where they are not zero.
@@ -167,7 +170,7 @@ def _panels(robot: Robot, results: Mapping[str, Result], joint: str) -> list[Pan
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     panels = []
-    kinds = {"torques": _torques(robot, main, joint), "strains": _strains(main), "deflections": _deflections(robot)}
+    kinds = {"torques": _torques(robot, main, swept), "strains": _strains(main), "deflections": _deflections(robot)}
     for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
         telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
@@ -190,7 +193,7 @@ def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, s
     """Columns, titles and units of what joints bear: the swept one first, then the others, the largest first."""
 
     def rank(name: str) -> tuple[bool, float]:
-        return name != swept, -float(np.abs(result.series[f"torque.{name}"]).max())
+        return f"angle.{name}" != swept, -float(np.abs(result.series[f"torque.{name}"]).max())
 
     words = {joint.name: ("torque", "N m") if joint.revolute else ("force", "N") for joint in robot.joints}
     return [(f"torque.{name}", f"{word} of {short(name)}", unit) for name, (word, unit) in
@@ -218,10 +221,13 @@ def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
     return [(f"tip.{name}.{axis}", title, "m") for name, axis, title in words]
 
 
-def _curves(robot: Robot, result: Result, joint: str) -> list[Curve]:
-    """One for every load (and angle of the other joints) over the swept joint."""
+def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:
+    """One for every load (and angle of the other joints) over the swept joint, or load; what grows with it is none."""
     given = [name for name in result.series if name.startswith(("angle.", "force.", "moment."))]
-    varied = [name for name in given if name != f"angle.{joint}" and len(np.unique(result.series[name])) > 1]
+    varied = [name for name in given if name != swept and len(np.unique(result.series[name])) > 1]
+    if not swept.startswith("angle."):
+        over = result.series[swept]
+        varied = [name for name in varied if not _alike(result.series[name], over)]
     shown = [_readable(robot, name, result.series[name]) for name in varied]
     keys = list(zip(*(result.series[name] for name in varied), strict=True)) or [()] * len(result.series[given[0]])
     found = []
@@ -234,6 +240,13 @@ def _curves(robot: Robot, result: Result, joint: str) -> list[Curve]:
     return found
 
 
+def _alike(values: np.ndarray, others: np.ndarray) -> bool:
+    """Whether columns are multiples of each other."""
+    sizes = np.abs(values).max(), np.abs(others).max()
+    place = int(np.abs(others).argmax())
+    return bool((np.abs(values - values[place] / others[place] * others) <= ROUNDING * max(sizes)).all())
+
+
 def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float, str]:
     """What a column of given values is called, and its factor and unit: degrees where an axis has degrees."""
     kind, _, name = column.partition(".")
@@ -244,15 +257,15 @@ def _readable(robot: Robot, column: str, values: np.ndarray) -> tuple[str, float
     return short(name), *readable(float(np.abs(values).max()), "m")
 
 
-def _over(robot: Robot, result: Result, joint: str) -> tuple[str, np.ndarray]:
-    """The label of an abscissa, and the values (cases,) of the swept joint on it."""
-    values = result.series[f"angle.{joint}"]
-    word, along, unit = _readable(robot, f"angle.{joint}", values)
+def _over(robot: Robot, result: Result, swept: str) -> tuple[str, np.ndarray]:
+    """The label of an abscissa, and the values (cases,) of the swept joint or load on it."""
+    values = result.series[swept]
+    word, along, unit = _readable(robot, swept, values)
     return f"{word} [{unit}]", along * values
 
 
 def _draw_curves(axis: Axes, over: tuple[str, np.ndarray], panel: Panel, curves: Sequence[Curve]) -> None:
-    """A diagram over the swept joint; only the first of many curves."""
+    """A diagram over what is swept; only the first of many curves."""
     label, places = over
     peak = float(np.abs(panel.values).max())
     factor, shown = readable(peak, panel.unit)

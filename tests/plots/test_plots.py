@@ -636,7 +636,9 @@ def test_shapes_that_lines_do_not_show(picture):
     robot = beam()
     figure = picture(modes.draw, vibration.vibration(robot, np.zeros(3), np.zeros(3), None))
     titles = [title for title in panels(figure) if title.startswith("locked")]
-    assert titles[-1].endswith("torsion, shaded: twist") and not any("twist" in title for title in titles[:-1])
+    assert titles[-1].endswith("torsion, shaded: twist, 1 rad as 1.5 m") and not any(
+        "twist" in title for title in titles[:-1]
+    )
     # The twist sin(pi xi / 2) beside the beam, at its tip as high as a shape goes.
     (shade,) = panels(figure)[titles[-1]].patches
     along, height = shade.get_xy()[:25].T + shade.get_xy()[49:24:-1].T * [[0], [1]]
@@ -855,6 +857,48 @@ def test_many_loads(picture):
     demand_sound(figure)
     axis = panels(figure)["torque of theta, order 2, 12 of 14"]
     assert len({(each.get_linestyle(), each.get_marker()) for each in axis.lines}) == statics.CURVES == 12
+
+
+@pytest.mark.parametrize("forces", [[[0, -k, 0] for k in range(4)], [[k, -2 * k, 0.5 * k] for k in range(4)]])
+def test_statics_over_loads_alone(forces, picture):
+    """One curve over the component that varies, also where others grow with it; what does not is a curve for each."""
+    robot = shipped("piedboeuf")
+    (result,) = (each.result for each in sweep(robot, {"theta": [0.3]}, forces, "2").values())
+    figure = picture(statics.draw, alone(result))
+    demand_sound(figure)
+    axis = panels(figure)["torque of theta, order 2"]
+    (curve,) = axis.lines
+    over = "force.x" if forces[1][0] else "force.y"
+    assert axis.get_xlabel() == f"{over} [N]" and not figure.legends
+    assert np.array_equal(curve.get_xdata(), result.series[over])
+    assert np.array_equal(curve.get_ydata(), result.series["torque.theta"])
+    paired = [[x, y, 0] for x in (1, 2) for y in (1, 2, 3)]
+    (result,) = (each.result for each in sweep(robot, {"theta": [0.3]}, paired, "2").values())
+    assert [curve.label for curve in statics._curves(robot, result, "force.y")] == ["force.x = 1 N", "force.x = 2 N"]
+    assert statics._swept(robot, result) == "force.y"
+
+
+def test_bending_and_twist_of_a_mode_have_one_scale(picture):
+    """Of a robot where they come together: 1 rad is as much as the robot's size, which the title says."""
+    robot = shipped("spatial")
+    result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None)
+    figure = picture(modes.draw, result)
+    axis = next(axis for title, axis in panels(figure).items() if "twist, 1 rad as 3.4 m" in title)
+    shape = next(
+        each
+        for each in modes.swinging(result, "_locked")
+        if each.title in axis.get_title(loc="left").replace("\n", " ")
+    )
+    lines = drawing.lines(robot)
+    rest = lines(np.zeros(robot.n))
+    moved = np.hstack(arms.displacement(lines, np.zeros(robot.n), shape.direction))
+    most = np.linalg.norm(moved, axis=0).max()
+    twist = max(np.abs(each).max() for each in drawing.twists(robot, shape.direction).values())
+    shades = [each.get_xy() for each in axis.patches if len(each.get_xy()) > 10]
+    drawn_twist = max(np.ptp(each[:, 1]) for each in shades)
+    swung = [each for each in axis.lines if each.get_color() == style.COLOURS[0] and each.get_linestyle() == "-"]
+    drawn_most = max(np.abs(each.get_ydata()).max() for each in swung)
+    assert drawn_twist / drawn_most == pytest.approx(arms.size(rest) * twist / most, rel=1e-2)
 
 
 def test_statics_of_a_sliding_joint(picture):
