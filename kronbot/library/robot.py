@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kronbot.library.statics import Loads, Vectors
     from kronbot.library.sweep import Sweep
     from kronbot.library.symbolic import Symbolic
+    from kronbot.plots.page.pages import Page
     from kronbot.questions.jacobian import FrameView
     from kronbot.sweeps.work import Case
 
@@ -248,6 +250,28 @@ class Robot:
             raise UsageError(Argument("starts"), " are those of an inverse: leave it out, or add ", Argument("inverse"))
         put = question.asked(self.model, ("kinematics", seen), lambda: kinematics.kinematics(self.model, seen))
         return numbers(self.model, put, {"q": q}, asked=kinematics.Asked(seen))
+
+    def view(
+        self,
+        q: Values | None = None,
+        file: str | PathLike[str] | None = None,
+        *,
+        overwrite: bool = False,
+        open: bool = False,
+    ) -> Page:
+        """A page with the robot in 3D at ``q`` and sliders for its coordinates; ``html``, which a notebook shows.
+
+        With ``file`` (.html) it is written there too, and shown in the browser with ``open``. Raises UsageError for
+        rows of ``q``, and for a file that is there already unless ``overwrite``.
+
+        >>> import kronbot
+        >>> kronbot.load("khang").view().html[:15]
+        '<!DOCTYPE html>'
+        """
+        from kronbot.plots.page import pages
+
+        flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
+        return pages.view(replace(self.kinematics(q=q), command=pages.POSTURE), file, *flags)
 
     def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:
         from kronbot.library.poses import target

@@ -44,6 +44,7 @@ FUNCTIONS = {
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
     "fit": [Robot.fit],
+    "view": [Robot.view],
 }  # fmt: skip
 # The picture of a linear model alone is about a pair.
 PAIRED = {"linearize"}
@@ -79,7 +80,7 @@ def test_every_question_is_compared():
     assert set(SECTIONS["Questions"]) <= {*FUNCTIONS, "sweep"}
     told = {name: getattr(each, "__annotations__", {}).get("return") for name, each in vars(Robot).items()}
     answers = {name for name, kind in told.items() if kind == "Result"}
-    assert answers - {"linearize_along"} == FUNCTIONS.keys() - {"export"}
+    assert answers - {"linearize_along"} == FUNCTIONS.keys() - {"export", "view"}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -22,6 +22,21 @@ from kronbot.plots.page import decimated, document, pages
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 BROWSER = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+ELASTIC = """
+kronbot: 1
+name: elastic
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, elastic: {stiffness: 100}, rotor_inertia: 0.1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+  - name: fore
+    joint: {type: revolute, name: q2, elastic: {stiffness: 100}, rotor_inertia: 0.1}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+"""
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
 
 
@@ -44,7 +59,7 @@ def opened(chromium, tmp_path):
     @contextmanager
     def open_page(answer):
         path = tmp_path / "page.html"
-        answer.view(path, overwrite=True)
+        answer.view(file=path, overwrite=True)
         context = chromium.new_context(viewport={"width": 1000, "height": 700}, offline=True)
         page, wrong, requested = context.new_page(), [], []
         page.on("console", lambda message: wrong.append(message.text))
@@ -136,7 +151,7 @@ def test_deflections_are_exaggerated_and_nothing_else(opened):
 
 def test_sliders_are_kinematics(opened):
     robot = kronbot.load("spatial")
-    with opened(robot.kinematics(q=[0, 0.3, 0, 0])) as page:
+    with opened(robot) as page:
         boxes = page.locator("input[type=number]")
         q = [0.4, 0.9, 0.1, -0.6, 0.02, -0.01, 0.03, 0.005, 0.1, 0.02, 0, 0.03, 0.1]
         q = dict(zip(robot.coordinates, q, strict=False))
@@ -146,6 +161,20 @@ def test_sliders_are_kinematics(opened):
         found = page.evaluate("kronbot.pose()")
     pose = robot.kinematics(q=q)["pose"][0]
     assert [*found["position"], *found["angles"]] == pytest.approx(pose[:6], abs=1e-9)
+
+
+def test_shafts_go_with_their_motors(opened):
+    """Sliders of links behind them say how far they yield."""
+    robot = kronbot.loads(ELASTIC)
+    with opened(robot) as page:
+        boxes = page.locator("input[type=number]")
+        for i, value in enumerate([0.05, 0.7, -0.02, -0.4]):  # q1, q1.motor, q2, q2.motor
+            boxes.nth(i).fill(str(value))
+            boxes.nth(i).press("Tab")
+        found = page.evaluate("kronbot.pose()")
+    q = {"q1": 0.75, "q1.motor": 0.7, "q2": -0.42, "q2.motor": -0.4}
+    assert tuple(q) == robot.coordinates
+    assert found["position"] == pytest.approx(robot.kinematics(q=q)["pose"][0, :3], abs=1e-9)
 
 
 def test_the_function_of_the_page_is_the_trace(opened):
@@ -327,6 +356,19 @@ def test_answers_without_a_page_say_so():
     with pytest.raises(UsageError, match="name one"):
         robot.jacobian().view(open=True)
     assert 'sandbox="allow-scripts"' in robot.jacobian().view()._repr_html_()
+
+
+def test_a_robot_alone_is_a_page(tmp_path, capsys):
+    file = tmp_path / "robot.html"
+    robot = kronbot.load("canadarm", order="1")
+    assert run(["view", "canadarm", "--order", "1", "--q", "q1=0.5", "-o", os.fspath(file)]) == 0
+    assert file.read_text() == robot.view(q={"q1": 0.5}).html
+    assert data_of(file.read_text())["q"] == pytest.approx([0.5] + 8 * [0])
+    for words, why in [([], "give -o robot.html"), (["-o", "robot.pdf"], "a page ends in .html")]:
+        assert run(["view", "canadarm", *words]) == 2
+        assert why in capsys.readouterr().err
+    with pytest.raises(UsageError, match="not rows"):
+        robot.view(q=[[0, 0, 0], [1, 1, 1]])
 
 
 def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):

@@ -27,6 +27,8 @@ from kronbot.questions.result import Result
 
 Content = dict[str, Any]
 SUFFIX = ".html"
+# What answers are called that are asked for their posture alone.
+POSTURE = "view"
 # Of a page in a notebook, pixels.
 HEIGHT = 640
 # Loads on the endpoint; how large ellipsoids are beside the distance of the frame from the base.
@@ -39,7 +41,9 @@ FIRST = 4
 def page(result: Result) -> str:
     """The page of an answer. Raises UsageError where it has none, ComputationError where it would be too large."""
     if result.command not in CONTENTS:
-        raise UsageError(f"{result.command} has no page; {', '.join(CONTENTS)} have one")
+        raise UsageError(
+            f"{result.command} has no page; {', '.join(each for each in CONTENTS if each != POSTURE)} have one"
+        )
     if any(array.symbolic for array in result.arrays.values()):
         raise UsageError("pages show numbers, not formulas")
     if result.command != "statics" and any(array.axis and array.axis[0] == "case" for array in result.arrays.values()):
@@ -53,7 +57,7 @@ def page(result: Result) -> str:
     data = {
         "title": title,
         "model": shown.model,
-        "warnings": list(result.warnings),
+        "warnings": [*dict.fromkeys((*map(str, robot.description.warnings), *result.warnings))],
         "robot": shown.data(states),
         "q": states[0].tolist(),
         **shown.seen(states),
@@ -191,6 +195,11 @@ def _jacobian(result: Result) -> tuple[Array, Content]:
     return q[None], {"ellipsoids": shown, "numbers": [each.title.partition(": ")[::2] for each in found]}
 
 
+def _posture(result: Result) -> tuple[Array, Content]:
+    """A robot with sliders."""
+    return _point(result)[None], {"sliders": True}
+
+
 def _kinematics(result: Result) -> tuple[Array, Content]:
     """The posture with sliders; other solutions of an inverse as ghosts."""
     q, pose = _point(result), result.arrays["pose"]
@@ -205,6 +214,7 @@ def _kinematics(result: Result) -> tuple[Array, Content]:
 
 
 CONTENTS: Mapping[str, Callable[[Result], tuple[Array, Content]]] = {
+    POSTURE: _posture,
     "kinematics": _kinematics,
     "jacobian": _jacobian,
     "linearize": _linearize,
