@@ -169,7 +169,8 @@ export class Arm {
       Object.assign(material, { transparent: true, opacity: 0.5 });
       const mesh = new Mesh(new SphereGeometry(1, 24, 16), material);
       const least = Math.max(SMALLEST, POINT * Math.cbrt(body.mass / heaviest)) * size;
-      const half = body.half ? body.half.map((a) => Math.min(Math.max(a, SMALLEST * size), ELLIPSOID * size)) : [least, least, least];
+      const cut = body.half ? Math.min(1, (ELLIPSOID * size) / Math.max(...body.half)) : 1;
+      const half = body.half ? body.half.map((a) => Math.max(cut * a, 0.5 * SMALLEST * size)) : [least, least, least];
       const outer = framed();
       place(outer, [...body.com, ...body.R], 0);
       mesh.scale.fromArray(half);

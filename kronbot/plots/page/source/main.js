@@ -122,7 +122,7 @@ function drawTrail() {
 // Points of the robot in some of its states: what has to fit.
 function extent() {
   const found = [];
-  const some = steps ? steps.states.filter((_, k) => k % Math.ceil(steps.states.length / 25) === 0) : [state.q];
+  const some = steps ? steps.states.filter((_, k) => k % Math.ceil(steps.states.length / 25) === 0) : [...(data.others ?? []), data.q];
   for (const q of some) {
     arm.pose(Float64Array.from(q));
     found.push(...arm.points());
