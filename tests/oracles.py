@@ -439,6 +439,7 @@ class Lagrangian:
         for name in self.links:
             self._pose(name)
         self._collect(nodes)
+        self._elements = self._element_functions()
         self._frame_functions = {}
 
     # -- the robot ---------------------------------------------------------------------------------------------------
@@ -624,6 +625,22 @@ class Lagrangian:
                 self.sections.append((beam.polar_inertia * beam.length * w, r @ turned))
         _, self.stiffness[block, block], self.damping[block, block] = beam.matrices()
 
+    def _element_functions(self):
+        """(q, qd) -> energy of the elements' springs, and what elements take, by energy and work of their lengths."""
+        energy, forces, qd = ca.SX(0), ca.SX.zeros(self.n), ca.SX.sym("qd", self.n)
+        for element in self.robot.get("elements", []):
+            ends = []
+            for name, point in zip(element["between"], element.get("points", [[0, 0, 0]] * 2), strict=True):
+                link, _, which = name.partition(":")
+                p, r = self._base(name) if name in ("base", "world") else self.frames[link, which or "tip"]
+                ends.append(p + r @ ca.DM(self._vector(point)))
+            length = ca.norm_2(ends[1] - ends[0])
+            k, rest, c, f = (self._value(element.get(key, 0)) for key in ("stiffness", "rest", "damping", "force"))
+            spring, slope = k * (length - rest) ** 2 / 2, ca.gradient(length, self.q)
+            energy += spring
+            forces += ca.gradient(spring, self.q) + slope * (c * ca.dot(slope, qd) - f)
+        return ca.Function("elements", [self.q, qd], [energy, forces])
+
     # -- energies and their derivatives --------------------------------------------------------------------------------
 
     @functools.cached_property
@@ -726,7 +743,8 @@ class Lagrangian:
 
     def elastic_energy(self, q):
         q = np.asarray(q, float)
-        return float(q @ self.stiffness @ q) / 2 - float(self.preload @ q) + self.slack
+        of_elements = float(self._elements(q, np.zeros(self.n))[0])
+        return float(q @ self.stiffness @ q) / 2 - float(self.preload @ q) + self.slack + of_elements
 
     def gravity_energy(self, q):
         return float(self._potential(q)[0])
@@ -746,7 +764,7 @@ class Lagrangian:
     def bias(self, q, qd):
         """What inverse dynamics needs at qdd = 0."""
         elastic = self.stiffness @ np.asarray(q, float) - self.preload + self.damping @ np.asarray(qd, float)
-        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic
+        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic + np.array(self._elements(q, qd)[1])[:, 0]
 
     def inverse_dynamics(self, q, qd, qdd):
         """tau = M qdd + Mdot qd - dT/dq + dV/dq + D qd, one entry a coordinate."""

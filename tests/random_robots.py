@@ -197,10 +197,12 @@ def robots(
     max_modes=2,
     yielding=False,
     floating=False,
+    joined=False,
 ):
     """A robot file: a tree of one to `max_links` links with a joint at least and `max_coordinates` coordinates at most.
 
     yielding: with shafts, bearings and springs, whose coordinates come on top; floating: on a base that moves;
+    joined: with elements between links;
     flexible: False for rigid robots; kinds: the joint types to draw from; trees: False for a chain in file order.
     """
     convention = draw(st.sampled_from(conventions))
@@ -245,6 +247,8 @@ def robots(
     }
     if floating:
         robot["base"] = {"type": "floating", "rigid": draw(bodies(full=True))}
+    if joined:
+        robot["elements"] = draw(elements([link["name"] for link in made]))
     if draw(st.booleans()):
         robot["endpoint"] = {"link": draw(st.sampled_from([k["name"] for k in made])), "position": draw(vectors(0.5))}
     return robot
@@ -276,6 +280,28 @@ def coordinates(robot, order=2):
                 power = i if key == "torsion" else i + 1
                 out.append((f"{link['name']}.{letter}{i}", key, tip / length**power if polynomial else tip))
     return out
+
+
+@st.composite
+def elements(draw, links):
+    """One to three elements of all kinds, whose ends are far from each other."""
+    frames = [*links, *(f"{link}:root" for link in links), "world"]
+    found = []
+    for number, kind in enumerate(
+        draw(st.lists(st.sampled_from(["spring", "damper", "actuator"]), min_size=1, max_size=3))
+    ):
+        first = draw(st.sampled_from(frames))
+        second = draw(st.sampled_from([frame for frame in frames if frame != first]))
+        points = [[x, y, z + 9.0 * end] for end, (x, y, z) in enumerate(draw(st.tuples(vectors(1), vectors(1))))]
+        element = {"name": f"e{number}", "type": kind, "between": [first, second], "points": points}
+        if kind == "spring":
+            element |= {"stiffness": draw(decimals(1, 100)), "rest": draw(st.just(0) | decimals(0.1, 3))}
+        if kind == "damper" or draw(st.booleans()):
+            element["damping"] = draw(decimals(0, 5))
+        if kind == "actuator" or draw(st.booleans()):
+            element["force"] = draw(decimals(-20, 20))
+        found.append(element)
+    return found
 
 
 @st.composite

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from kronbot.description import limits
 from kronbot.description.coupling import Coupling
+from kronbot.description.element import MAKES
 from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.description.validation import keys_of
@@ -61,6 +62,7 @@ _RULES: Final[dict[str, Schema]] = {
             "kronbot": {"const": 1},
             "name": {"maxLength": limits.ROBOT_NAME_LENGTH},
             "links": {"minItems": 1, "maxItems": limits.LINKS},
+            "elements": {"maxItems": limits.ELEMENTS},
             "parameters": {"propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": limits.NAME_LENGTH}},
         },
         "if": {"properties": {"links": {"contains": {"required": ["dh"]}}}},
@@ -84,6 +86,12 @@ _RULES: Final[dict[str, Schema]] = {
         "oneOf": [
             {"required": ["duration"], "not": {"required": ["rate", "acceleration"]}},
             {"required": ["rate", "acceleration"], "not": {"required": ["duration"]}},
+        ]
+    },
+    "Element": {
+        "allOf": [
+            {"if": {"properties": {"type": {"const": kind}}}, "then": {"required": [key]}}
+            for kind, key in MAKES.items()
         ]
     },
     "ViaPoints": {"properties": {"through": {"minItems": 2, "maxItems": limits.VIA_POINTS}}},

@@ -19,6 +19,9 @@ DEPTH: Final = 32
 LINKS: Final = 1000
 """Most links of a robot."""
 
+ELEMENTS: Final = 100
+"""Most massless elements of a robot."""
+
 MOVING: Final = 128
 """Most links with coordinates: a joint that moves, or modes."""
 

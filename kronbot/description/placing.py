@@ -16,7 +16,10 @@ Said = TypeVar("Said")
 def placed(file: RobotFile) -> RobotFile:
     """The file with a place in each expression that says something of the robot and its motion."""
     places = count()
-    parts = {word: _placed(getattr(file, word), places) for word in ("gravity", "base", "links", "endpoint", "motion")}
+    parts = {
+        word: _placed(getattr(file, word), places)
+        for word in ("gravity", "base", "links", "elements", "endpoint", "motion")
+    }
     return replace(file, **parts)
 
 

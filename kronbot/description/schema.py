@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
+from kronbot.description.element import Element
 from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
 from kronbot.description.joint import Joint
 from kronbot.description.moving import Motion
@@ -291,6 +292,7 @@ class RobotFile:
     parameters: Annotated[dict[str, Definition | None], Field(description="names; without a value: a free symbol")] = (
         field(default_factory=dict)
     )
+    elements: Annotated[tuple[Element, ...], Field(description="massless springs, dampers, actuators")] = ()
     endpoint: Annotated[Endpoint, Field(description="default: the tip frame of the last link")] = Endpoint()
     damping: Annotated[RobotDamping | None, Field(description="of the robot's modes, as measured")] = None
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)

@@ -353,9 +353,12 @@ class Robot:
         """
         from kronbot.compute import question
         from kronbot.questions import dynamics
+        from kronbot.questions.elements import demand_directions
 
         rates = qd is not None or qdd is not None
         put = question.asked(self.model, ("dynamics", rates), lambda: dynamics.dynamics(self.model, rates))
+        if self.model.elements:
+            demand_directions(self.model, points(self.model, {"q": q})[0]["q"])
         return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @in_words
@@ -394,7 +397,7 @@ class Robot:
         force: Sequence[NumberLike] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
         lock: Sequence[str] | str = (),
-        inputs: Sequence[str] | str = ("torques", "force"),
+        inputs: Sequence[str] | str = ("torques", "force", "elements"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
         progress: Progress = unheeded,
     ) -> Posed | Result:
@@ -403,10 +406,10 @@ class Robot:
         ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
         endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
         ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from ``inputs``
-        (torques, force) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in :meth:`simulate`: exact derivatives),
-        frequencies, damping, shapes, and a verdict in the summary; at rows stacks of them, of the points ``q`` and of
-        ``tau``, and the numbers of verdicts. Raises ComputationError where M is singular or no equilibrium is found,
-        with the rows before it as ``partial``.
+        (torques, force, elements) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in :meth:`simulate`: exact
+        derivatives), frequencies, damping, shapes, and a verdict in the summary; at rows stacks of them, of the points
+        ``q`` and of ``tau``, and the numbers of verdicts. Raises ComputationError where M is singular or no equilibrium
+        is found, with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})

@@ -22,6 +22,7 @@ from kronbot.model import dh
 from kronbot.model.beam import Beam, Direction
 from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
+from kronbot.model.element import element
 from kronbot.model.floating import base_links
 from kronbot.model.joint import Joint, Spring, joints_of, springs_of
 from kronbot.model.motions import motion
@@ -81,6 +82,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         links=tuple(links),
         springs=tuple(springs),
         attachments=slack,
+        elements=tuple(element(entry, parameters) for entry in file.elements),
         gravity=parameters.vector(file.gravity),
         endpoint=Endpoint(
             len(links) - 1 if file.endpoint.link is None else places[file.endpoint.link],

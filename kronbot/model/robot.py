@@ -17,6 +17,7 @@ from kronbot.description.schema import RobotFile
 from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
+from kronbot.model.element import Element
 from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, Spring
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
@@ -100,7 +101,7 @@ class Robot:
 
     ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``springs`` are
     those between coordinates, ``attachments`` what flexible coordinates behind shafts are where these are slack, by
-    place: a combination of others that stand before them, and an offset. ``relatives``
+    place: a combination of others that stand before them, and an offset. ``elements`` join frames. ``relatives``
     are robots of the same file and order with other values that make other structures, the latest last.
     """
 
@@ -113,6 +114,7 @@ class Robot:
     gravity: SX
     endpoint: Endpoint
     motions: dict[str, Motion]
+    elements: tuple[Element, ...] = ()
     relatives: list[Robot] = field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kronbot.floats import Array
 from kronbot.model.robot import Robot
 
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
@@ -17,6 +18,7 @@ _UNITS = {
     "displacement_hub": "m",
     "force": "N",
     "moment": "N m",
+    "tension": "N",
     "energy": "J",
     **dict.fromkeys(("largest_energy", "energy_imbalance", "energy_taken_by_solver"), "J"),
     **dict.fromkeys(("length", "peak_deflection", "position_error"), "m"),
@@ -57,7 +59,19 @@ def columns_of_simulate(robot: Robot) -> list[str]:
     columns = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
     tips = [f"tip.{link.name}" for link in robot.links if link.beam is not None]
     columns += [f"{place}.{axis}" for place in (*tips, "endpoint") for axis in "xyz"]
+    columns += columns_of_elements(robot)
     return columns + [f"energy.{kind}" for kind in ("kinetic", "elastic", "gravity", "work", "dissipated", "balance")]
+
+
+def columns_of_elements(robot: Robot) -> list[str]:
+    """How long elements are, and what pulls their ends together."""
+    return [f"{word}.{element.name}" for element in robot.elements for word in ("length", "tension")]
+
+
+def series_of_elements(robot: Robot, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """The same with their values, of a report's rows."""
+    values = (column for element in robot.elements for column in rows[f"element {element.name}"].T)
+    return dict(zip(columns_of_elements(robot), values, strict=True))
 
 
 def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[str]:
@@ -71,5 +85,5 @@ def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[st
     beams = [link.name for link in robot.links if link.beam is not None]
     columns += [f"tip.{name}.{turn}{axis}" for name in beams for turn in ("", "r") for axis in "xyz"]
     columns += [f"{word}.{axis}" for word in ("endpoint", "displacement", "displacement_hub") for axis in "xyz"]
-    columns += [*(f"reaction.{axis}" for axis in REACTION), "energy.elastic"]
+    columns += [*(f"reaction.{axis}" for axis in REACTION), *columns_of_elements(robot), "energy.elastic"]
     return columns + [robot.coordinates[place] for place in (*robot.base, *robot.flexible)]

@@ -15,7 +15,8 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
-from kronbot.mechanics.multibody.damping import damping_matrix, dissipative_forces
+from kronbot.mechanics.multibody.damping import damping_matrix
+from kronbot.mechanics.multibody.elements import element_forces, stretched
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
@@ -59,15 +60,22 @@ class Equations:
 
     @cached_property
     def g(self) -> SX:
-        """Gravity forces (n x 1), the gradient of its energy, less the preload of springs that are not slack at 0."""
+        """Gravity forces (n x 1), the gradient of its energy, less the preload of springs that are not slack at 0, and
+        what elements take at rest."""
         rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
-        return casadi.gradient(gravity_energy(rest), self.q) - self.robot.preload
+        return casadi.gradient(gravity_energy(rest), self.q) - self.robot.preload + element_forces(rest)
+
+    @cached_property
+    def D(self) -> SX:
+        """Damping matrix (n x n); of elements it depends on q."""
+        of_elements = (each.damping for each in stretched(self.robot, self.q))
+        return sum(of_elements, damping_matrix(self.robot))
 
     def tau(self, qd: SX, qdd: SX) -> SX:
         """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""
         robot = self.robot
         inertia = self.M @ qdd + self.C_star @ kron_power(qd, 2)
-        return inertia + self.g + robot.stiffness @ self.q + dissipative_forces(robot, qd)
+        return inertia + self.g + robot.stiffness @ self.q + self.D @ qd + robot.friction(qd)
 
 
 def dynamics(robot: Robot, rates: bool) -> Question:
@@ -96,7 +104,7 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     quantities["dM_dq"] = matrix(terms.dM_dq, both)
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
-    quantities["D"] = matrix(damping_matrix(robot), rate)
+    quantities["D"] = matrix(terms.D, rate)
     if rates:
         friction = robot.friction(symbols["qd"])
         quantities |= {} if friction.is_zero() else {"friction": Quantity(friction, names, None, {"rows": force})}

@@ -32,6 +32,7 @@ from kronbot.model.build import numbers_apart, rigid_arm, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.outputs import chosen, named_in
@@ -150,6 +151,7 @@ class Linearization:
         if isinstance(found, Unbalanced):
             raise found.told(self.robot, PURPOSE)
         robot, point = self.robot, found.point
+        demand_directions(robot, point.q[None])
         at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
         named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))

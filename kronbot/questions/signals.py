@@ -32,13 +32,14 @@ class Choice:
 
 
 def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
-    """Names of inputs from joint ``torques`` and the endpoint ``force``, and of outputs.
+    """Names of inputs from joint ``torques``, the endpoint ``force`` and forces of ``elements``, and of outputs.
 
     A gauge among ``gauges`` has the curvature kappa_z = v''.
     """
     enter = {
         "torques": [f"torque.{joint.name}" for joint in robot.joints],
         "force": [f"force.{axis}" for axis in "xyz"],
+        "elements": [f"force.{element.name}" for element in robot.elements if element.driven],
     }
     leave = {
         "joints": [robot.coordinates[place] for place in measured(robot)],

@@ -19,6 +19,7 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
+from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
@@ -26,7 +27,8 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.between_rows import told_of_vibrations
-from kronbot.questions.columns import columns_of_simulate, units_of
+from kronbot.questions.columns import columns_of_simulate, series_of_elements, units_of
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
@@ -102,6 +104,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         wanted, watched = grid(run.duration, run.step), sampled(at)
         times = np.union1d(wanted, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
+        demand_directions(robot, report.rows(np.zeros(1), start[None])["q"])
         at_start = matrices(robot, system, start)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
     values = report.rows(times[: len(states)], states)
@@ -251,6 +254,8 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         "account": system.x[-2:],
     }
     outputs |= seen(Instant(state, system.qdd, system.tau), asked)
+    for each in stretched(state.robot, state.q):
+        outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, each.tension(state.qd))
     return {"t": system.t, "x": system.x}, outputs
 
 
@@ -264,6 +269,7 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
         if link.beam is not None:
             series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
     series |= {f"endpoint.{axis}": rows["endpoint"][:, i] for i, axis in enumerate("xyz")}
+    series |= series_of_elements(robot, rows)
     stored = {name: rows[name][:, 0] for name in ("kinetic", "elastic", "gravity")}
     work, dissipated = rows["account"].T
     total = stored["kinetic"] + stored["elastic"] + stored["gravity"]

@@ -21,7 +21,8 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Flags, Tangent
 from kronbot.model.robot import Link, Robot
-from kronbot.questions.columns import REACTION, WRENCH, units_of
+from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
@@ -142,6 +143,7 @@ def answer(
         start = {"q": solved.by_name(q[0])}
     elif not report.linear:
         summary |= _unstable(report.stability[part])
+    demand_directions(solved, q)
     told = told_of_rows(solved, q)
     units = units_of(robot, series, columns(robot, inquiry.outputs))
     answer = Result(
@@ -188,6 +190,7 @@ def _series(
     for word in ("endpoint", "displacement", "displacement_hub"):
         series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
     series |= {f"reaction.{axis}": rows["reaction"][:, i] for i, axis in enumerate(REACTION)}
+    series |= series_of_elements(robot, rows)
     series["energy.elastic"] = rows["elastic"][:, 0]
     return series | {robot.coordinates[place]: q[:, place] for place in (*robot.base, *robot.flexible)}
 

@@ -13,7 +13,8 @@ from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
 TOPICS = {
-    *("adding", "coordinates", "damping", "drives", "errors", "file", "floquet", "formats", "formulas", "frames"),
+    *("adding", "coordinates", "damping", "drives", "elements", "errors"),
+    *("file", "floquet", "formats", "formulas", "frames"),
     *(
         "integration",
         "joints",

@@ -65,7 +65,12 @@ class Moving(click.Command):
     shell_complete=completion.joints,
     help="Joints that follow the basic motion exactly: q1,q2 or all.",
 )
-@click.option("--inputs", default="torques,force", show_default=True, help="Of the state space: torques, force.")
+@click.option(
+    "--inputs",
+    default="torques,force,elements",
+    show_default=True,
+    help="Of the state space: torques, force, elements.",
+)
 @options.outputs_option("joints, endpoint, gauges, or KIND:NAME (kronbot explain outputs).", "joints,endpoint")
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True, pair=True)

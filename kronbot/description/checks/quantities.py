@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from kronbot.description.checks.elements import check_element
 from kronbot.description.checks.joints import check_joint
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.motions import check_motion
@@ -40,6 +41,8 @@ def check_quantities(root: View) -> None:
             _body(link[key], planar)
         _tilts(link)
     _body(root["base"]["rigid"], planar)
+    for element in root["elements"].items:
+        check_element(element)
     _offsets(root)
     for motion in root["motion"].entries:
         check_motion(motion)

@@ -13,9 +13,11 @@ from collections.abc import Container, Iterable, Mapping, Set
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
+from kronbot.description.checks.elements import check_ends
 from kronbot.description.checks.joints import couplings
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
+from kronbot.description.element import ELEMENT_WORDS
 from kronbot.description.expressions.grammar import is_taken
 from kronbot.description.names import (
     BASE,
@@ -57,6 +59,11 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     joint_names = _unique(joints, "name", "joint", JOINT_WORDS)
     gauges = root["statics"]["gauges"].items
     _unique(gauges, "name", "gauge", {})
+    elements = root["elements"].items
+    _unique(elements, "name", "element", ELEMENT_WORDS)
+    if len(elements) > limits.ELEMENTS:
+        root["elements"].refuse(f"{len(elements)} elements, at most {limits.ELEMENTS} are allowed")
+        return
     for link in links.items:
         _one_of_two(link)
     rows = [link["dh"] for link in links.items if "dh" in link]
@@ -65,6 +72,8 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     _tree(links.items, link_names)
     driven = couplings(joint_names, set(map(str, root["parameters"].keys)))
     _references(root, link_names, joint_names, driven, (BASE,) if floating else ())
+    for element in elements:
+        check_ends(element, (*((BASE,) if floating else ()), *link_names))
     _motions(root)
     _generated_names(links.items, joints, gauges, root["base"]["type"] if floating else None)
     _coordinates(links, len(FREEDOMS) if floating else 0)

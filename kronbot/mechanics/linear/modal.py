@@ -16,6 +16,7 @@ from kronbot.compute.arrays import NamedArray
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.regularity import weakest
+from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
@@ -27,7 +28,7 @@ PURPOSE = "natural frequencies"
 
 
 def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
-    """M and K (n x n) at q = 0, without gravity and load.
+    """M and K (n x n) at q = 0, without gravity and load, springs and elements there slack.
 
     The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
     method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
@@ -38,10 +39,12 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     parameters, rest = robot.parameters, SX(robot.n, 1)
     q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
     slack = tuple(replace(spring, rest=SX(0)) for spring in robot.springs)
-    forces = inverse_dynamics(propagate(replace(robot, gravity=SX(3, 1), springs=slack), q, rest), qdd)
-    parameters.require(parameters.free_in(casadi.veccat(forces, robot.stiffness)), PURPOSE)
+    bare = replace(robot, gravity=SX(3, 1), springs=slack, elements=())
+    forces = inverse_dynamics(propagate(bare, q, rest), qdd)
+    K = robot.stiffness + sum((each.stiffness for each in stretched(robot, q)), SX(robot.n, robot.n))
+    parameters.require(parameters.free_in(casadi.veccat(forces, K)), PURPOSE)
     extent = parameters.extent
-    traced = casadi.Function("traced", [q, qdd, parameters.symbols(extent)], [forces, robot.stiffness])
+    traced = casadi.Function("traced", [q, qdd, parameters.symbols(extent)], [forces, K])
     # With everything else put in, little is left to do for each of the columns.
     forces, K = traced(rest, qdd, parameters.bound(extent))
     M = np.asarray(casadi.Function("forces", [qdd], [forces]).map(robot.n)(np.eye(robot.n)))
@@ -66,7 +69,7 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     stay locked. Raises UsageError where a parameter has no value.
     """
     f, r, b = list(robot.flexible), list(robot.rigid), list(robot.base)
-    if not f and not robot.springs:  # nothing swings; M of a long chain would take seconds
+    if not f and not robot.springs and not robot.elements:  # nothing swings; M of a long chain would take seconds
         return NaturalFrequencies(np.zeros(len(b)), np.zeros(len(b) + len(r)))
     M, K = mass_and_stiffness(robot)
     T = np.eye(robot.n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -11,6 +12,7 @@ from casadi import SX
 from kronbot.floats import Array
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.carried import carried, loaded
+from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.rotations import rotation_vectors
@@ -21,9 +23,14 @@ from kronbot.model.robot import Robot
 
 
 def entering(linear: LinearModel, inputs: Sequence[str]) -> SX:
-    """E (n x inputs) with forces E u, of joint ``torques`` and the endpoint ``force``."""
+    """E (n x inputs) with forces E u, of joint ``torques``, the endpoint ``force`` and the forces of ``elements``."""
     robot = linear.robot
-    sides = {"torques": SX.eye(robot.n)[:, list(robot.rigid)], "force": linear.J_T.T}
+    pushes = (each.push for each in stretched(robot, linear.q) if each.element.driven)
+    sides = {
+        "torques": SX.eye(robot.n)[:, list(robot.rigid)],
+        "force": linear.J_T.T,
+        "elements": casadi.horzcat(SX(robot.n, 0), *pushes),
+    }
     return casadi.horzcat(SX(robot.n, 0), *(side for word, side in sides.items() if word in inputs))
 
 
@@ -46,9 +53,14 @@ def measured(robot: Robot) -> list[int]:
     return sorted({place for joint in robot.joints for place in (joint.index, joint.driven)})
 
 
-def instant(linear: LinearModel, locked: frozenset[int]) -> Instant:
-    """The basic motion, with the force on the endpoint; torques of locked joints are what these need."""
-    robot = linear.robot
+def instant(linear: LinearModel, locked: frozenset[int], pushes: SX) -> Instant:
+    """The basic motion, with the force on the endpoint; torques of locked joints are what these need.
+
+    ``pushes`` come on top of the forces of elements that have one.
+    """
+    more = iter(casadi.vertsplit(pushes))
+    elements = (replace(each, force=each.force + next(more)) if each.driven else each for each in linear.robot.elements)
+    robot = replace(linear.robot, elements=tuple(elements))
     state = propagate(robot, linear.q, linear.qd)
     at = carried(state, "endpoint")
     state = loaded(state, [(at.link, at.on_link(linear.force, SX(3, 1)))])
@@ -66,9 +78,10 @@ def seen(
     Those of a rotation are of its angular velocity by qd, :func:`turning` makes them derivatives of its vector; it is
     there as R (3 x 3) by ``KIND:NAME``.
     """
-    at = instant(linear, locked)
+    pushes = SX.sym("pushes", sum(element.driven for element in linear.robot.elements))
+    at = instant(linear, locked, pushes)
     values = [at.of(kind, name) for kind, name in asked]
-    signals = {"torques": linear.tau, "force": linear.force}
+    signals = {"torques": linear.tau, "force": linear.force, "elements": pushes}
     motion = {"by q": linear.q, "by qd": linear.qd, "by qdd": linear.qdd}
     motion["by u"] = casadi.vertcat(SX(0, 1), *(each for word, each in signals.items() if word in inputs))
     turns = {(kind, name): at.frame(name).twist[3:] for kind, name in asked if kind == "rotation"}
@@ -80,7 +93,7 @@ def seen(
                 rows.append(casadi.jacobian(turns[pair], linear.qd) if word == "by q" else SX(3, symbols.rows()))
             else:
                 rows.append(casadi.jacobian(value, symbols))
-        parts[word] = casadi.vertcat(*rows)
+        parts[word] = casadi.substitute(casadi.vertcat(*rows), pushes, SX.zeros(pushes.shape))
     return parts | {f"{kind}:{name}": R for (kind, name), R in zip(asked, values, strict=True) if kind == "rotation"}
 
 

@@ -10,6 +10,7 @@ from casadi import SX
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.integration import Ode
 from kronbot.mechanics.multibody.damping import dissipative_forces
+from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
 from kronbot.model.robot import Robot
@@ -19,10 +20,10 @@ from kronbot.model.robot import Robot
 class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
-    The state is x = [free q, free qd, work of the drives, energy dissipated]; joints with a prescribed motion are no
-    states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need, ``qdd``
-    (n x 1) are the accelerations of all. ``symbols``
-    are those of the robot's numbers, ``extent`` how many there were, ``parameters`` the names that the rate depends on.
+    The state is x = [free q, free qd, work of drives and elements, energy dissipated]; joints with a prescribed motion
+    are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need,
+    ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, ``extent`` how many
+    there were, ``parameters`` the names that the rate depends on.
     """
 
     drives: Drives
@@ -63,8 +64,9 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
         needed = inverse_dynamics(state, qdd)
         for place in given:
             tau[place] = needed[place]
-    power = casadi.dot(tau, qd)
-    loss = casadi.dot(qd, dissipative_forces(robot, qd))
+    pushed, taken = casadi.vertsplit(element_power(state))
+    power = casadi.dot(tau, qd) + pushed
+    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters

@@ -58,7 +58,8 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
         )  # which falls with what it carries
         K = casadi.hessian(energy, q)[0][flexible, flexible]
     else:
-        elastic = T.T @ robot.stiffness @ T
+        springs = casadi.hessian(elastic_energy(state), q)[0] if robot.elements else robot.stiffness
+        elastic = T.T @ springs @ T
         following = [place for place in (*robot.base, *robot.rigid) if elastic[place, :].is_zero()]
         swinging = robot.others(following)
         K = elastic[swinging, swinging]

@@ -10,6 +10,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description.names import carriers, moving_frames
 from kronbot.mechanics.multibody.carried import Carried, carried
+from kronbot.mechanics.multibody.elements import acted_on
 from kronbot.mechanics.multibody.recursion import link_accelerations, link_wrenches
 from kronbot.mechanics.multibody.state import State
 from kronbot.model.gauge import gauge_place
@@ -32,7 +33,7 @@ class Instant:
 
     @cached_property
     def _wrenches(self) -> dict[int, SX]:
-        return link_wrenches(self.state, self._tdot)
+        return link_wrenches(acted_on(self.state), self._tdot)
 
     @property
     def robot(self) -> Robot:

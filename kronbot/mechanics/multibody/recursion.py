@@ -17,6 +17,7 @@ from casadi import SX, dot
 from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.mechanics.multibody.damping import dissipative_forces
+from kronbot.mechanics.multibody.elements import element_forces
 from kronbot.mechanics.multibody.inertia import Inertia, carried
 from kronbot.mechanics.multibody.state import LinkState, State, coordinates_of, generalized_inertia_matrix, rotors
 from kronbot.model.pose import symmetric
@@ -29,7 +30,7 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     Gravity enters as the acceleration -g of the base (Walker and Orin).
     """
     robot = state.robot
-    tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd)
+    tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd) + element_forces(state)
     for place, rotor in rotors(robot):
         tau[place] += rotor * qdd[place]
     wrenches = link_wrenches(state, link_accelerations(state, qdd))
@@ -95,7 +96,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     if any(not joint.own for joint in robot.followers):
         return composite_forward_dynamics(state, tau, given)
     demand_inertia(robot, given)
-    force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd)
+    force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd) - element_forces(state)
     qdd = SX(robot.n, 1)
     turning = dict(rotors(robot))
     for joint in robot.joints:

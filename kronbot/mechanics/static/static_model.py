@@ -14,6 +14,7 @@ from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.carried import along_beam as along_link
 from kronbot.mechanics.multibody.carried import carried, loaded
+from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, relative_motion, truncated
 from kronbot.mechanics.multibody.outputs import Instant
@@ -57,8 +58,10 @@ class StaticModel:
 
     @cached_property
     def state(self) -> State:
-        """The robot at rest, its gravity scaled."""
-        weighted = replace(self.robot, gravity=self.shares[0] * self.robot.gravity)
+        """The robot at rest, its gravity and its elements scaled: without them nothing is deformed."""
+        share, robot = self.shares[0], self.robot
+        elements = tuple(element.times(share) for element in robot.elements)
+        weighted = replace(robot, gravity=share * robot.gravity, elements=elements)
         return propagate(weighted, self.q, SX(self.robot.n, 1))
 
     @cached_property
@@ -81,7 +84,7 @@ class StaticModel:
 
     @cached_property
     def reaction(self) -> SX:
-        """Force and moment about the base's origin (6 x 1) that the base exerts on the robot."""
+        """Force and moment about the base's origin (6 x 1) of the ground on the robot, by its base and by elements."""
         acting = weight(self.state) + self.loads
         return -casadi.vertcat(acting.force, acting.moment)
 
@@ -189,6 +192,9 @@ class StaticModel:
     def _strains(self) -> dict[str, SX]:
         """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
         outputs = {"elastic": elastic_energy(self.state)}
+        for each in stretched(self.state.robot, self.q):
+            tension = each.tension(SX(self.robot.n, 1))
+            outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, tension)
         for gauge in self.statics.gauges:
             link, beam, xi = gauge_place(self.robot, gauge)
             outputs[f"gauge {gauge.name}"] = beam.curvature(xi, self.q[link.modal, :])

@@ -1,0 +1,36 @@
+"""What a robot file may say of massless elements between frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from kronbot.description.entries import ZERO, ZEROS, Quantity, Text, Vector
+from kronbot.description.validation import Field
+
+# Kinds of elements, and the key that makes each what it is.
+MAKES: Final[Mapping[str, str]] = {"spring": "stiffness", "damper": "damping", "actuator": "force"}
+# Names that no element may have: forces at the endpoint are called so.
+ELEMENT_WORDS: Final = dict.fromkeys("xyz", "a force at the endpoint (force.x)")
+
+
+@dataclass(frozen=True)
+class Element:
+    """A massless spring, damper or actuator between a point of one frame and a point of another.
+
+    It pulls the points together with stiffness (length - rest) + damping (rate of the length) - force.
+    """
+
+    name: Annotated[Text, Field(description="name of the element")]
+    type: Annotated[Literal["spring", "damper", "actuator"], Field(description="kind of element")]
+    between: Annotated[
+        tuple[Text, Text], Field(description="its two frames: LINK (tip), LINK:root, com:LINK, endpoint, world")
+    ]
+    points: Annotated[
+        tuple[Vector, Vector], Field(description="its ends in these frames, m; default: their origins")
+    ] = (ZEROS, ZEROS)
+    stiffness: Annotated[Quantity, Field(description="N/m")] = ZERO
+    rest: Annotated[Quantity, Field(description="length at which the spring is slack, m")] = ZERO
+    damping: Annotated[Quantity, Field(description="along the line between the points, N s/m")] = ZERO
+    force: Annotated[Quantity | None, Field(description="pushes the points apart, N; an input force.NAME")] = None

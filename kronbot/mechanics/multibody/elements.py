@@ -1,0 +1,147 @@
+"""Forces and energies of massless elements between two frames.
+
+An element knows the way d from one of its points to the other in the axes of the first's frame, and the Jacobian J of d
+by the coordinates between the frames: others move both alike. With the length l = |d| its rate is dl/dq qd with
+dl/dq = d^T J / l, and the forces that it takes are (dl/dq)^T T for the tension T = k (l - l0) + c dl/dt - F. A spring
+with rest length zero has the energy k d.d/2, and J^T k d has no direction that it could lack. The forces are applied to
+the recursion, whose cost stays linear in the number of links; each element adds that of the links between its frames.
+What it does to links as bodies, which reactions of joints bear, is told by :func:`acted_on`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.kronecker.calculus import skew
+from kronbot.mechanics.multibody.carried import Carried, carried, loaded
+from kronbot.mechanics.multibody.kinematics import frame, relative_motion
+from kronbot.mechanics.multibody.state import State
+from kronbot.model.element import Element
+from kronbot.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class Stretched:
+    """An element of a robot at q: ``d`` (3 x 1, m) from one point to the other, ``J`` (3 x n) its derivative."""
+
+    element: Element
+    d: SX
+    J: SX
+
+    @cached_property
+    def length(self) -> SX:
+        """How far the points are apart, m."""
+        return casadi.sqrt(casadi.sumsqr(self.d))
+
+    @cached_property
+    def slope(self) -> SX:
+        """Derivative of the length by q (1 x n)."""
+        return (self.d / self.length).T @ self.J
+
+    @cached_property
+    def spring(self) -> SX:
+        """Generalized forces (n x 1) that its spring takes."""
+        element = self.element
+        if element.stiffness.is_zero():
+            return SX(self.J.columns(), 1)
+        if element.rest.is_zero():
+            return self.J.T @ (element.stiffness * self.d)
+        return self.slope.T @ (element.stiffness * (self.length - element.rest))
+
+    @property
+    def energy(self) -> SX:
+        """Of its spring, J."""
+        stretch = casadi.sumsqr(self.d) if self.element.rest.is_zero() else (self.length - self.element.rest) ** 2
+        return self.element.stiffness * stretch / 2
+
+    @property
+    def stiffness(self) -> SX:
+        """What its spring adds to the stiffness (n x n) if it is slack at this length."""
+        along = self.slope.T @ (self.element.stiffness * self.slope)
+        if not self.element.rest.is_zero():
+            return along
+        around = self.J.T @ (self.element.stiffness * self.J)
+        return casadi.if_else(self.length > 0, along, around)
+
+    @property
+    def damping(self) -> SX:
+        """What it adds to the damping matrix (n x n)."""
+        zero = self.element.damping.is_zero()
+        return SX(self.J.columns(), self.J.columns()) if zero else self.slope.T @ (self.element.damping * self.slope)
+
+    @property
+    def push(self) -> SX:
+        """Generalized forces (n x 1) of a unit force that pushes the points apart."""
+        return self.slope.T
+
+    def forces(self, qd: SX) -> SX:
+        """Generalized forces (n x 1) that it takes at rates qd (n x 1)."""
+        total = self.spring + self.damping @ qd
+        return total if self.element.force.is_zero() else total - self.push * self.element.force
+
+    def tension(self, qd: SX) -> SX:
+        """What pulls the points together, N."""
+        element = self.element
+        total = element.stiffness * (self.length - element.rest) - element.force
+        return total if element.damping.is_zero() else total + element.damping * (self.slope @ qd)
+
+    def power(self, qd: SX) -> SX:
+        """What its force gives and its damper takes, W (2 x 1)."""
+        if self.element.force.is_zero() and self.element.damping.is_zero():
+            return SX(2, 1)
+        rate = self.slope @ qd
+        return casadi.vertcat(self.element.force * rate, self.element.damping * rate**2)
+
+
+def stretched(robot: Robot, q: SX) -> tuple[Stretched, ...]:
+    """The elements of a robot at q (n x 1)."""
+    return tuple(_stretched(robot, element, q) for element in robot.elements)
+
+
+def _stretched(robot: Robot, element: Element, q: SX) -> Stretched:
+    ends = [(frame(robot, name), point) for name, point in zip(element.frames, element.points, strict=True)]
+    # In the axes of the outer frame what is fixed to the ground comes out short.
+    (first, near), (second, far) = sorted(ends, key=lambda end: -len(end[0].way))
+    at = relative_motion(robot, q, second, first)
+    lever = at.pose.R @ far
+    return Stretched(element, at.pose.r + lever - near, at.J_T - skew(lever) @ at.J_R)
+
+
+def element_forces(state: State) -> SX:
+    """Generalized forces (n x 1) that the elements of a moving robot take."""
+    return sum((each.forces(state.qd) for each in stretched(state.robot, state.q)), SX(state.robot.n, 1))
+
+
+def element_power(state: State) -> SX:
+    """What forces of elements give and their dampers take, W (2 x 1)."""
+    return sum((each.power(state.qd) for each in stretched(state.robot, state.q)), SX(2, 1))
+
+
+def acted_on(state: State) -> State:
+    """The robot with the pulls of its elements acting on its links, so that reactions of joints hold them."""
+    actions = [action for element in state.robot.elements for action in _pulls(state, element)]
+    return loaded(state, actions) if actions else state
+
+
+def _pulls(state: State, element: Element) -> Iterator[tuple[int, SX]]:
+    """The places of the links that an element pulls at, and what it does to them ((6 + n_f) x 1)."""
+    ends = [
+        carried(state, name, point) if frame(state.robot, name).way else point
+        for name, point in zip(element.frames, element.points, strict=True)
+    ]
+    places = [end.pose.r if isinstance(end, Carried) else end for end in ends]
+    rates = [end.twist[:3] if isinstance(end, Carried) else SX(3, 1) for end in ends]
+    d, pull = places[1] - places[0], SX(3, 1)
+    length = casadi.sqrt(casadi.sumsqr(d))
+    if not element.stiffness.is_zero():
+        pull += element.stiffness * (d if element.rest.is_zero() else d * (1 - element.rest / length))
+    if not (element.damping.is_zero() and element.force.is_zero()):
+        pull += d / length * (element.damping * casadi.dot(d / length, rates[1] - rates[0]) - element.force)
+    for end, force in zip(ends, (pull, -pull), strict=True):
+        if isinstance(end, Carried):
+            yield end.link, end.on_link(force, SX(3, 1))
