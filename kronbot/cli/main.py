@@ -16,7 +16,8 @@ import click
 
 from kronbot.cli.input import completion
 from kronbot.cli.output.files import LOST, demand_own_names
-from kronbot.cli.output.messages import escaped, show_error, worded
+from kronbot.cli.output.messages import show_error, worded
+from kronbot.description.wording import escaped
 from kronbot.errors import Interrupted, KronbotError, not_loaded, said
 from kronbot.system.interruption import SIGNALS, Interruptions, interruptions
 from kronbot.system.platform import host

@@ -177,3 +177,8 @@ def listing(options: Iterable[str]) -> str:
     names = list(options)
     shown = ", ".join(names[:20])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > 20 else shown
+
+
+def escaped(text: str) -> str:
+    """Text without signs that could write to a terminal: a file must not."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

@@ -161,6 +161,16 @@ class Robot:
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
+    def _repr_html_(self) -> str:
+        """The robot in a notebook: its tree, masses and coordinates, and a picture where all parameters have values."""
+        from kronbot.plots import notebook
+
+        try:
+            posture = self.kinematics()
+        except KronbotError:
+            posture = None
+        return notebook.of_robot(self.model, posture)
+
     def symbolic(
         self,
         style: str = "text",

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 
 # Who draws answers stands above them and is found by its name, as a plug-in is.
-PICTURES, PAGES = "kronbot.plots.pictures", "kronbot.plots.page.pages"
+PICTURES, PAGES, NOTEBOOK = "kronbot.plots.pictures", "kronbot.plots.page.pages", "kronbot.plots.notebook"
+# And who writes them as text, beside.
+TABLES = "kronbot.questions.tables"
 _MAPPINGS = ("at", "arrays", "series", "summary", "source", "units")
 
 
@@ -131,6 +133,16 @@ class Result:
         held = [("arrays", self.arrays), ("series", self.series), ("summary", self.summary)]
         parts = [f"{word}: {', '.join(entries)}" for word, entries in held if entries]
         return f"<{self.command} of {self.robot}, order {self.order}; {'; '.join(parts)}>"
+
+    def __str__(self) -> str:
+        """The answer as the table that the command line prints, in plain text."""
+        tables = import_module(TABLES)
+        return str(tables.Table(self, tables.WIDTH, "all of them: answer[NAME]"))
+
+    def _repr_html_(self) -> str:
+        """The answer in a notebook."""
+        shown: str = import_module(NOTEBOOK).of_result(self)
+        return shown
 
     @property
     def model(self) -> Robot:

@@ -12,9 +12,10 @@ import click
 from kronbot.cli.input import completion
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart, tell
-from kronbot.cli.output.messages import escaped, show_warnings
+from kronbot.cli.output.messages import show_warnings
 from kronbot.compute.native import policy
 from kronbot.description import choices
+from kronbot.description.wording import escaped
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:

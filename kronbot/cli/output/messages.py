@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from kronbot.description.wording import escaped
 from kronbot.errors import Argument, KronbotError, Mistake, Mistaken
 
 WIDTH = 100
@@ -116,11 +117,6 @@ def _cell(sign: str) -> tuple[str, int]:
     if unicodedata.category(sign) in ("Mn", "Me"):
         return sign, 0
     return sign, 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-
-
-def escaped(text: str) -> str:
-    """A file must not write to the terminal."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def colourful(stream: TextIO) -> bool:

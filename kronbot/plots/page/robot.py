@@ -74,11 +74,11 @@ class Shown:
         some = states[np.unique(np.linspace(0, len(states) - 1, 9).round().astype(int))]
         size = max(float(np.linalg.norm(self.at(q), axis=1).max()) for q in some) or 1.0
         limits = {limit.joint: (limit.low, limit.high) for limit in robot.limits}
-        ranges = {}
-        for joint in robot.joints:
-            most = TURN if joint.revolute else SLIDE * size
-            ranges[joint.driven] = limits.get(joint.name, (-most, most))
-        U, u = robot.undeformed_rates(np.eye(robot.n)[list(robot.rigid)]).T, robot.undeformed(np.zeros(robot.n))
+        ends = [TURN if unit == "rad" else SLIDE * size for unit in robot.units]
+        ranges = {i: (-ends[i], ends[i]) for i in robot.others(robot.flexible)}
+        ranges |= {joint.driven: limits[joint.name] for joint in robot.joints if joint.name in limits}
+        rigid, u = robot.others(robot.flexible), robot.undeformed(np.zeros(robot.n))
+        U = (robot.undeformed(np.eye(robot.n)[rigid]) - u).T
         starts = self._starts
         return {
             "size": size,
@@ -88,7 +88,7 @@ class Shown:
                 {"name": name, "unit": unit, **dict(zip(("low", "high"), ranges.get(i, ()), strict=False))}
                 for i, (name, unit) in enumerate(zip(robot.coordinates, robot.units, strict=True))
             ],
-            "rigid": list(robot.rigid),
+            "rigid": rigid,
             "flexible": bool(robot.flexible),
             "U": U.reshape(robot.n, -1).tolist(),
             "u": u.tolist(),
@@ -135,8 +135,9 @@ class Shown:
 
     def _swayed(self, q: Array) -> list[Array]:
         """The robot with each joint moved a little, alone: where it can go."""
-        rates = self.robot.undeformed_rates(np.eye(self.robot.n)[list(self.robot.rigid)])
-        return [q, *(q + 0.3 * way for way in rates)]
+        robot = self.robot
+        ways = robot.undeformed_rates(np.eye(robot.n)[robot.others(robot.flexible)])
+        return [q, *(q + 0.3 * way for way in ways)]
 
     @property
     def model(self) -> str:

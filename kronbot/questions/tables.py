@@ -1,0 +1,221 @@
+"""Answers for people: the summary, arrays and a few rows of a series as aligned columns of plain text.
+
+One record a line and no frames, so that grep, awk and a paste into a letter work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_UP, Context
+
+import numpy as np
+
+from kronbot.compute.arrays import NamedArray, Scalar, plain
+from kronbot.description.wording import escaped
+from kronbot.questions.noise import without_rounding
+from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
+
+# Rows of a series worth showing to a person; all of them are in the machine formats.
+SHOWN_ROWS = 11
+DIGITS = 6
+# Signs of a line where nobody says how many there are.
+WIDTH = 120
+# Parts of complex entries, and entries, below these shares of the largest one are noise to a reader.
+PART, ENTRY = 1e-12, 1e-14
+# Arrays whose entries are found one by one: what is small is no rounding of what is large.
+ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "accuracy", "margins")
+GAP = "  "
+# An array of more columns is told by its size: the lines would be longer than anyone reads.
+WIDEST = 100
+# What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
+HERTZ = 1 / (2 * math.pi)
+FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, which may be a heading."""
+
+    text: str
+    heading: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """An answer as lines of a ``width``; ``rest`` says where the numbers are that there is no room for."""
+
+    result: Result
+    width: int
+    rest: str
+
+    def __str__(self) -> str:
+        lines = [*self.arrays(), *self.series()]
+        if self.result.summary:
+            lines += [Line(""), Line(summary(self.result))]
+        return "\n".join(line.text for line in lines)
+
+    def arrays(self) -> Iterator[Line]:
+        """What was asked, and the arrays, each after an empty line."""
+        result = self.result
+        yield Line(f"{result.command} {result.robot}, order {result.order}", True)
+        for name, array in result.arrays.items():
+            yield Line("")
+            if array.symbolic and array.axis is None:
+                yield Line(_formulas(name, array))
+            elif array.axis is not None or len(array.columns or ()) > WIDEST:
+                yield Line(f"{_size(name, array)}, {self.rest}")
+            else:
+                yield from _array(name, array)
+
+    def series(self) -> Iterator[Line]:
+        """Rows of the series after an empty line, where there are any."""
+        if self.result.series:
+            yield Line("")
+            yield from _series(self.result, self.width, self.rest)
+
+
+def summary(result: Result) -> str:
+    """The summary as lines of names and values."""
+    left = max(map(len, result.summary))
+    bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
+    said = ((name, _bound(value) if name in bounds else _said(name, value)) for name, value in result.summary.items())
+    return "\n".join(f"{name:{left}}{GAP}{text}" for name, text in said)
+
+
+def _said(name: str, value: Scalar) -> str:
+    """A value of the summary; frequencies with their units."""
+    if not name.startswith(FIRST) or not isinstance(value, float):
+        return number(value)
+    return f"{number(value)} rad/s, {number(value * HERTZ)} Hz"
+
+
+def _array(name: str, array: NamedArray) -> Iterator[Line]:
+    if not name.startswith(FREQUENCIES):
+        yield from _plain_array(name, array)
+    elif array.columns is None:
+        both = np.column_stack([array.values, HERTZ * array.values])
+        yield from _plain_array(name, NamedArray(both, array.rows, "", ["rad/s", "Hz"]))
+    else:
+        yield from _plain_array(name, array)
+        yield from _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
+
+
+def _plain_array(name: str, array: NamedArray) -> Iterator[Line]:
+    yield Line(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name, True)
+    values = array.values if array.columns is not None else array.values[:, None]
+    alone = name.startswith(ONE_BY_ONE)
+    values = _without_noise(values, np.abs(values) if alone else _sizes(values))
+    said = [name] if array.columns is None else array.columns
+    texts = [_bound if alone and word.endswith(("error", "errors")) else number for word in said]
+    columns = [[text(entry) for entry in column] for text, column in zip(texts, values.T, strict=True)]
+    yield from _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
+
+
+def _sizes(values: np.ndarray) -> np.ndarray:
+    """The largest number in the row or column of each entry: a weak spring is no rounding of a stiff one elsewhere."""
+    sizes = np.abs(values)
+    return np.asarray(np.maximum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]))
+
+
+def _without_noise(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Numbers with what rounding has left beside ``sizes`` set to 0; real where nothing imaginary remains."""
+    if not np.isfinite(sizes).all():
+        return values
+    if not np.iscomplexobj(values):
+        return np.where(np.abs(values) <= ENTRY * sizes, 0.0, values)
+    real, imaginary = (np.where(np.abs(part) <= PART * sizes, 0.0, part) for part in (values.real, values.imag))
+    return real + 1j * imaginary if imaginary.any() else real
+
+
+def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> Iterator[Line]:
+    """Columns of text, the first one to the left, under their names."""
+    whole = [[name, *column] for name, column in zip(names, columns, strict=True)] if names else columns
+    widths = [max(map(len, column), default=0) for column in whole]
+    for row in zip(*whole, strict=True):
+        first, *others = (
+            text.ljust(width) if not i else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield Line(GAP.join([first, *others]).rstrip())
+
+
+def _size(name: str, array: NamedArray) -> str:
+    """A stack or a wide array by its size."""
+    stacked = "" if array.axis is None else f"{len(array.axis[1])} times "
+    size = " x ".join(str(n) for n in array.values.shape[array.axis is not None :])
+    return f"{name}: {stacked}{size}"
+
+
+def _formulas(name: str, array: NamedArray) -> str:
+    """Formulas as nested lists."""
+    if array.columns is None:
+        return f"{name} = [{', '.join(array.values.tolist())}]"
+    rows = [f"[{', '.join(row)}]" for row in array.values.tolist()]
+    head = f"{name} = ["
+    return head + (",\n" + " " * len(head)).join(rows) + "]"
+
+
+def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
+    """As many columns as fit, at evenly spread rows; numbers are never cut. One row stands upright.
+
+    Columns that are 0 throughout, or nothing but rounding, tell a reader nothing.
+    """
+    count = len(next(iter(result.series.values())))
+    swept = result.asked if isinstance(result.asked, Swept) else None
+    # A table of many cases has columns of every size.
+    clean = result.series if swept else without_rounding(result.series)
+    named = {*clean} - {*swept.usual} if swept else set()  # what somebody has asked for is shown as it is
+    telling = {
+        name: values
+        for name, values in clean.items()
+        if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
+    }
+    if count == 1:
+        left = max(map(len, telling), default=0)
+        for name, values in telling.items():
+            yield Line(f"{name:{left}}{GAP}{number(values[0])}")
+        if zeros := len(clean) - len(telling):
+            yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
+        return
+    # Room for a word on what is left out is room for one more row.
+    most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
+    rows = np.unique(np.linspace(0, count - 1, most).round().astype(int))
+    texts = {name: [number(values[row]) for row in rows] for name, values in telling.items()}
+    shown: list[str] = []
+    taken = 0
+    for name, column in texts.items():
+        taken += max(len(name), *map(len, column)) + len(GAP)
+        if taken - len(GAP) > width and shown:
+            break
+        shown.append(name)
+    told = [f"{len(rows)} of {count} rows"] if len(rows) < count else []
+    if hidden := len(texts) - len(shown):
+        told.append(f"{more(hidden)} that {'is' if hidden == 1 else 'are'} not 0")
+    if told:
+        yield Line(f"{', '.join(told)} ({rest})")
+    yield from _columns([texts[name] for name in shown], shown)
+
+
+def more(columns: int) -> str:
+    """So many columns besides."""
+    return f"{columns} more column{'s' * (columns != 1)}"
+
+
+def _bound(value: Scalar) -> str:
+    """A bound of an error, rounded up to one digit: it holds, and is 0 only where there is no error."""
+    return f"{float(Context(prec=1, rounding=ROUND_UP).create_decimal(repr(float(value)))):g}"
+
+
+def number(value: object) -> str:
+    """Numbers to a few digits; text and yes/no as they are."""
+    value = plain(value)
+    if value is None:  # a case without an answer
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, complex):
+        return f"{value.real:.{DIGITS}g}{value.imag:+.{DIGITS}g}i"
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

@@ -1,0 +1,93 @@
+"""Robots and answers in notebooks, and as plain text: what is in them, and that names are no markup."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.description import read
+
+HOSTILE = "</table><script>alert(1)</script>"
+
+
+class Read(HTMLParser):
+    """Tables as rows of cells, and the tags there are."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.tags, self.inside = [], set(), False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        self.inside = tag in ("td", "th")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.tables[-1][-1][-1] += data
+
+
+@pytest.mark.parametrize("question", ["jacobian", "modes"])
+def test_print_is_the_table_of_the_command_line(question, capsys):
+    """Line by line; these have no series, whose chart the terminal has beside."""
+    assert run([question, "canadarm"]) == 0
+    assert str(getattr(kronbot.load("canadarm"), question)()) + "\n" == capsys.readouterr().out
+
+
+def test_a_printed_series_says_where_the_rest_is():
+    told = str(kronbot.load("khang").simulate(duration=1, step=0.05))
+    assert "11 of 21 rows" in told
+    assert "all of them: answer[NAME]" in told
+    assert "--" not in told
+
+
+def test_a_notebook_shows_arrays_with_names_and_units():
+    answer = kronbot.load("canadarm").jacobian(q=[0.1, 0.2, 0.3])
+    J_T, J_R, summary = Read(answer._repr_html_()).tables
+    array = answer.arrays["J_T"]
+    assert [row[0].partition(" ")[0] for row in J_T[1:]] == list(array.rows)
+    assert [name.partition(" ")[0] for name in J_T[0][1:]] == list(array.columns)
+    assert float(J_T[1][1]) == pytest.approx(array.values[0, 0], rel=1e-5)
+    assert [row[0] for row in summary] == list(answer.summary)
+
+
+def test_a_notebook_shows_rows_of_a_series():
+    answer = kronbot.load("khang").simulate(duration=1, step=0.05)
+    series, _ = Read(answer._repr_html_()).tables
+    assert series[0][:2] == ["t [s]", "qa [rad]"]
+    assert [float(row[0]) for row in series[1:]] == pytest.approx([0.1 * i for i in range(11)])
+
+
+def test_a_notebook_shows_a_robot():
+    """Its tree with the masses of the file; a picture, unless a parameter has no value."""
+    shown = Read(kronbot.load("torso")._repr_html_())
+    (links,) = shown.tables
+    assert [row[0] for row in links[1:-1]] == [link.name for link in kronbot.load("torso").model.file.links]
+    assert links[4][1:4] == ["torso", "right-shoulder, revolute", "flexible"]
+    masses = [float(row[-1]) for row in links[1:]]
+    assert sum(masses[:-1]) == pytest.approx(masses[-1], rel=1e-5)
+    assert masses[0] == 25
+    assert shown.tags >= {"table", "img"}
+    assert "img" not in Read(kronbot.load("stacker")._repr_html_()).tags
+
+
+def test_names_are_text(tmp_path):
+    file = tmp_path / "hostile.yaml"
+    file.write_text(read("khang").text.replace("name: khang", f"name: {json.dumps(HOSTILE)}", 1))
+    robot = kronbot.load(file)
+    for shown in (robot._repr_html_(), robot.jacobian()._repr_html_()):
+        assert "script" not in Read(shown).tags
+        assert HOSTILE in html.unescape(re.sub(r"<img[^>]*>", "", shown))
