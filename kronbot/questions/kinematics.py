@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
@@ -31,6 +32,8 @@ FORMS = {len(names): names for names in (XYZ, (*XYZ, *RPY), (*XYZ, *QUATERNION))
 UNITS = ("m",) * 3 + ("rad",) * 3 + ("1",) * 4
 # Starts of an inverse where nothing else is said.
 STARTS, MOST_STARTS = 100, 100_000
+# Solutions that are listed of those that joints may leave while the pose stays: any number of them would be found.
+MEMBERS = 5
 # Rows and columns of a homogeneous matrix: the axes of the frame, its origin.
 ROWS, COLUMNS = (*XYZ, "1"), (*XYZ, "origin")
 
@@ -94,9 +97,13 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
         raise UsageError(f"no joint moves {seen.name}", *(" as it is wanted" if len(target.rows) < 6 else ""))
     found = search.search(search.starts(count))
     groups = search.solutions(found)
+    reached = sum(map(len, groups))
+    idle = search.idle_directions(found.q[[group[0] for group in groups]]) if groups else np.zeros(0, dtype=np.int64)
+    groups, family = _nearest(groups, idle)
     solution = {i: number for number, group in enumerate(groups, 1) for i in group}
     last = len(groups) + 1
-    order = sorted(range(count), key=lambda i: (solution.get(i, last), 0.0 if i in solution else found.costs[i], i))
+    away = np.where(search.reached(found), 0.0, found.costs)
+    order = sorted(range(count), key=lambda i: (solution.get(i, last), away[i], i))
     best = groups[0][0] if groups else order[0]
     places = [joint.index for joint in robot.joints]
     joints = search.whole(found.q)[:, places]
@@ -104,7 +111,7 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
     columns = [
         np.array(order) + 1,
         np.array([solution.get(i, 0) for i in order]),
-        np.isin(order, list(solution)).astype(np.int64),
+        search.reached(found)[order].astype(np.int64),
         found.steps[order],
         found.position[order],
         found.rotation[order],
@@ -120,11 +127,12 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
     summary: dict[str, Scalar] = {
         "reached": bool(groups),
         "solutions_found": len(groups),
-        **({"idle_directions": search.idle_directions(found.q[best])} if groups else {}),
+        **({"idle_directions": int(idle[0])} if groups else {}),
+        **({"family": family} if family else {}),
         "position_error": float(found.position[best]),
         "rotation_error": float(found.rotation[best]),
         "starts": count,
-        "starts_that_reach_it": len(solution),
+        "starts_that_reach_it": reached,
     }
     answer = Result(
         PURPOSE,
@@ -139,6 +147,18 @@ def inverse(robot: Robot, seen: FrameView, target: Target, held: Array, count: i
         asked=Asked((seen,), target),
     )
     return Outcome(answer, None if groups else _unreached(search, found, best))
+
+
+def _nearest(groups: list[list[int]], idle: npt.NDArray[np.int64]) -> tuple[list[list[int]], str]:
+    """The solutions that are listed, and a word on families of which the nearest members are."""
+    members = [i for i, count in enumerate(idle.tolist()) if count]
+    if len(members) <= MEMBERS:
+        return groups, ""
+    listed = [group for i, group in enumerate(groups) if i not in members[MEMBERS:]]
+    least, most = (int(end(idle[members])) for end in (np.min, np.max))
+    ways = f"{least} directions" if least > 1 else "a direction" if most == 1 else f"{least} to {most} directions"
+    told = f"joints may move in {ways} and keep the pose: of {len(members)} such solutions the {MEMBERS} nearest"
+    return listed, told
 
 
 def _columns(joints: Iterable[str]) -> list[str]:
@@ -183,4 +203,4 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays["solutions"] = numbered(max(counts, default=STARTS)), joints
     numbers = ["reached", "solutions_found", "idle_directions", "position_error", "rotation_error"]
     numbers += ["starts", "starts_that_reach_it"]
-    return Outline(numbers, (), arrays, _columns(joints), [f"solutions[1,{name}]" for name in joints])
+    return Outline(numbers, ("family",), arrays, _columns(joints), [f"solutions[1,{name}]" for name in joints])

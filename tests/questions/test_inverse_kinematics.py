@@ -222,6 +222,25 @@ def test_joints_that_do_the_same():
         kronbot.loads(text).kinematics({"d1": 0.5}, inverse={"z": 3, "x": 1}, starts=5)
 
 
+def test_of_a_family_the_nearest_members_are_listed():
+    """Four parallel joints for a point: two directions are idle; the two elbows of two joints are all there are."""
+    row = "  - {{name: l{i}, joint: {{type: revolute, name: q{i}}}, dh: {{a: 1, d: 0, alpha: 0, theta: 0}}}}\n"
+    text = "kronbot: 1\nname: snake\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n"
+    robot = kronbot.loads(text + "".join(row.format(i=i) for i in range(1, 5)))
+    start = np.array([0.1, 0.4, 0.5, 0.6])
+    answer = robot.kinematics(start, inverse={"x": 1.5, "y": 2}, starts=40)
+    found, reached = answer["solutions"], answer["converged"].astype(bool)
+    assert len(found) == answer.summary["solutions_found"] == 5 and answer.summary["idle_directions"] == 2
+    assert answer.summary["starts_that_reach_it"] == reached.sum() == 40
+    told = "joints may move in 2 directions and keep the pose: of 40 such solutions the 5 nearest"
+    assert answer.summary["family"] == told
+    assert set(answer["solution"]) == set(range(6))
+    angles = np.array([answer[f"angle.q{i}"] for i in range(1, 5)]).T
+    away = np.linalg.norm(angles - start, axis=1)
+    assert np.linalg.norm(found - start, axis=1) == pytest.approx(np.sort(away)[:5])
+    assert "family" not in planar().kinematics(inverse={"x": 1.2, "y": 0.7}).summary
+
+
 def test_all_ways_to_write_a_pose():
     robot = puma(limits=False)
     row, T = (robot.kinematics([0.3, 0.5, -1.2, 0.4, 0.7, 1.1])[name] for name in ("pose", "T"))

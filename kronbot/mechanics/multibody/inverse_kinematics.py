@@ -197,11 +197,11 @@ class InverseKinematics:
                 groups.append([i]) if group is None else group.append(i)
         return groups
 
-    def idle_directions(self, q: Array) -> int:
-        """Number of directions in which the joints at q (m,) may move while the pose stays, to first order."""
-        sizes = np.linalg.svd(self._errors(q[None] / self.units)[1][0], compute_uv=False)
-        rank = int((sizes > SINGULAR * sizes.max(initial=0.0)).sum())
-        return len(self.places) - rank
+    def idle_directions(self, q: Array) -> npt.NDArray[np.int64]:
+        """Numbers (N,) of directions in which the joints at q (N, m) may move while the pose stays, to first order."""
+        sizes = np.linalg.svd(self._errors(q / self.units)[1], compute_uv=False)
+        ranks = (sizes > SINGULAR * sizes.max(axis=1, keepdims=True, initial=0.0)).sum(axis=1)
+        return np.asarray(len(self.places) - ranks)
 
     def whole(self, q: Array) -> Array:
         """All coordinates (..., n) where the joints are at q (..., m)."""
