@@ -218,6 +218,31 @@ def test_of_equal_beams_on_a_heavy_hub_one_shape_of_each_is_reached(beams, modes
             assert abs(off) <= table[group, error].max() + 1e-13
 
 
+EQUAL = """
+  - {name: hub, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, inertia: {Izz: 3}}}
+"""
+
+
+@pytest.mark.parametrize("ratio", [1, 1.5, 3, 10])
+@pytest.mark.parametrize(("parent", "counts"), [("base", (4, 2, 2)), ("hub", (6, 4, 4))])
+def test_of_equal_damped_beams_one_shape_of_each_is_reached(ratio, parent, counts):
+    """Double real poles, and at ratio 1 two chains of two at each: the other shape swings against the first."""
+    beam = "flexible: {mass: m, EI: {z: E}, length: L, modes: {v: 1}, damping: {ratio: Z}}"
+    links = [
+        f"  - {{name: {name}, parent: {parent}, joint: {{type: fixed}}, pose: {{rpy: [0, 0, {yaw}]}}, {beam}}}\n"
+        for name, yaw in (("a", "0"), ("b", "pi"))
+    ]
+    values = f"parameters: {{E: 10, m: 1, L: 1, Z: {ratio}}}"
+    head = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard", values)
+    text = head + (EQUAL.lstrip("\n") if parent == "hub" else "") + "".join(links)
+    said = ("force", "endpoint") if parent == "base" else ("torques", "joints")
+    answer = loads(text).linearize(inputs=said[:1], outputs=said[1:])
+    assert tuple(answer.summary[word] for word in ("states", "controllable", "observable")) == counts
+    assert answer.summary["verdict"].startswith("asymptotically stable")
+    assert not answer["poles"].imag.any()
+    assert (answer["accuracy"][:, 0] <= 1e-6 * np.abs(answer["poles"])).all()
+
+
 WHEEL = """
   - name: arm
     joint: {type: revolute, name: q1, damping: 5}

@@ -1,20 +1,20 @@
 """Eigenvalues of A0 + s A1 + s^2 A2 with error bounds: none lost, small ones as right as the entries allow.
 
 Rough ones are refined by inverse iteration from both sides and the Rayleigh quotient, whose residual is computed in
-extended precision; those too near to each other for that on their common space. Where two have met at one eigenvalue,
-the one that is lacking is found by Aberth's method, which divides the others out.
+extended precision; those too near to each other for that as blocks. Where two have met at one eigenvalue, the one that
+is lacking is found by Aberth's method, which divides the others out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.floats import Array
+from kronbot.mechanics.linear.blocks import Block, blocks, connected
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 from kronbot.mechanics.linear.refinement import SETTLED, Steps, refined, unit
 
@@ -26,11 +26,11 @@ NEAR, NEARER = 1e-8, 1e-12
 SWEEPS, PATIENCE, SEARCHES = 36, 12, 60
 # A quotient that leads further than this share of the eigenvalue does not lead to the nearest one.
 FAR = 0.05
-# As many vectors as eigenvalues span a common space where this little is left of the equilibrated matrix on it.
-COMMON = 1e-5
-# Vectors of a common space with a larger condition number are those of a defective eigenvalue.
-DEFECTIVE = 1e6
-# Points on a circle around a group, and how it grows until no error of the entries carries an eigenvalue across it.
+# Steps that a multiple eigenvalue may be away: they are shares of the way.
+LEAPS = 16
+# A group is refined with the nearest eigenvalue outside where that is not so many times its spread away.
+ROOM = 12.0
+# Points on a circle around what is not settled, and how it grows until no error carries an eigenvalue across it.
 CIRCLE, GROWTH = 16, 2.0
 
 
@@ -38,9 +38,9 @@ CIRCLE, GROWTH = 16, 2.0
 class Eigenvalue:
     """One eigenvalue s with vectors, L(s) x = 0 and y^H L(s) = 0.
 
-    A change dL changes x by -rest dL x, y^H by -y^H dL rest. ``error`` bounds |ds|, to first order in the errors of the
-    entries; ``moved`` is the last step towards it. ``shared`` eigenvalues were refined on one space (0: not yet on
-    its own), their vectors are a basis of it; ``group`` numbers these.
+    A change dL changes x by -rest dL x, y^H by -y^H dL rest. ``error`` bounds |ds|; ``moved`` is the last step towards
+    it. Those of one ``family`` were refined together (0: alone), those of one ``block`` cannot be told apart; ``group``
+    numbers these.
     """
 
     value: complex
@@ -49,7 +49,8 @@ class Eigenvalue:
     rest: Complex
     error: float = np.inf
     moved: float = np.inf
-    shared: int = 1
+    family: int = 0
+    block: Block | None = None
     group: int = 0
 
 
@@ -58,25 +59,42 @@ def eigenvalues(polynomial: Polynomial, starts: Complex, found: list[Eigenvalue]
 
     ``found`` are these as far as they are known.
     """
+    families = count(1)
     for sweep in range(SWEEPS):
-        if sweep and sweep % PATIENCE == 0:
-            lost = [e for e in found if _moving(e)]
-            found = [e for e in found if not _moving(e)]
-            found += _sought(polynomial, _all(lost), _all(found))
-        groups = near(found)
-        # Vectors of a space that is larger than it must be are mixed with those of others.
-        moving = [any(_moving(e) or e.shared != _count(group) for e in group) for group in groups]
-        if not any(moving):
+        groups = _apart(near(found))
+        moving = [_unsettled(group) for group in groups]
+        settled = [e for group, moves in zip(groups, moving, strict=True) if not moves for e in group]
+        lacking = len(starts) - len(_all(settled))
+        if not any(moving) and lacking <= 0:
             break
-        alone = [g[0] for g, moves in zip(groups, moving, strict=True) if moves and _count(g) == 1]
-        rest = [e for g, moves in zip(groups, moving, strict=True) if not moves for e in g]
-        together = [g for g, moves in zip(groups, moving, strict=True) if moves and _count(g) > 1]
-        found = rest + _alone(polynomial, alone, found)
-        for i, group in enumerate(together):
-            waiting = [e for later in together[i + 1 :] for e in later]
-            found += _together(polynomial, group, found + waiting)
+        if not any(moving) or (sweep and sweep % PATIENCE == 0):
+            found = settled + _sought(polynomial, _left(starts, settled), _all(settled))
+            continue
+        together = [g for g, moves in zip(groups, moving, strict=True) if moves and (_count(g) > 1 or _crowded(g[0]))]
+        alone = [g[0] for g, moves in zip(groups, moving, strict=True) if moves and g not in together]
+        before, found = found, settled + _alone(polynomial, alone, found)
+        for group in together:
+            found += _together(polynomial, group, [e for e in before if e not in group], next(families))
     found = _complete(polynomial, found, starts)
-    return [replace(e, group=i) for i, group in enumerate(near(found)) for e in group]
+    numbers: dict[int, int] = {}
+    own = [numbers.setdefault(id(e if e.block is None else e.block), len(numbers)) for e in found]
+    return [replace(e, group=group) for e, group in zip(found, own, strict=True)]
+
+
+def _apart(groups: list[list[Eigenvalue]]) -> list[list[Eigenvalue]]:
+    """Groups with those that stand too near to them for a circle between."""
+    while True:
+        for i, group in enumerate(groups):
+            if (_count(group) == 1 and not _crowded(group[0])) or not _unsettled(group):
+                continue
+            centre, spread = _centre(group)
+            away = [np.abs(_all(other) - centre).min() if j != i else np.inf for j, other in enumerate(groups)]
+            nearest = int(np.argmin(away))
+            if away[nearest] < ROOM * spread:
+                groups = [g for k, g in enumerate(groups) if k not in (i, nearest)] + [group + groups[nearest]]
+                break
+        else:
+            return groups
 
 
 def _complete(p: Polynomial, found: list[Eigenvalue], starts: Complex) -> list[Eigenvalue]:
@@ -84,16 +102,22 @@ def _complete(p: Polynomial, found: list[Eigenvalue], starts: Complex) -> list[E
     settled = [e for e in found if not _moving(e)]
     rough = [e for e in found if _moving(e)]
     if len(_all(found)) != len(starts):
-        left = list(starts)
-        for s in _all(settled)[: len(starts)]:
-            left.remove(min(left, key=lambda z: abs(z - s) / max(abs(z), abs(s), 1e-300)))
         if len(_all(settled)) > len(starts):
-            settled, left = [], list(starts)
+            settled = []
+        left = _left(starts, settled).tolist()
         pairs = {z for z in left if z.imag > 0 and z.conjugate() in left}
         alone = [complex(z.real) for z in left if z not in pairs and z.conjugate() not in pairs]
         rough = [start(p, z) for z in [*(z for z in left if z in pairs), *alone]]
     widest = float(np.abs(starts).max(initial=0.0))
     return settled + [replace(e, error=max(abs(e.value), _radius(p, e.value, [e], widest)), moved=0.0) for e in rough]
+
+
+def _left(starts: Complex, settled: Sequence[Eigenvalue]) -> Complex:
+    """Rough eigenvalues without the nearest one of each that has settled."""
+    left = starts.tolist()
+    for s in _all(settled)[: len(starts)]:
+        left.remove(min(left, key=lambda z: abs(z - s) / max(abs(z), abs(s), 1e-300)))
+    return np.array(left, dtype=complex)
 
 
 def start(p: Polynomial, s: complex) -> Eigenvalue:
@@ -108,19 +132,31 @@ def near(found: Sequence[Eigenvalue], share: float = NEAR) -> list[list[Eigenval
     values = np.array([e.value for e in found], dtype=complex)
     reach = np.array([_reach(e, share) for e in found])
     close = np.abs(values[:, None] - values) <= np.maximum(reach[:, None], reach)
-    labels, old = np.arange(len(found)), np.full(len(found), -1)
-    while (labels != old).any():  # what is close to each other takes the lowest label
-        labels, old = np.where(close | close.T, labels, len(found)).min(axis=1, initial=len(found)), labels
+    labels = connected(close)
     return [[found[i] for i in np.flatnonzero(labels == label)] for label in np.unique(labels)]
 
 
 def _reach(e: Eigenvalue, share: float = NEAR) -> float:
-    known = np.isfinite(e.error)
-    return max(min(share, NEARER) * abs(e.value), 4 * e.error) if known else share * abs(e.value)
+    """How near others must be to be refined together: errors reach there, or several steps like the last."""
+    size = abs(e.value)
+    if not np.isfinite(e.error):
+        return (FAR if _crowded(e) else share) * size
+    return max(min(share, NEARER) * size, min(4 * e.error, 4 * size), min(LEAPS * e.moved, FAR * size))
+
+
+def _crowded(e: Eigenvalue) -> bool:
+    """Whether an eigenvalue cannot be refined without others, though these are not known yet."""
+    return not np.isfinite(e.error) and np.isfinite(e.moved)
 
 
 def _moving(e: Eigenvalue) -> bool:
     return not np.isfinite(e.error) or e.moved > max(SETTLED * abs(e.value), 0.1 * e.error)
+
+
+def _unsettled(group: Sequence[Eigenvalue]) -> bool:
+    """Whether some are on their way, or have been refined without others of a group."""
+    families = {e.family for e in group}
+    return any(map(_moving, group)) or len(families) > 1 or (families == {0} and _count(group) > 1)
 
 
 def _on_axis(e: Eigenvalue) -> bool:
@@ -139,11 +175,11 @@ def _all(found: Sequence[Eigenvalue]) -> Complex:
     return np.concatenate([upper, upper[upper.imag > 0].conj()])
 
 
-def advanced(p: Polynomial, after: Steps, shared: int, settled: Iterable[bool] = ()) -> list[Eigenvalue]:
+def advanced(p: Polynomial, after: Steps, settled: Iterable[bool] = ()) -> list[Eigenvalue]:
     """Eigenvalues after a step, settled or not; those that it led far away begin again where they were."""
     done = chain(settled, repeat(False))
     return [
-        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), 0.0 if end else float(abs(z - s)), shared)
+        Eigenvalue(complex(z.real, abs(z.imag)), x, y, rest, float(error), 0.0 if end else float(abs(z - s)))
         if abs(z - s) <= FAR * abs(s)
         else start(p, s)
         for (s, z, x, y, rest, error, _), end in zip(zip(*after, strict=True), done, strict=False)
@@ -158,13 +194,13 @@ def _alone(p: Polynomial, group: Sequence[Eigenvalue], found: Sequence[Eigenvalu
     if 0 < len(known) < len(group):
         return _alone(p, known, found) + _alone(p, [e for e in group if e not in known], found)
     vectors = [np.array([getattr(e, side) for e in group]) if known else None for side in ("right", "left")]
-    made = advanced(p, refined(p, np.array([e.value for e in group]), *vectors), len(known[:1]))
-    s = np.array([e.value for e in made if np.isinf(e.error)])
+    made = advanced(p, refined(p, np.array([e.value for e in group]), *vectors))
+    s = np.array([e.value for e in made if np.isinf(e.moved)])
     if len(s):  # the starts were poor
         step = _aberth(p, s, _all(found))
         s = s + np.where(s.imag == 0, step.real, step)
     poor = [start(p, complex(z.real, abs(z.imag))) for z in s]
-    return [e for e in made if np.isfinite(e.error)] + poor
+    return [e for e in made if np.isfinite(e.moved)] + poor
 
 
 def _aberth(p: Polynomial, s: Complex, others: Complex) -> Complex:
@@ -177,89 +213,36 @@ def _aberth(p: Polynomial, s: Complex, others: Complex) -> Complex:
     return np.where(np.isfinite(step), step, 0.0)
 
 
-def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue]) -> list[Eigenvalue]:
-    """A step for eigenvalues that are near each other, on the space of all of them."""
-    count, real = _count(group), any(map(_on_axis, group))
+def _centre(group: Sequence[Eigenvalue]) -> tuple[complex, float]:
+    """Around what a group stands, and how far from it: on the axis where its conjugates are near."""
     centre = complex(np.mean([e.value for e in group]))
-    centre = complex(centre.real) if real else centre
-    s = np.array([centre])
-    near_by = p.bordered(s, count)
-    if np.abs(near_by.T).max() <= COMMON:
-        near_by = p.bordered(s, count, (near_by.X, near_by.Y))
-        X = _basis(near_by.X[0], p.scale(s)[0])
-        Y = p.left(X, _basis(near_by.Y[0], p.scale(s)[0]))
-        T = (Y.conj().T @ p.residual(s, X)).astype(complex)
-        T1 = Y.conj().T @ p.at(s, 1)[0] @ X
-        if real:
-            T, T1 = T.real, T1.real
-        steps, W = _reduced(T, T1, p.symmetric)
-        if np.linalg.cond(W) < DEFECTIVE and np.abs(steps).max() <= FAR * abs(centre):
-            # Of the vectors that the space lacks, from the nearest eigenvalue outside.
-            away = np.abs(_all(others) - centre).min(initial=np.inf)
-            lacking = float(np.abs(steps).max() ** 2 / away) if away else 0.0
-            moved = [max(lacking, min(abs(centre + d - e.value) for e in group)) for d in steps]
-            rows = np.linalg.solve(T1 @ W, Y.conj().T)
-            spread = np.abs(rows) @ p.error(s)[0] @ np.abs(X @ W)
-            # Gershgorin's circles around them; alone where they do not meet.
-            first, whole = np.diagonal(spread), spread.sum(axis=1)
-            apart = np.array([np.delete(np.abs(steps - d), i).min() for i, d in enumerate(steps)])
-            errors = np.where(apart > 4 * whole.max(), first + whole * whole.max() / np.maximum(apart, 1e-300), whole)
-            right, left, errors = unit(X @ W), unit(rows.conj().T), errors + lacking
-            return [
-                Eigenvalue(
-                    complex(centre + d), right[:, i], left[:, i], near_by.rest[0], float(errors[i]), moved[i], count
-                )
-                for i, d in enumerate(steps)
-                if not real or d.imag >= 0
-            ]
-    lost = count - _inside(p, centre, group, others, count)
-    if lost > 0:
-        return _search(p, group, others, lost)
-    radius = _radius(p, centre, group, abs(centre))
-    best = np.linalg.svd(near_by.T[0])
-    x = unit(near_by.X[0] @ best[2][-1:].conj().T)
-    y = unit(p.left(x, near_by.Y[0] @ best[0][:, -1:]))
-    common = Eigenvalue(centre, x[:, 0], y[:, 0], near_by.rest[0], radius, 0.0, count)
-    return [replace(common, value=e.value) for e in group]
+    spread = max(abs(e.value - centre) for e in group)
+    if any(map(_on_axis, group)) or 2 * centre.imag < ROOM * spread:
+        centre = complex(centre.real)
+        spread = max(abs(e.value - centre) for e in group)
+    return centre, spread
 
 
-def _basis(X: Complex, scale: Array) -> Complex:
-    """An orthonormal basis of the columns of X (n, m), in coordinates of equal size."""
-    return np.asarray(scale[:, None] * np.linalg.qr(X / scale[:, None])[0])
-
-
-def _reduced(T: Complex, T1: Complex, symmetric: bool) -> tuple[Complex, Complex]:
-    """Steps d and vectors w with (T + d T1) w = 0; of real symmetric T and T1 > 0 real ones, orthonormal by T1."""
-    if symmetric and not np.iscomplexobj(T):
-        try:
-            inverse = np.linalg.inv(np.linalg.cholesky((T1 + T1.T) / 2))
-        except np.linalg.LinAlgError:
-            pass
-        else:
-            steps, turned = np.linalg.eigh(-inverse @ ((T + T.T) / 2) @ inverse.T)
-            return steps.astype(complex), inverse.T @ turned
-    steps, W = np.linalg.eig(np.linalg.solve(T1, -T))
-    return steps, W
-
-
-def _inside(p: Polynomial, centre: complex, group: list[Eigenvalue], others: list[Eigenvalue], count: int) -> int:
-    """How many eigenvalues a circle around a group holds, by the principle of the argument; ``count`` if crowded."""
-    spread = max(max(abs(e.value - centre) for e in group), NEAR * abs(centre))
-    away = np.abs(np.append(_all(others), 2 * centre if centre else 1.0) - centre).min()
-    if away < 16 * spread:
-        return count
-    offsets = np.sqrt(spread * away) * np.exp(2j * np.pi * (np.arange(CIRCLE) + 0.5) / CIRCLE)
-    points = centre + offsets
-    rate = np.einsum("nij,nji->n", p.resolvent(points), p.at(points, 1))
-    return int(np.round((rate * offsets).mean().real))
-
-
-def _search(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue], lost: int) -> list[Eigenvalue]:
-    """The group without those that met another one's eigenvalue, and the eigenvalues that were lacking instead."""
-    real, centre = any(map(_on_axis, group)), group[0].value.real
-    kept = [replace(group[0], value=complex(centre), moved=np.inf)] * (_count(group) - lost) if real else group[lost:]
-    start = np.full(lost if real else 2 * lost, group[0].value)
-    return kept + _sought(p, start, _all([*kept, *others]))
+def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue], family: int) -> list[Eigenvalue]:
+    """All eigenvalues where a group of them is, however many; as they were where no circle parts them from others."""
+    middle, spread = _centre(group)
+    outside = np.append(_all(others), np.zeros(min(p.zeros, 1)))
+    if middle.imag:
+        outside = np.append(outside, [e.value.conjugate() for e in group])
+    away = float(np.abs(outside - middle).min(initial=max(abs(middle), ROOM * spread) or 1.0))
+    made = blocks(p, middle, spread, away) if spread < away else None
+    if made is None:
+        return [start(p, e.value) if _moving(e) else e for e in group]
+    found = []
+    for each in made:
+        right, left = map(unit, each.vectors())
+        shared, centre = each if len(each.N) > 1 else None, complex(each.centre)
+        error = float(each.error + ROUNDING / 2 * abs(centre))
+        found += [
+            Eigenvalue(centre, x, y, each.rest[0], error, 0.0, family, shared)
+            for x, y in zip(right.T, left.T, strict=True)
+        ]
+    return found
 
 
 def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:

@@ -82,7 +82,8 @@ def _of_damping(
     away = 2 * omega * error(M, system.dM) + error(system.D, system.dD) + np.ptp(swings, axis=1) / omega
     errors = omega * error(D, dD) + _largest(skew) + np.abs(among).max(axis=1) * away
     own = np.arange(size)
-    rates = (every * damping)[:, own, own].real / (2 * every * inertia + turning)[:, own, own].real
+    with np.errstate(all="ignore"):  # vectors of a defective pole leave no inertia
+        rates = (every * damping)[:, own, own].real / (2 * every * inertia + turning)[:, own, own].real
     errors = errors[:, None] + np.abs(among[:, None] - rates[:, :, None]).max(axis=2) * (size > 1)
     better = inert[:, None] & (errors < np.array([pole.growth_error for pole in poles]).reshape(many, size))
     found = zip(poles, rates.ravel().tolist(), errors.ravel().tolist(), better.ravel().tolist(), strict=True)

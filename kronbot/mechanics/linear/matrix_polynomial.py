@@ -18,6 +18,8 @@ Numbers = npt.NDArray[Any]
 Wide = npt.NDArray[Any]
 
 ROUNDING = float(np.finfo(float).eps)
+# Of what is computed in extended precision, where the machine has one.
+WIDE = float(np.finfo(np.longdouble).eps)
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,13 @@ class Polynomial:
         return np.asarray(sum(np.abs(s)[:, None, None] ** k * np.abs(A) for k, A in enumerate(self.matrices)))
 
     def error(self, s: Numbers) -> Array:
-        """Bounds of the errors of the entries (N, n, n) at s."""
-        return np.asarray(sum(np.abs(s)[:, None, None] ** k * E for k, E in enumerate(self.errors)))
+        """Bounds of the errors of the entries (N, n, n) at s, and of arithmetic with them."""
+        return np.asarray(sum(np.abs(s)[:, None, None] ** k * E for k, E in enumerate(self.all_errors)))
+
+    @cached_property
+    def all_errors(self) -> list[Array]:
+        """Errors of the entries with those of arithmetic in extended precision."""
+        return [E + 4 * WIDE * A.shape[-1] * np.abs(A) for A, E in zip(self.matrices, self.errors, strict=True)]
 
     def resolvent(self, s: Complex) -> Complex:
         """Inverses (N, n, n) at s."""
@@ -150,5 +157,5 @@ def inverse(values: Numbers) -> Numbers:
     except np.linalg.LinAlgError:
         if len(values) > 1:
             return np.concatenate([inverse(each[None]) for each in values])
-    away = ROUNDING * np.random.default_rng(0).standard_normal(values.shape)
+    away = ROUNDING * np.abs(values).max(initial=0.0) * np.random.default_rng(0).standard_normal(values.shape)
     return inverse(values + away)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import echelon, null_space
+from kronbot.mechanics.linear.null_spaces import echelon, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
+from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial
 from kronbot.mechanics.linear.refinement import Steps
 
@@ -55,6 +56,10 @@ class Refined:
         return np.asarray((moved[:, None] @ np.abs(rest @ columns))[:, 0])
 
 
+def no_block(rates: bool) -> None:
+    """Of poles that are alone."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pole:
     """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
@@ -62,7 +67,8 @@ class Pole:
     ``error`` bounds |ds|, ``growth_error`` the error of its real part, to first order in the errors of the entries;
     ``backward_error`` and ``condition`` are for componentwise changes, ``refined`` has it at a ``place``. ``count`` is
     how many of the 2n poles it stands for (a pair: 2; a free coordinate: 1 or 2), ``group`` numbers those that cannot
-    be told apart.
+    be told apart, and ``block`` gives what they have in common (given whether rates are seen: of free coordinates
+    vectors say all unless they are).
     """
 
     value: complex
@@ -76,6 +82,7 @@ class Pole:
     condition: float = 0.0
     refined: Refined | None = None
     place: int = 0
+    block: Callable[[bool], Block | None] = no_block
 
     @property
     def free(self) -> bool:
@@ -99,7 +106,7 @@ def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
     if real and square.real <= 0:
         growth = 0.0 if certain else error
         swings = 1j * abs(root)
-        known = error, growth, pole.backward_error, condition, pole.refined, pole.place
+        known = error, growth, pole.backward_error, condition, pole.refined, pole.place, pole.block
         return [Pole(swings, pole.right, pole.left, 2, pole.group, *known)]
     pole = replace(pole, error=error, growth_error=error, condition=condition)
     # Of one group only where no error tells them apart.

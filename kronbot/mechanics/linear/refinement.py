@@ -21,6 +21,8 @@ SHORT = 1e-3
 # of the way, is a small share of the error; and to eigenvalues that differ by such a share of themselves, and by many
 # times their errors.
 STEP, LEFT, DISTANCE, ERRORS = 1e-7, 0.02, 1e-7, 8.0
+# A share of the second order that is too much for an eigenvalue alone, and a share of itself where others may be then.
+CROWDED, AROUND = 0.24, 1e-2
 TINY = float(np.finfo(float).tiny)
 
 
@@ -82,8 +84,7 @@ def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, r
     """Bounds (N,) of what the errors of the entries change, of first order and of second: a share of it that grows as
     another eigenvalue comes near.
 
-    What a quadratic equation makes of these two; a pair that splits by the root of its errors is off by twice the
-    first at that place.
+    What a quadratic equation makes of these two; infinite where they may bring it together with another one.
     """
     x, y, spread = np.abs(X)[:, :, None], np.abs(Y)[:, None], p.error(s)
     moved = spread @ x
@@ -93,7 +94,8 @@ def _errors(p: Polynomial, s: Numbers, X: Numbers, Y: Numbers, slope: Numbers, r
     bent = np.abs(Y.conj()[:, None] @ p.matrices[2] @ X[:, :, None]).ravel() if len(p.matrices) == 3 else 0.0
     share = (turned / np.maximum(first, TINY) + later + first * bent) / np.abs(slope)
     share = np.where(first > 0, share, 0.0)
-    return np.asarray(first * np.where(share < 0.25, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), 8 * share))
+    grown = np.where(share < CROWDED, 2 / (1 + np.sqrt(np.maximum(1 - 4 * share, 0.0))), np.inf)
+    return np.asarray(np.where(first > 0, first * grown, 0.0) + ROUNDING / 2 * np.abs(s))
 
 
 def _turned(X: Numbers, rest: Numbers, residual: Wide, scale: Array) -> tuple[Numbers, Numbers]:
@@ -123,7 +125,8 @@ def plainly(after: Steps, sizes: tuple[int, int]) -> npt.NDArray[np.bool_]:
     mirrored = np.where(own & (s.imag == 0)[:, :, None], np.inf, np.abs(s[:, :, None] - s[:, None].conj()))
     gaps = np.minimum(np.where(own, np.inf, np.abs(s[:, :, None] - s[:, None])), mirrored)
     lengths = np.abs(s)
-    far = gaps > DISTANCE * lengths[:, :, None] + ERRORS * (errors[:, :, None] + errors[:, None])
+    reach = np.where(np.isfinite(errors), errors, AROUND * lengths)
+    far = gaps > DISTANCE * lengths[:, :, None] + ERRORS * (reach[:, :, None] + reach[:, None])
     step, reach = np.abs(s - start), np.minimum(gaps.min(axis=2, initial=np.inf), lengths)
     short = (step <= STEP * reach) & (step**2 <= LEFT * errors * reach) | (step <= SETTLED * lengths)
     return np.asarray(far.all(axis=2) & short & (lengths > ERRORS * errors))

@@ -12,8 +12,9 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import SecondOrder, lasting, null_spaces
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
+from kronbot.mechanics.linear.null_spaces import lasting, null_spaces
 
 # How often every number is moved by a rounding, and what the largest change found is multiplied by.
 SAMPLES, SAFETY = 6, 4.0

@@ -8,8 +8,9 @@ in s^2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +18,13 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
+from kronbot.mechanics.linear.blocks import Block
+from kronbot.mechanics.linear.blocks import blocks as blocks_at
 from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent, deflated, symmetric_part
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues, start
 from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
-from kronbot.mechanics.linear.pole import Pole, Refined, of_squares, on_axis
+from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis
 from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
@@ -31,8 +34,8 @@ from kronbot.mechanics.linear.starts import Starts, rough
 Complex = npt.NDArray[np.complex128]
 
 
-# Eigenvalues, and the numbers of their groups.
-Found = tuple[Steps, Sequence[int]]
+# Eigenvalues, the numbers of their groups, and what groups of several have in common.
+Found = tuple[Steps, Sequence[int], Sequence[Block | None]]
 # Systems at a time: enough to forget the calls, few enough for the processor's cache.
 MANY = 16
 
@@ -121,7 +124,8 @@ def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pol
     if degree == 1:
         made = [of_squares(each, _on_axes(each, system)) for each, system in zip(made, systems, strict=True)]
     return [
-        _whole(_zeros(system, reduced, 2 // degree) + each, system) for each, system in zip(made, systems, strict=True)
+        _whole(_zeros(system, reduced, 2 // degree, each) + each, system)
+        for each, system in zip(made, systems, strict=True)
     ]
 
 
@@ -160,9 +164,9 @@ def _found(own: Sequence[Polynomial], starts: Starts, real: bool) -> list[Found]
         for k, i in enumerate(places):
             rows = after.part(slice(k * m, (k + 1) * m))
             if plain[k].all():
-                found[i] = rows, range(m)
+                found[i] = rows, range(m), [None] * m
             else:
-                begun = advanced(own[i], rows, 1, plain[k])
+                begun = advanced(own[i], rows, plain[k])
                 found[i] = _thorough(own[i], starts.values[i], begun, real)
     return [found[i] for i in range(len(own))]
 
@@ -174,28 +178,34 @@ def _thorough(p: Polynomial, starts: Complex, begun: list[Eigenvalue], real: boo
     s, right = np.array([e.value for e in every]), np.array([e.right for e in every])
     left, rest, errors = (np.array([getattr(e, word) for e in every]) for word in ("left", "rest", "error"))
     residual = p.residual(s, right.T).T.astype(complex)
-    return Steps(s, s, right, left, rest, errors, residual), [e.group for e in every]
+    return Steps(s, s, right, left, rest, errors, residual), [e.group for e in every], [e.block for e in every]
 
 
 def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found]) -> list[list[Pole]]:
     """Eigenvalues as poles, one for a pair."""
-    sizes = [len(groups) for _, groups in found]
+    sizes = [len(groups) for _, groups, _ in found]
     every = together(own, sizes)
-    whole = joined([steps for steps, _ in found])
+    whole = joined([steps for steps, _, _ in found])
     backward, condition = measured(every, whole)
     x, y, lifts = whole.right, whole.left, None
     if not reduced.plain:
         lifts = reduced.lifts(whole.values, x.shape[1])
         x, y = ((lift @ side[:, :, None])[:, :, 0] for lift, side in zip(lifts, (x, y), strict=True))
     refined = Refined(every, whole, lifts)
-    groups = [group for _, each in found for group in each]
+    groups = [group for _, each, _ in found for group in each]
+    lifted = {id(block): reduced.lifted(block) for _, _, each in found for block in each if block is not None}
+    blocks = [_giving(lifted[id(block)]) if block else no_block for _, _, each in found for block in each]
     parts = (part.tolist() for part in (whole.values, whole.errors, backward, condition))
     made = [
-        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, left, condition, refined, k)
+        Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, left, condition, refined, k, blocks[k])
         for k, (s, error, left, condition) in enumerate(zip(*parts, strict=True))
     ]
     ends = np.cumsum(sizes).tolist()
     return [made[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+def _giving(block: Block) -> Callable[[bool], Block]:
+    return lambda rates: block
 
 
 def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
@@ -228,9 +238,24 @@ def _real(e: Eigenvalue) -> list[Eigenvalue]:
     ]
 
 
-def _zeros(system: SecondOrder, reduced: Deflated, power: int) -> list[Pole]:
+def _zeros(system: SecondOrder, reduced: Deflated, power: int, others: Sequence[Pole]) -> list[Pole]:
     """The poles at zero, one for every free direction."""
     n, count = len(system.K), len(reduced.free)
     right = (np.eye(n) if reduced.T is None else reduced.T)[:, reduced.free].T.astype(complex)
     left = right if system.symmetric else np.linalg.svd(system.K)[0][:, n - count :].T
-    return [Pole(0j, x, y, power * many, -1) for x, y, many in zip(right, left, reduced.counts, strict=True)]
+    counts = [power * many for many in reduced.counts]
+
+    @cache
+    def block(rates: bool) -> Block | None:
+        if system.symmetric and len(set(counts)) == 1 and not rates:
+            return None  # what vectors say of one they say of the rest of its chain
+        (K, D, M), errors = _matrices([system], reduced)
+        p = Polynomial([K[0], D[0], M[0]], [E[0] for E in errors])
+        away = min((abs(pole.value) - pole.error for pole in others), default=1.0)
+        found = blocks_at(p, 0j, 0.0, away) if away > 0 else None
+        if found is None or sum(len(each.N) for each in found) != sum(counts):
+            return None
+        whole = replace(found[0], centre=0j)  # exactly
+        return replace(reduced, steps=(), polynomial=None).lifted(whole) if len(found) == 1 else None
+
+    return [Pole(0j, x, y, many, -1, block=block) for x, y, many in zip(right, left, counts, strict=True)]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import SecondOrder, echelon
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
+from kronbot.mechanics.linear.null_spaces import echelon
 from kronbot.mechanics.linear.pole import Pole
 
 

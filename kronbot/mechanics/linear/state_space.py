@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.floats import Array
+from kronbot.mechanics.linear.blocks import Block
+from kronbot.mechanics.linear.matrix_polynomial import Numbers
 from kronbot.mechanics.linear.modal import state_matrix
-from kronbot.mechanics.linear.pole import Pole, Refined
+from kronbot.mechanics.linear.pole import Pole
 
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8
-# Singular values of unit vectors below this share of the largest are those of vectors that depend on each other.
-INDEPENDENT = 1e-7
 
 
 @dataclass(frozen=True)
@@ -60,78 +59,110 @@ def margins(M: Array, E: Array, C: Array, found: Sequence[Pole]) -> Margins:
     [L(s), E] loses rank where a left vector y of the pole has y^H E = 0, [L(s); C_0 + s C_1] where (C_0 + s C_1) x = 0.
     Vectors have length one in the metric of M, columns of E and rows of C in that of M^-1, a row of both with
     |C_0| + |s| |C_1|; the margin of one input is at most 1. Poles that cannot be told apart have the singular values on
-    their common space. A mode is lost where its margin is below LOST, or within its error.
+    their common space, generalized vectors among them. A mode is lost where its margin is below LOST, or within its
+    error.
     """
     factor = np.asarray(np.linalg.cholesky(M), dtype=float)
     forces, *outputs = (
         np.asarray(np.linalg.solve(factor, side), dtype=float) for side in (E, *(part.T for part in np.hsplit(C, 2)))
     )
-    reach = _margins(factor, found, [pole.left for pole in found], [forces], Refined.left_errors)
-    sight = _margins(factor, found, [pole.right for pole in found], outputs, _of_rows)
-    table = np.hstack([reach, sight])
     counts: dict[str, Scalar] = {}
-    for k, word in enumerate(("controllable", "observable")):
-        values, errors = table[:, 2 * k], table[:, 2 * k + 1]
-        kept = values > np.maximum(LOST, errors)
-        counts[word] = int(sum(pole.count for pole, keeps in zip(found, kept, strict=True) if keeps))
+    columns = []
+    for word, left, sides in (("controllable", True, [forces]), ("observable", False, outputs)):
+        table, counts[word] = _margins(factor, found, sides, left)
+        values, errors = table.T
         doubtful = (values + errors > LOST) & (values - errors <= LOST) & (errors > 0)
         if doubtful.any():
             first = int(np.flatnonzero(doubtful)[0])
             words = f"the margin of mode {first + 1}, {values[first]:.2g} +- {errors[first]:.2g}, holds {LOST:g}"
             counts[f"{word}_doubt"] = words
+        columns.append(table)
     names = ["controllable", "controllable_error", "observable", "observable_error"]
-    return Margins(NamedArray(table, [str(i + 1) for i in range(len(found))], "1", names), counts)
+    numbers = [str(i + 1) for i in range(len(found))]
+    return Margins(NamedArray(np.hstack(columns), numbers, "1", names), counts)
 
 
-def _of_rows(refined: Refined, places: Sequence[int], sides: Array) -> Array:
-    return refined.right_errors(places, sides.T)
-
-
-def _margins(
-    factor: Array,
-    found: Sequence[Pole],
-    vectors: Sequence[npt.NDArray[np.complex128]],
-    sides: Sequence[Array],
-    errors: Callable[[Refined, Sequence[int], Array], Array],
-) -> Array:
-    """Margins and their errors (m, 2) of vectors against columns (n x k), in the metric of a factor of M.
+def _margins(factor: Array, found: Sequence[Pole], sides: Sequence[Array], left: bool) -> tuple[Array, int]:
+    """Margins and their errors (m, 2) of left or right vectors against columns (n x k), in the metric of a factor of M;
+    and how many of all states are not lost.
 
     The columns of a pole s are those of the first side plus s times those of the second, if any, at length one.
     """
-    by_group: dict[int, list[int]] = {}
-    for i, pole in enumerate(found):
-        by_group.setdefault(pole.group, []).append(i)
-    V = factor.T @ np.array(vectors, dtype=complex).reshape(len(found), len(factor)).T
+    vectors = np.array([pole.left if left else pole.right for pole in found], dtype=complex)
+    V = factor.T @ vectors.reshape(len(found), len(factor)).T
     lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
     V = V / lengths
     s = np.array([pole.value for pole in found], dtype=complex).reshape(-1, 1)
     powers = [s.conj() ** k for k in range(len(sides))]
-    scale = sum(np.abs(power) * np.sqrt((side**2).sum(axis=0)) for power, side in zip(powers, sides, strict=True))
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = _lengths(s, sides)
     seen = [V.conj().T @ side / scale for side in sides]
     table = np.zeros((len(found), 2))
     whole = sum(power * part for power, part in zip(powers, seen, strict=True))
     table[:, 0] = np.sqrt((np.abs(whole) ** 2).sum(axis=1))
     moving = [(i, pole.refined, pole.place) for i, pole in enumerate(found) if pole.refined is not None]
     if moving:
-        rows, refined, own = zip(*moving, strict=True)
-        at = [*rows]
-        of_vectors = [errors(refined[0], [*own], factor @ side) / lengths[at, None] / scale[at] for side in sides]
+        rows, (refined, *_), own = zip(*moving, strict=True)
+        at, met = [*rows], [factor @ side for side in sides]
+        turned = [refined.left_errors([*own], A) if left else refined.right_errors([*own], A.T) for A in met]
+        of_vectors = [part / lengths[at, None] / scale[at] for part in turned]
         spread = sum(np.abs(power[at]) * part for power, part in zip(powers, of_vectors, strict=True))
         of_poles = np.array([[found[i].error] for i in at]) * np.abs(sum(part[at] for part in seen[1:]))
         table[at, 1] = np.sqrt(((spread + of_poles) ** 2).sum(axis=1))
-    for places in by_group.values():
-        if len(places) == 1:
-            continue
-        U, sizes, _ = np.linalg.svd(V[:, places], full_matrices=False)
-        rank = int((sizes > INDEPENDENT * sizes[0]).sum())
-        values = np.zeros(len(places))
-        first = places[0]
-        columns = sum(power[first] * side for power, side in zip(powers, sides, strict=True)) / scale[first]
-        strengths = np.linalg.svd(U[:, :rank].conj().T @ columns, compute_uv=False)
-        values[: len(strengths)] = strengths[:rank]
-        # Vectors that a defective pole lacks go with the weakest that it has.
-        values[rank:] = values[rank - 1]
-        table[places, 0] = values
-        table[places, 1] = table[places, 1].max() / sizes[rank - 1]
-    return table
+    states = np.array([pole.count for pole in found], dtype=int)
+    kept = states * (table[:, 0] > np.maximum(LOST, table[:, 1]))
+    rates, shared = any(side.any() for side in sides[1:]), dict[Block | None, list[int]]()
+    for i, pole in enumerate(found):
+        block = pole.block(rates)
+        if block is not None or pole.free:
+            shared.setdefault(block, []).append(i)
+    for block, places in shared.items():
+        if block is None:
+            basis = np.linalg.qr(V[:, places])[0].conj().T
+            values, error = _singular(basis @ sides[0] / scale[places[0]]), 0.0
+        else:
+            values, error = _of_block(block, factor, sides, left)
+        # A pole has the least of its share of the values.
+        ends, all_states = np.cumsum(states[places]), int(states[places].sum())
+        table[places, 0], table[places, 1] = values[ends * len(values) // all_states - 1], error
+        kept[places] = 0
+        kept[places[0]] = (values > max(LOST, error)).sum() * all_states // len(values)
+    return table, int(kept.sum())
+
+
+def _lengths(s: Numbers, sides: Sequence[Array]) -> Array:
+    """By which the columns of poles s (m, 1) are divided."""
+    scale = sum(np.abs(s) ** k * np.sqrt((side**2).sum(axis=0)) for k, side in enumerate(sides))
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _singular(A: Numbers) -> Array:
+    """Singular values, as many as there are rows."""
+    values = np.zeros(len(A))
+    found = np.linalg.svd(A, compute_uv=False)
+    values[: len(found)] = found
+    return values
+
+
+def _of_block(block: Block, factor: Array, sides: Sequence[Array], left: bool) -> tuple[Array, float]:
+    """Margins (m,) of eigenvalues that cannot be told apart, and their error: Kalman's test on their common space.
+
+    With an orthonormal basis of the rows Y^H, N Y^H, ... the columns are those of Y^H B, N Y^H B, ...; margins are the
+    singular values. Of semisimple eigenvalues N is nothing, and these are angles between spaces.
+    """
+    rows, N = (block.Y.conj().T, block.N) if left else (block.X.conj().T, block.N.conj().T)
+    many, moves = len(N), block.moved if left else block.moved.T
+    S, scale = block.centre.conjugate() * np.eye(many) + N, _lengths(np.array([[block.scale]]), sides)[0]
+    met = [factor @ side / scale for side in sides]
+    turned = [block.rest[1] @ A if left else block.rest[0].conj().T @ A for A in met]
+    parts, moved = rows @ met[0], block.spread[left].T @ np.abs(turned[0])
+    for A, B in zip(met[1:], turned[1:], strict=True):
+        parts = parts + S @ rows @ A
+        moved = moved + np.abs(S) @ (block.spread[left].T @ np.abs(B)) + moves @ np.abs(rows @ A)
+    basis, reached, errors = [rows @ factor], [parts], [moved]
+    for _ in range(1, many):
+        errors.append((np.abs(N) @ errors[-1] + moves @ np.abs(reached[-1])) / block.scale)
+        basis.append(N @ basis[-1] / block.scale)
+        reached.append(N @ reached[-1] / block.scale)
+    U, sizes, _ = np.linalg.svd(np.hstack(basis), full_matrices=False)
+    values = _singular((U.conj().T @ np.hstack(reached)) / sizes[:, None])
+    return values, float(np.linalg.norm(np.hstack(errors)) / sizes[-1])
