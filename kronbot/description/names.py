@@ -29,7 +29,7 @@ def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
 
     At the kinematic order 0 beams are rigid and have none.
     """
-    names = [f"{BASE}.{word}" for word in FREEDOMS] if robot.base.floats else []
+    names = [*of_base(robot)]
     for link in robot.links:
         if link.joint.name is not None:
             if link.joint.elastic is not None or link.joint.follows is None:
@@ -43,6 +43,11 @@ def coordinates(robot: RobotFile, order: str) -> tuple[str, ...]:
             for letter, count in (("v", modes.v), ("w", modes.w), ("t", modes.torsion)):
                 names += [f"{link.name}.{letter}{i + 1}" for i in range(count)]
     return tuple(names)
+
+
+def of_base(robot: RobotFile) -> tuple[str, ...]:
+    """Names of the coordinates of a floating base."""
+    return tuple(f"{BASE}.{word}" for word in FREEDOMS) if robot.base.floats else ()
 
 
 def joints(robot: RobotFile) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from kronbot.description.names import RIGID_ORDER, carriers, coordinates, joints, moving_frames
+from kronbot.description.names import RIGID_ORDER, carriers, coordinates, joints, moving_frames, of_base
 
 if TYPE_CHECKING:
     from kronbot.description.schema import RobotFile
@@ -31,7 +31,8 @@ def named(robot: RobotFile) -> Mapping[str, tuple[str, ...]]:
         "position": frames,
         "rotation": frames,
         "velocity": frames,
-        "acceleration": (*frames, *rates),
+        # That of a floating base is its frame's, whose columns have these names.
+        "acceleration": (*frames, *(name for name in rates if name not in of_base(robot))),
         "rate": rates,
         "reaction": tuple(link.joint.name or link.name for link in robot.links),
         "spring": tuple(joint.name for joint in yielding if joint.name is not None),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
+from kronbot.questions.momenta import MOMENTA
 
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -20,6 +21,8 @@ _UNITS = {
     "moment": "N m",
     "tension": "N",
     "energy": "J",
+    "momentum": "N s",
+    "angular_momentum": "N m s",
     **dict.fromkeys(("largest_energy", "energy_imbalance", "energy_taken_by_solver"), "J"),
     **dict.fromkeys(("length", "peak_deflection", "position_error"), "m"),
     **dict.fromkeys(("first_frequency_locked", "first_frequency_free"), "rad/s"),
@@ -58,7 +61,8 @@ def columns_of_simulate(robot: Robot) -> list[str]:
     (q, qd) = robot.derivative_names(["q", "qd"]).values()
     columns = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
     tips = [f"tip.{link.name}" for link in robot.links if link.beam is not None]
-    columns += [f"{place}.{axis}" for place in (*tips, "endpoint") for axis in "xyz"]
+    momenta = MOMENTA if robot.base else ()
+    columns += [f"{place}.{axis}" for place in (*tips, "endpoint", *momenta) for axis in "xyz"]
     columns += columns_of_elements(robot)
     return columns + [f"energy.{kind}" for kind in ("kinetic", "elastic", "gravity", "work", "dissipated", "balance")]
 

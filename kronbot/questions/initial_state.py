@@ -14,6 +14,7 @@ from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.model.robot import Robot
@@ -56,6 +57,7 @@ def initial_state(
         for place, value in robot.with_shafts(values).items():
             if place in values or place in system.free:
                 target[place] = value
+    demand_no_gimbal_lock(robot, q)
     if start == "equilibrium":
         links = [joint.index for joint in robot.joints]
         modal = next((place for place in given_q if place in robot.flexible and place not in links), None)
@@ -103,14 +105,14 @@ def step_of_gravity(
 
 
 def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
-    """M and K of the free coordinates at the start, K of springs, beams and gains of drives.
+    """M and K of the free coordinates at the start x as a run tells it, K of springs, beams and gains of drives.
 
     Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
     ComputationError, naming a coordinate, where M is singular.
     """
     count = len(system.free)
-    for what, values, most in (("starts at", x[:count], LARGEST_ANGLE), ("starts with the rate", x[count:-2], FASTEST)):
-        for place, value in zip(system.free, values.tolist(), strict=True):
+    for what, values, most in (("starts at", x, LARGEST_ANGLE), ("starts with the rate", x[count:], FASTEST)):
+        for place, value in zip(system.free, values[:count].tolist(), strict=True):
             if not abs(value) <= most:
                 raise UsageError(f"{robot.coordinates[place]} {what} {value:.3g}; {most:g} is the limit (SI units)")
 
@@ -118,7 +120,7 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
         free = system.free
         M = generalized_inertia_matrix(system.state)[free, free]
         gains = casadi.jacobian(system.tau[free, :], system.x[: len(free), :])
-        return {"t": system.t, "x": system.x}, {"M": M, "K": robot.stiffness[free, free] - gains}
+        return {"t": system.t, "x": system.row}, {"M": M, "K": robot.stiffness[free, free] - gains}
 
     found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)
     demand_regular(found["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])

@@ -15,6 +15,7 @@ from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
@@ -22,6 +23,7 @@ from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.mechanics.multibody.momentum import momentum
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
@@ -33,6 +35,7 @@ from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matric
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
+from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.outline import Given, Outline
 from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.outputs import columns
@@ -100,12 +103,16 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         kind = run.algorithm, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
-        solver.begin(at, parameters.bound(system.extent))
         wanted, watched = grid(run.duration, run.step), sampled(at)
         times = np.union1d(wanted, watched)
         start = initial_state(robot, system, run.start, run.q, run.qd)
-        demand_directions(robot, report.rows(np.zeros(1), start[None])["q"])
-        at_start = matrices(robot, system, start)
+        charts = Charts(len(system.free), start) if robot.base else None
+        start = start if charts is None else charts.begun(start)
+        row = start if charts is None else charts.told(start[None])[0]
+        demand_directions(robot, report.rows(np.zeros(1), row[None])["q"])
+        at_start = matrices(robot, system, row)
+        numbers = parameters.bound(system.extent)
+        solver.begin(at, numbers if charts is None else np.append(numbers, charts.chart), charts)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
     values = report.rows(times[: len(states)], states)
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
@@ -135,6 +142,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         summary["start"] = run.start
     watching = {name: each[seen] for name, each in series.items()}
     summary |= highlights(robot, watching, run.solver)
+    if robot.base:
+        summary |= changes(watching, rows["momentum_sizes"][seen])
     q = values["q"][:count]
     if beyond := int(beyond_small(robot, q[asked], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
@@ -167,19 +176,20 @@ def _follow(
     reached, end = 0.0, float(times[-1])
     angles = [i for i, place in enumerate(system.free) if robot.units[place] == "rad"]
     solver.met = met
+    told = np.asarray if solver.charts is None else solver.charts.told
 
     def blocks() -> Iterator[Array]:
         nonlocal reached
-        yield x[None, :]
+        yield told(x[None, :])
         for block in solver.run(times[1:], x):
             states = np.vstack([block.states, block.x])
             sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
             if not sound.all():
-                yield block.states[: int(np.argmin(sound))]
+                yield told(block.states[: int(np.argmin(sound))])
                 lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
                 raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
             reached = block.t
-            yield block.states
+            yield told(states)[:-1]
             progress(reached / end)
 
     try:
@@ -242,7 +252,8 @@ def sampled(stops: tuple[float, ...]) -> Array:
 def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:
     """All that a row of output holds, from t and x."""
     state = system.state
-    outputs = {"q": state.q, "qd": state.qd, "tau": system.tau}
+    q, qd = system.coordinates
+    outputs = {"q": q, "qd": qd, "tau": system.tau}
     for at in state.links:
         if at.link.beam is not None:
             outputs[f"tip {at.link.name}"] = at.link.beam.moved(TIP, at.tip.pose.r)
@@ -253,10 +264,12 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
     }
-    outputs |= seen(Instant(state, system.qdd, system.tau), asked)
+    outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
+    if system.told.numel():
+        outputs |= dict(zip((*MOMENTA, "momentum_sizes"), momentum(state), strict=True))
     for each in stretched(state.robot, state.q):
         outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, each.tension(state.qd))
-    return {"t": system.t, "x": system.x}, outputs
+    return {"t": system.t, "x": system.row}, outputs
 
 
 def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
@@ -268,7 +281,8 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
     for link in robot.links:
         if link.beam is not None:
             series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}
-    series |= {f"endpoint.{axis}": rows["endpoint"][:, i] for i, axis in enumerate("xyz")}
+    for word in ("endpoint", *MOMENTA) if robot.base else ("endpoint",):
+        series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
     series |= series_of_elements(robot, rows)
     stored = {name: rows[name][:, 0] for name in ("kinetic", "elastic", "gravity")}
     work, dissipated = rows["account"].T
@@ -313,6 +327,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
     numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]
+    numbers += CHANGES if robot.base else ()
     texts = ["complete", "drive", "algorithm", "solver", "start"]
     series = dict.fromkeys((*columns_of_simulate(robot), *outputs_asked(robot, given)))
     return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=list(series))

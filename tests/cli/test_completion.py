@@ -131,7 +131,7 @@ def test_names_are_those_of_the_model(name, order):
     robot = build(described, order)
     found = names.coordinates(described.robot, order)
     assert robot.coordinates == found
-    assert len(found) == len(robot.units) == len(robot.joints) + len(robot.flexible)
+    assert len(found) == len(robot.units) == len(robot.base) + len(robot.joints) + len(robot.flexible)
     assert tuple(found[joint.index] for joint in robot.joints) == names.joints(described.robot)
     for link in robot.links:
         assert all(found[place].startswith(f"{link.name}.") for place in range(link.modal.start, link.modal.stop))

@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from mechanics.test_recursion import check_against_lagrangian, equations
+from oracles import Lagrangian
 from random_robots import robots, turn
-from robots_in_tests import model
+from robots_in_tests import model, moving
+from scipy.integrate import solve_ivp
 from thinned import drawn
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.errors import DescriptionError, UsageError
+from kronbot.mechanics.multibody.momentum import momentum
+from kronbot.mechanics.multibody.rotations import of_quaternion, quaternions
 
 
 @drawn(
@@ -249,3 +254,168 @@ def test_links_may_stand_on_the_world_beside_a_floating_base(arm):
     )
     assert not robot.jacobian(frame="mast")["J_T"][:, :6].any()
     assert robot.jacobian(frame="com:hand")["J_T"][:, :3] == pytest.approx(np.eye(3))
+
+
+# ------------------------------------------------------------------------------------------------- in free space
+
+TUMBLING = {"base.rx": 0.5, "base.ry": 1.2, "base.rz": 0.3, "base.x": 0.2}
+
+
+def test_momenta_of_a_tumbling_canadarm_are_constant():
+    """Its arm unfolds while the orbiter turns head over heels: both momenta to 1e-9, energy by the work of drives."""
+    robot = kronbot.load("floating-canadarm", order="1")
+    run = robot.simulate(duration=2, step=0.2, qd=TUMBLING)
+    assert run.summary["momentum_change"] < 1e-9
+    assert run.summary["angular_momentum_change"] < 1e-9
+    assert run.summary["energy_drift"] < 1e-8
+    assert np.abs(np.cos(run["base.ry"])).min() < 0.4, "it should come near gimbal lock"
+    L = np.stack([run[f"angular_momentum.{axis}"] for axis in "xyz"])
+    assert np.abs(L).max() > 1e6
+    assert np.ptp(L, axis=1) == pytest.approx(0, abs=1e-9 * np.abs(L).max() * 10)
+
+
+def test_momenta_are_those_of_the_particles(arm):
+    """Linear ones as the generalized momenta of base.x, y, z, angular ones summed up over particles."""
+    robot = rigid_tree(3)
+    robot["links"][1]["flexible"] = {"mass": 2, "length": 1, "EI": {"z": 50, "y": 60}, "modes": {"v": 2, "w": 1}}
+    del robot["links"][1]["rigid"]
+    oracle = Lagrangian(robot, 2)
+    ours = moving(
+        model(robot, "2"), p=lambda state, x: momentum(state).linear, L=lambda state, x: momentum(state).angular
+    )
+    rng = np.random.default_rng(0)
+    q, qd = rng.uniform(-1, 1, (2, oracle.n)) * np.where([".v" in c or ".w" in c for c in oracle.coordinates], 0.1, 1)
+    found = ours(q, qd, qd)
+    assert found["p"] == pytest.approx((oracle.mass_matrix(q) @ qd)[:3], rel=1e-11)
+    assert found["L"] == pytest.approx(oracle.angular_momentum(q, qd), rel=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", "radau"])
+def test_a_base_turns_head_over_heels(solver):
+    """About a principal axis of its own: ry goes on evenly through both gimbal locks, and rx and rz rest."""
+    robot = kronbot.loads(LONE)
+    run = robot.simulate(duration=5, step=0.37, qd={"base.ry": 2, "base.x": 1}, solver=solver, rtol=1e-9)
+    assert run["base.ry"] == pytest.approx(2 * run["t"], abs=1e-6)
+    assert run["base.ry_dot"] == pytest.approx(2 * np.ones(len(run["t"])), abs=1e-6)
+    assert run["base.x"] == pytest.approx(run["t"], abs=1e-7)
+    for name in ("base.rx", "base.rz"):
+        assert np.abs(run[name]).max() < 1e-9
+
+
+LONE = """
+kronbot: 1
+name: lone
+gravity: [0, 0, 0]
+base: {type: floating, rigid: {mass: 3, inertia: {Ixx: 0.3, Iyy: 0.7, Izz: 0.8}}}
+links:
+  - {name: mast, joint: {type: fixed}, pose: {}}
+"""
+
+
+@pytest.mark.parametrize("start", [{}, {"base.rx": 0.4, "base.ry": 1.5, "base.rz": -2}])
+def test_a_tumbling_body_follows_eulers_equations(start):
+    """Against quaternions: angles may go round, the attitude is the same; also from a start near gimbal lock."""
+    rates = {"base.rx": 0.4, "base.ry": 1.1, "base.rz": -0.7}
+    run = kronbot.loads(LONE).simulate(duration=12, step=0.5, q=start, qd=rates, rtol=1e-11, atol=1e-13)
+    J = np.array([0.3, 0.7, 0.8])
+
+    def equations(t, y):
+        (x, y_, z, w), omega = y[:4], y[4:]
+        a, b, c = omega
+        turning = 0.5 * np.array([w * a + y_ * c - z * b, w * b + z * a - x * c, w * c + x * b - y_ * a,
+                                  -x * a - y_ * b - z * c])  # fmt: skip
+        return np.concatenate([turning, np.cross(J * omega, omega) / J])
+
+    rx, ry, rz = (start.get(f"base.r{axis}", 0.0) for axis in "xyz")
+    B = np.array(
+        [
+            [1, 0, -np.sin(ry)],
+            [0, np.cos(rx), np.sin(rx) * np.cos(ry)],
+            [0, -np.sin(rx), np.cos(rx) * np.cos(ry)],
+        ]
+    )
+    first = np.concatenate([quaternions(turn(rx, ry, rz)), B @ list(rates.values())])
+    wanted = solve_ivp(equations, (0, 12), first, "DOP853", run["t"], rtol=1e-12, atol=1e-13).y.T
+    crossed = np.abs(np.sin(run["base.ry"])).max()
+    assert crossed > np.cos(np.pi / 6), "it should come into the other chart"
+    for row, angles in zip(wanted, zip(*(run[f"base.r{axis}"] for axis in "xyz"), strict=True), strict=True):
+        assert turn(*angles) == pytest.approx(of_quaternion(*row[:4]), abs=1e-7)
+    rows = np.stack([[run[f"base.r{axis}{end}"] for axis in "xyz"] for end in ("", "_dot")])
+    (x, y, _), (dx, dy, dz) = rows
+    across = np.cos(y) * dz
+    omega = np.array([dx - np.sin(y) * dz, np.cos(x) * dy + np.sin(x) * across, np.cos(x) * across - np.sin(x) * dy])
+    assert pytest.approx(wanted[:, 4:], abs=1e-6) == omega.T
+
+
+def test_angles_are_continuous_and_the_same_by_any_solver():
+    """The nearer a lock is passed the faster rx and rz go round: which way is no matter of the steps."""
+    robot = kronbot.loads(LONE)
+    qd = {"base.ry": 1.0, "base.rz": 0.004, "base.rx": 0.002}
+    runs = [robot.simulate(duration=10, step=0.05, qd=qd, rtol=1e-10, solver=s) for s in ("cvodes", "dop853")]
+    for axis in "xyz":
+        assert runs[0][f"base.r{axis}"] == pytest.approx(runs[1][f"base.r{axis}"], abs=1e-6)
+    assert max(np.abs(np.diff(runs[0]["base.rx"])).max(), np.abs(np.diff(runs[0]["base.rz"])).max()) < np.pi + 0.1
+
+
+def test_rows_and_native_code_do_not_change_a_run(arm):
+    """Also not where it changes its chart."""
+    qd = {"base.ry": 1.3, "base.rx": 0.3, "q1": 1}
+    few, many = (arm.simulate(duration=2, step=step, qd=qd, rtol=1e-7) for step in (1.0, 0.25))
+    assert many["base.rx"][::4].tolist() == few["base.rx"].tolist()
+    assert {**few.summary} == {**many.summary}
+    assert np.abs(np.cos(many["base.ry"])).min() < 0.5
+    with policy.native("on"):
+        assert arm.simulate(duration=2, step=1.0, qd=qd, rtol=1e-7)["base.rx"].tolist() == few["base.rx"].tolist()
+
+
+def test_outputs_of_a_tumbling_base_are_its_own(arm):
+    """Rates of its angles and accelerations of its frame whatever the chart: against differences in time."""
+    h, wanted = 1e-3, ["rate:base.rz", "acceleration:base", "velocity:base"]
+    qd = {"base.ry": 1.3, "base.rx": 0.3, "q1": 1}
+    run = arm.simulate(duration=1.4, step=h, qd=qd, rtol=1e-10, outputs=wanted)
+    assert np.abs(np.cos(run["base.ry"])).min() < 0.4
+    pairs = [("base.rz", "rate.base.rz"), ("rate.base.rz", "base.rz_dot"), ("base.x", "velocity.base.x")]
+    pairs += [(f"velocity.base.{axis}", f"acceleration.base.{axis}") for axis in ("x", "z", "rx", "ry", "rz")]
+    for name, rate in pairs:
+        if name == "rate.base.rz":
+            assert run[name] == pytest.approx(run[rate], abs=1e-12)
+            continue
+        size = np.abs(run[rate]).max()
+        assert (run[name][2:] - run[name][:-2]) / (2 * h) == pytest.approx(run[rate][1:-1], abs=1e-3 * size)
+    with pytest.raises(UsageError, match="acceleration of 'base.rz'"):
+        arm.simulate(duration=1, outputs=["acceleration:base.rz"])
+
+
+def test_drives_leave_the_base_alone():
+    """Joints of a rigid arm go along their motion by torques, or exactly, while the base goes where it must."""
+    text = ARM.replace(
+        "    flexible: {mass: 2, length: 1, EI: {y: 100, z: 100}, modes: {v: 1, w: 1}}",
+        "    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.4}}",
+    )
+    moves = "{type: polynomial, from: 0, to: 1, duration: 2, degree: 5}"
+    text = text.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")
+    motion = f"motion: {{q1: {moves}, q2: {moves}}}\n"
+    exact = f"simulate: {{drive: {{q1: {{motion: {moves}}}, q2: {{motion: {moves}}}}}}}\n"
+    start = {"qd": {"base.ry": 0.8, "base.rx": 0.2}, "duration": 2, "step": 0.2, "rtol": 1e-11, "atol": 1e-13}
+    torques, prescribed = kronbot.loads(text + motion).simulate(**start), kronbot.loads(text + exact).simulate(**start)
+    assert torques.summary["peak_deviation.q1"] < 1e-9
+    assert torques["torque.q1"] == pytest.approx(prescribed["torque.q1"], abs=1e-8)
+    for name in (*BASE, "momentum.z", "angular_momentum.x"):
+        assert torques[name] == pytest.approx(prescribed[name], abs=1e-8)
+    # Weight alone acts from outside.
+    assert torques["momentum.z"] == pytest.approx(torques["momentum.z"][0] - 13 * 9.81 * torques["t"], abs=1e-8)
+    assert torques["momentum.x"] == pytest.approx(torques["momentum.x"][0], abs=1e-9)
+    # What holds an arm against gravity is nothing where all of it falls.
+    held = "simulate: {drive: {q1: {pd: {kp: 3, kd: 1}}, q2: {pd: {kp: 3, kd: 1}}}}\n"
+    falls = kronbot.loads(text + held).simulate(duration=1, step=0.5)
+    for name in ("q1", "q2", "torque.q1", "torque.q2", "base.rx", "base.ry", "base.rz"):
+        assert np.abs(falls[name]).max() < 1e-9
+    assert falls["base.z"][-1] == pytest.approx(-9.81 / 2, rel=1e-7)
+
+
+def test_a_run_may_not_begin_in_gimbal_lock_nor_in_an_equilibrium_of_what_falls(arm):
+    with pytest.raises(UsageError, match="gimbal lock"):
+        arm.simulate(duration=1, q={"base.ry": "pi/2"})
+    assert arm.simulate(duration=0.1, step=0.1, start="equilibrium", q={"base.y": 2})["base.y"] == pytest.approx([2, 2])
+    with pytest.raises(UsageError, match="a floating base falls"):
+        kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")).simulate(1, start="equilibrium")

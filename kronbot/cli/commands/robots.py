@@ -55,11 +55,12 @@ def _survey() -> Columns:
     paths = description.shipped_robots()
     files = {name: description.load(description.read(str(path))).robot for name, path in paths.items()}
     joints = [len(names.joints(file)) for file in files.values()]
-    coordinates = [len(names.coordinates(file, "2")) for file in files.values()]
+    # All but those of a floating base, which are no deformations.
+    others = [len(set(names.coordinates(file, "2")) - set(names.of_base(file))) for file in files.values()]
     return {
         "robot": list(files),
         "joints": joints,
-        "modal_coordinates": [n - rigid for n, rigid in zip(coordinates, joints, strict=True)],
+        "modal_coordinates": [n - rigid for n, rigid in zip(others, joints, strict=True)],
         "description": [file.description or "" for file in files.values()],
     }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi
 from casadi import SX
 
+from kronbot.mechanics.motion.charts import charted, own_rates
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.integration import Ode
 from kronbot.mechanics.multibody.damping import dissipative_forces
@@ -22,8 +23,8 @@ class Equations:
 
     The state is x = [free q, free qd, work of drives and elements, energy dissipated]; joints with a prescribed motion
     are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need,
-    ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, ``extent`` how many
-    there were, ``parameters`` the names that the rate depends on.
+    ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the chart of a
+    floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
     """
 
     drives: Drives
@@ -37,6 +38,21 @@ class Equations:
     symbols: SX
     extent: tuple[int, int]
     parameters: set[str]
+    told: SX
+
+    @property
+    def row(self) -> SX:
+        """The state as a run tells it: x, of a floating base also its chart and its angles in the robot's own."""
+        return casadi.vertcat(self.x, self.told)
+
+    @property
+    def coordinates(self) -> tuple[SX, SX]:
+        """The robot's own q and qd."""
+        q, qd, base = SX(self.state.q), SX(self.state.qd), self.state.robot.base
+        if base:
+            turning, angles, omega = list(base[3:]), self.told[1:], self.state.links[len(base)].twist[3:6]
+            q[turning], qd[turning] = angles, own_rates(angles, omega)
+        return q, qd
 
     @property
     def ode(self) -> Ode:
@@ -53,11 +69,15 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     t, account = SX.sym("t"), SX.sym("account", 2)
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
-    driven = drives(robot)
+    driven, moving, told = drives(robot), robot, SX(0, 1)
+    if robot.base:
+        told = SX.sym("told", 4)
+        moving = charted(robot, told[0])
+        driven = replace(driven, robot=moving)
     for place, motion in driven.prescribed.items():
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
-    state = propagate(robot, q, qd)
+    state = propagate(moving, q, qd)
     tau = driven.torques(t, q, qd)
     qdd = ALGORITHMS[algorithm](state, tau, given)
     if given:
@@ -71,4 +91,5 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters
     used = numbers.used_in(rate)
-    return Equations(driven, t, x, casadi.cse(rate), state, qdd, tau, free, numbers.symbols(), numbers.extent, used)
+    symbols = casadi.vertcat(numbers.symbols(), *casadi.vertsplit(told)[:1])
+    return Equations(driven, t, x, casadi.cse(rate), state, qdd, tau, free, symbols, numbers.extent, used, told)

@@ -24,6 +24,7 @@ from kronbot.compute.native.cost import instructions
 from kronbot.compute.native.use import Native
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.motion.charts import Charts
 from kronbot.system.interruption import Interruptions
 
 WHY = "the motion runs away there, or the tolerances are too tight"
@@ -107,12 +108,13 @@ class Integrator(ABC):
         self.met = Interruptions()  # those of whoever runs this
         self.begin((0.0, 0.0), self.bound[1:])
 
-    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = ()) -> None:
+    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = (), charts: Charts | None = None) -> None:
         """The next run goes by these ``stops`` (s), start, every corner of the rate and end, and values of the symbols.
 
-        Whatever it has run before, it runs as if it were new.
+        With ``charts`` it changes between these, of which the last symbol tells. Whatever it has run before, it runs as
+        if it were new.
         """
-        self.stops = stops
+        self.stops, self.charts = stops, charts
         self.bound[1:] = values  # in place: functions were pointed to it
         self.steps = self.evaluations = 0
 
@@ -141,11 +143,25 @@ class Integrator(ABC):
         stretches = zip(itertools.pairwise(self.stops), itertools.pairwise(places), strict=True)
         for (start, end), (first, last) in stretches:
             self.bound[0] = end - APART // 2 * np.spacing(end)
-            blocks = self.follow(start, end, times[first:last].tolist(), x)
+            wanted = times[first:last].tolist()
+            blocks = self.follow(start, end, wanted, x)
             while (block := self._next(blocks, x, start)) is not None:
                 start, x = block.t, block.x
                 yield block
                 self._expect_more((start - self.stops[0]) / self.span)
+                if self.charts is not None and self.leaves(x):
+                    x = self.charts.changed(x)
+                    self.bound[-1] = self.charts.chart
+                    if start < end:
+                        blocks = self.follow(start, end, [t for t in wanted if t > start], x)
+
+    def leaves(self, x: Array) -> bool:
+        """Whether a state leaves its chart: a block ends there."""
+        return self.charts is not None and self.charts.leaves(x)
+
+    def longest(self, x: Array) -> float:
+        """How long (s) a block that begins with a state may be."""
+        return math.inf if self.charts is None else self.charts.longest(x)
 
     def _next(self, blocks: Iterator[Block], x: Array, t: float) -> Block | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -19,6 +19,7 @@ from kronbot.compute.native.cost import INTERPRETED
 from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
+from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
 from kronbot.mechanics.motion.rosenbrock import Rodas
 
@@ -72,9 +73,9 @@ class Cvodes(Integrator):
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         self.use({traced.get_function(name): weight for name, weight in weights.items()})
 
-    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = ()) -> None:
+    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = (), charts: Charts | None = None) -> None:
         """Both families are tried anew."""
-        super().begin(stops, values)
+        super().begin(stops, values, charts)
         self.costs = {"adams": 0, "bdf": 0}
         self.first = 1.0  # step of a piece (s)
 
@@ -86,7 +87,7 @@ class Cvodes(Integrator):
         first = min(self.first_step(start, x, end), longest / 1024)
         self.first = 2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4)
         length, t, done = longest, start, 0
-        while length > max(most / CAUTION, 1.0) * first:
+        while length > min(max(most / CAUTION, 1.0) * first, self.longest(x)):
             length /= 2
         while t < end:
             goal = start + length * math.floor((t - start) / length + 1 + 1e-6)
@@ -95,7 +96,7 @@ class Cvodes(Integrator):
             states = self._piece(t, np.array([*times[done:last], goal]), x)
             t, done, x = goal, last, states[-1]
             yield Block(t, x, states[:-1])
-            wanted = length * min(GROWTH, most / max(1, self.evaluations - before))
+            wanted = min(length * min(GROWTH, most / max(1, self.evaluations - before)), self.longest(x))
             length = longest / 2 ** max(0, math.ceil(math.log2(longest / wanted)))
 
     def _piece(self, t: float, times: Array, x: Array) -> Array:

@@ -108,7 +108,7 @@ class Rodas(Integrator):
                 length = h * min(1.0, self._factor(error))
                 largest = 1.0  # what has just failed is not made longer again at once
             self.demand_progress(t, end, length, steps)
-            if steps - shown >= pause or t == end:
+            if steps - shown >= pause or t == end or self.leaves(self.here):
                 yield Block(t, self.here.copy(), np.concatenate(found) if found else np.empty((0, len(x))))
                 attempt, found, shown = self._attempt(), [], steps
 

@@ -6,10 +6,13 @@ import numpy as np
 
 from kronbot.errors import UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.multibody.rotations import of_quaternion, quaternions, roll_pitch_yaw
 from kronbot.model.robot import Robot
 
 # Where cos(ry) is less, M, which goes as its square, is singular to rounding.
 LOCKED = 1e-8
+# Turns (rad) that are not looked at any closer.
+FINEST = 1e-6
 
 
 def demand_no_gimbal_lock(robot: Robot, q: Array) -> None:
@@ -38,14 +41,26 @@ def rotations(angles: Array) -> Array:
 
 def angles_near(R: Array, near: Array) -> Array:
     """Those angles (3,) of a rotation (3, 3) that are nearest to some."""
-    rx, ry, rz = (
-        np.arctan2(R[2, 1], R[2, 2]),
-        np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
-        np.arctan2(R[1, 0], R[0, 0]),
-    )
+    rx, ry, rz = roll_pitch_yaw(R).tolist()
     both = np.array([[rx, ry, rz], [rx + np.pi, np.pi - ry, rz + np.pi]])
     both += 2 * np.pi * np.round((near - both) / (2 * np.pi))
     return np.asarray(both[np.abs(both - near).sum(axis=1).argmin()])
+
+
+def angles_behind(before: Array, angles: Array, R: Array) -> Array:
+    """The angles (3,) of a rotation (3, 3) to which those of the one before lead on the shortest way.
+
+    The nearer the way comes to gimbal lock, where rx and rz go round at once, the closer it is looked at; through it ry
+    goes on.
+    """
+    way = float(np.linalg.norm(R - before)) / np.sqrt(2)
+    off = min(float(np.hypot(*each[2, 1:])) for each in (before, R))
+    if way <= max(off / 2, FINEST):
+        return angles_near(R, angles)
+    first, last = quaternions(np.stack([before, R]))
+    middle = first + last if first @ last >= 0 else first - last
+    between = of_quaternion(*(middle / np.linalg.norm(middle)).tolist())
+    return angles_behind(between, angles_behind(before, angles, between), R)
 
 
 def angular_velocity(angles: Array, rates: Array) -> Array:

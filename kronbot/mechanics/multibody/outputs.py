@@ -20,12 +20,13 @@ from kronbot.model.robot import Robot
 @dataclass(frozen=True)
 class Instant:
     """A robot at an instant: its state with all that acts on its links, accelerations ``qdd`` and torques ``tau`` of
-    its drives (n x 1 each).
+    its drives (n x 1 each). ``rates`` are those of the coordinates where the state has others.
     """
 
     state: State
     qdd: SX
     tau: SX
+    rates: SX | None = None
 
     @cached_property
     def _tdot(self) -> dict[int, SX]:
@@ -66,7 +67,7 @@ class Instant:
         return at.acceleration(self._tdot[at.link])
 
     def _rate(self, name: str) -> SX:
-        return self._row(name) @ self.state.qd
+        return self._row(name) @ (self.state.qd if self.rates is None else self.rates)
 
     def _row(self, name: str) -> SX:
         """A joint, whatever it follows, or a coordinate, as a combination of coordinates (1 x n)."""
