@@ -328,11 +328,15 @@ class Beam:
 
     def running(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""
+        if not (a.count and b.count):
+            return SX(a.count, b.count)
         hat = beam_integrals.running(a.shapes, da, b.shapes, db, np.array([xi]))[0]
         return self._scaled(hat, a, b, 1 - da - db)
 
     def running_twice(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """The same integral taken once more from the root to x, m_a x m_b."""
+        if not (a.count and b.count):
+            return SX(a.count, b.count)
         hat = beam_integrals.running_twice(a.shapes, da, b.shapes, db, np.array([xi]))[0]
         return self._scaled(hat, a, b, 2 - da - db)
 

@@ -36,7 +36,7 @@ def of_result(result: Result) -> str:
 def of_robot(robot: Robot, posture: Result | None) -> str:
     """A robot as HTML: its tree with masses, its coordinates, and the picture of a posture where there can be one."""
     about = robot.file.description
-    links = [link for link in robot.links if not link.tilts]
+    links = {link.name: link for link in robot.links}
     tree = [
         (
             each.name,
@@ -45,7 +45,8 @@ def of_robot(robot: Robot, posture: Result | None) -> str:
             "flexible" if link.beam is not None else "rigid",
             _mass(robot, link),
         )
-        for each, link in zip(robot.file.links, links, strict=True)
+        for each in robot.file.links
+        for link in [links[each.name]]
     ]
     tree.append(("all", "", "", "", _number(robot, total_mass(robot))))
     names = [f"{name} [{unit}]" for name, unit in zip(robot.coordinates, robot.units, strict=True)]

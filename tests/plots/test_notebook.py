@@ -84,6 +84,12 @@ def test_a_notebook_shows_a_robot():
     assert "img" not in Read(kronbot.load("stacker")._repr_html_()).tags
 
 
+def test_links_of_a_floating_base_are_no_links_of_the_file():
+    text = read("khang").text.replace("links:", "base: {type: floating, rigid: {mass: 5}}\nlinks:", 1)
+    (links,) = Read(kronbot.loads(text)._repr_html_()).tables
+    assert [row[0] for row in links[1:]] == ["arm", "all"]
+
+
 def test_names_are_text(tmp_path):
     file = tmp_path / "hostile.yaml"
     file.write_text(read("khang").text.replace("name: khang", f"name: {json.dumps(HOSTILE)}", 1))

@@ -18,7 +18,8 @@ from kronbot.cli.main import run
 from kronbot.description import read
 from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody import drawing
-from kronbot.plots.page import decimated, document, pages
+from kronbot.plots.page import decimated, document
+from kronbot.plots.page.robot import Shown
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 BROWSER = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -36,6 +37,20 @@ links:
     joint: {type: revolute, name: q2, elastic: {stiffness: 100}, rotor_inertia: 0.1}
     dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
     rigid: {mass: 1}
+"""
+FLOATING = """
+kronbot: 1
+name: floating
+convention: standard
+gravity: [0, 0, 0]
+base: {type: floating, rigid: {mass: 100, inertia: {Ixx: 20, Iyy: 30, Izz: 30}}}
+links:
+  - name: upper
+    joint: {type: revolute, name: q1}
+    dh: {a: 2, d: 0.3, alpha: pi/2, theta: 0}
+    rigid: {mass: 5}
+elements:
+  - {name: cylinder, type: spring, between: [base, upper], points: [[0.2, 0, 0], [-0.6, 0, 0.1]], stiffness: 9, rest: 1}
 """
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
 
@@ -326,10 +341,40 @@ def test_a_scene_has_the_frames_of_kinematics(name, order):
     assert at == len(y)
 
 
+def test_elements_and_further_frames_stand_behind_the_links():
+    """Both ends of an element, in the frames that it joins; the base that floats is no chain of joints."""
+    robot = kronbot.loads(FLOATING)
+    q = np.linspace(0.1, 0.7, robot.n)
+    base, upper = robot.kinematics(q=q.tolist(), frame=["base", "upper"])["T"].reshape(2, 4, 4)
+    ends = [base @ [0.2, 0, 0, 1], upper @ [-0.6, 0, 0.1, 1]]
+    shown = Shown(robot.model, ["upper"])
+    data, y = shown.data(q[None]), np.asarray(drawing.scene(robot.model, 25, ["upper"])(q)).ravel()
+    (at,) = data["elements"]
+    np.testing.assert_allclose(y[at : at + 6].reshape(2, 3), [end[:3] for end in ends], atol=1e-12)
+    np.testing.assert_allclose(y[shown.place(0) :], upper[:3, 3], atol=1e-12)
+    assert [link["label"] for link in data["links"] if not link["free"]] == ["base", "upper, q1"]
+    assert data["rigid"] == list(range(7))
+    np.testing.assert_array_equal(data["U"], np.eye(7))
+
+
+def test_loads_are_arrows():
+    """On frames, along beams, on the endpoint, and what the base bears."""
+    answer = kronbot.load("spatial").statics(
+        q={"q2": 0.5}, loads={"boom": [0, 0, -100]}, distributed={"forearm": [0, 30, 0]}, forces=[[0, 50, -20]]
+    )
+    arrows = data_of(answer.view().html)["arrows"]
+    found = [(arrow["kind"], arrow.get("at", arrow.get("along")), arrow["vectors"]) for arrow in arrows]
+    reaction = [[answer[f"reaction.f{axis}"][0] for axis in "xyz"]]
+    assert found[0] == ("force", "endpoint", [[0, 50, -20]])
+    assert found[2] == ("force", "base", pytest.approx(np.array(reaction)))
+    assert [each[::2] for each in found[4:]] == [("force", [[0, 0, -100]]), ("line", [[0, 30, 0]])]
+    assert found[5][1] == [link.name for link in answer.model.links].index("forearm")
+
+
 def test_bodies_are_the_ellipsoids_of_their_inertia():
     """m (b^2 + c^2)/5 about each axis is the moment that the file has."""
     model = kronbot.load("spatial").model
-    shown = pages.Shown(model).data(np.zeros((1, model.n)))["bodies"]
+    shown = Shown(model).data(np.zeros((1, model.n)))["bodies"]
     bodies = drawing.carried(model)
     assert len(shown) == len(bodies) == 4
     for body, each in zip(bodies, shown, strict=True):

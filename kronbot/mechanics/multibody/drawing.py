@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.trace import traced
+from kronbot.description.names import WORLD
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.kinematics import link_frames
+from kronbot.mechanics.multibody.kinematics import frame, link_frames, relative_motion
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.robot import Robot
 
@@ -47,19 +48,21 @@ def lines(robot: Robot) -> Lines:
     return lambda q: list(trace(q).values())
 
 
-# Numbers that :func:`scene` has of a link, and of a section of its beam.
-OF_LINK, OF_SECTION = 30, 12
+# Numbers that :func:`scene` has of a link, of a section of its beam, and of a point.
+OF_LINK, OF_SECTION, OF_POINT = 30, 12, 3
 
 
-def scene(robot: Robot, places: int) -> casadi.Function:
+def scene(robot: Robot, places: int, frames: Sequence[str] = ()) -> casadi.Function:
     """q (n,) -> all that stands where it stands, in one column, with the values of the robot.
 
     Of each link where its parent ends, where its joint is (3 each), its root frame and its tip frame (origin, then the
     axes one by one), in the base frame; then so many sections of its beam, in the root frame, written like frames.
+    Behind the links both ends of each massless element, and the origins of further frames. Raises UsageError for a
+    frame that is not there.
     """
 
     def column() -> tuple[dict[str, SX], dict[str, SX]]:
-        q, parts = SX.sym("q", robot.n), []
+        q, parts, world = SX.sym("q", robot.n), [], frame(robot, WORLD)
         for link, (before, root, tip) in zip(robot.links, link_frames(robot, q), strict=True):
             hinge = before @ link.row.before
             parts += [before.r, hinge.r, root.r, casadi.vec(root.R), tip.r, casadi.vec(tip.R)]
@@ -67,9 +70,13 @@ def scene(robot: Robot, places: int) -> casadi.Function:
                 along = [float(xi) for xi in np.linspace(0, TIP, places)]
                 poses = (section.pose for section in link.beam.cross_sections(along, q[link.modal, :]))
                 parts += [part for pose in poses for part in (pose.r, casadi.vec(pose.R))]
+        ends = [end for each in robot.elements for end in zip(each.frames, each.points, strict=True)]
+        for name, point in (*ends, *((name, SX(3, 1)) for name in frames)):
+            pose = relative_motion(robot, q, frame(robot, name), world).pose
+            parts.append(pose.r + pose.R @ point)
         return {"q": q}, {"scene": casadi.vertcat(*parts)}
 
-    trace, q = traced(robot, ("scene", places), PURPOSE, column), SX.sym("q", robot.n)
+    trace, q = traced(robot, ("scene", places, tuple(frames)), PURPOSE, column), SX.sym("q", robot.n)
     return casadi.Function("scene", [q], [casadi.cse(trace.function(q, trace.bound))], ["q"], ["y"])
 
 
@@ -129,10 +136,10 @@ def bodies(robot: Robot, q: Array) -> Bodies:
             hubs = [] if link.hub is None else [(root, link.hub, False)]
             payloads = [link.name in loaded and body is link.bodies[-1] for body in link.bodies]
             at_tip = [(tip, body, payload) for body, payload in zip(link.bodies, payloads, strict=True)]
-            for frame, body, payload in (*hubs, *at_tip):
+            for at, body, payload in (*hubs, *at_tip):
                 if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
-                    centre = frame.r + frame.R @ body.com
-                    places.append(casadi.vertcat(body.mass, payload, frame.r, centre))
+                    centre = at.r + at.R @ body.com
+                    places.append(casadi.vertcat(body.mass, payload, at.r, centre))
         return {"q": q}, {"bodies": casadi.horzcat(*places)}
 
     # Which bodies have values is a matter of the values.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import at_order
+from kronbot.model.robot import Robot
 from kronbot.plots import files
 from kronbot.plots.jacobian import ellipsoids
 from kronbot.plots.kinematics import other_solutions
@@ -24,6 +26,7 @@ from kronbot.plots.page.document import document
 from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
+from kronbot.questions.static_report import Inquiry
 
 Content = dict[str, Any]
 SUFFIX = ".html"
@@ -33,6 +36,13 @@ POSTURE = "view"
 HEIGHT = 640
 # Loads on the endpoint; how large ellipsoids are beside the distance of the frame from the base.
 LOADS = ("force", "moment")
+# What arrows show: the kind, where it acts, and the columns.
+ARROWS = (
+    ("force", "endpoint", "force."),
+    ("moment", "endpoint", "moment."),
+    ("force", "base", "reaction.f"),
+    ("moment", "base", "reaction.m"),
+)
 REACH = 0.2
 # Columns of a simulation that are shown at once: of these kinds so many at most.
 FIRST = 4
@@ -51,8 +61,10 @@ def page(result: Result) -> str:
     if result.command == "statics" and result.order == "all":
         _, result = next(iter(by_order(result).items()))
     robot = at_order(result.model, result.order)
-    shown = Shown(robot)
+    acting = _loads(result)
+    shown = Shown(robot, [load.frame for load in acting if load.frame])
     states, content = CONTENTS[result.command](result)
+    content = {**content, "arrows": [*content.get("arrows", ()), *_arrows(robot, shown, acting)]}
     title = f"{result.command} of {result.robot}, order {result.order}"
     data = {
         "title": title,
@@ -115,7 +127,7 @@ def _simulate(result: Result) -> tuple[Array, Content]:
     """Steps in time, and all columns as curves."""
     series, robot = result.series, result.model
     t = series["t"]
-    states = _states(result, robot.coordinates, len(t))
+    states = _columns(result, robot.coordinates, len(t))
     rows = decimated.rows(len(t), robot.n)
     joints = [joint.name for joint in robot.joints][:FIRST]
     moving = sorted((name for name in series if name.startswith("tip.")), key=lambda name: -np.ptp(series[name]))
@@ -136,7 +148,7 @@ def _statics(result: Result) -> tuple[Array, Content]:
     series, robot = result.series, result.model
     count = len(series["force.x"])
     swept = {name: f"angle.{name}" for name in robot.coordinates if f"angle.{name}" in series}
-    states = _states(result, [swept.get(name, name) for name in robot.coordinates], count)
+    states = _columns(result, [swept.get(name, name) for name in robot.coordinates], count)
     numbers = {name: each for name, each in series.items() if each.dtype.kind in "fi"}
     rows, case = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     given = [*swept.values(), *(f"{kind}.{axis}" for kind in LOADS for axis in "xyz")]
@@ -148,8 +160,12 @@ def _statics(result: Result) -> tuple[Array, Content]:
     content: Content = {
         "steps": {**_steps("case", "", case[rows], states[rows]), "labels": labels, "apart": True},
         "arrows": [
-            {"kind": kind, "vectors": np.column_stack([series[f"{kind}.{axis}"][rows] for axis in "xyz"]).tolist()}
-            for kind in LOADS
+            {
+                "kind": kind,
+                "at": at,
+                "vectors": np.column_stack([series[f"{name}{axis}"][rows] for axis in "xyz"]).tolist(),
+            }
+            for kind, at, name in ARROWS
         ],
         "ghost": True,
     }
@@ -233,6 +249,45 @@ def _point(result: Result) -> Array:
     return np.array([result.at["q"][name] for name in result.model.coordinates])
 
 
+@dataclass(frozen=True)
+class _Load:
+    """A dead force (N, or N/m) and moment (N m) on a frame, or along a beam."""
+
+    frame: str
+    beam: str
+    numbers: Sequence[float]
+
+
+def _loads(result: Result) -> list[_Load]:
+    """What acts in every case of statics, by the file and by the question."""
+    asked = result.asked
+    if not isinstance(asked, Inquiry):
+        return []
+    robot, told = result.model, result.model.file.statics
+
+    def numbers(*vectors: Sequence[Expression]) -> list[float]:
+        return [robot.parameters.value(each, "view") for vector in vectors for each in vector]
+
+    found = [_Load(each.frame, "", numbers(each.force, each.moment)) for each in told.loads]
+    found += [_Load("", each.link, numbers(each.force)) for each in told.distributed]
+    found += [_Load(name, "", each) for name, each in asked.given.on_frames]
+    return found + [_Load("", name, each) for name, each in asked.given.along_beams]
+
+
+def _arrows(robot: Robot, shown: Shown, loads: Sequence[_Load]) -> Iterator[Content]:
+    """Forces and moments on frames, and forces along beams at some of their sections."""
+    names = [link.name for link in robot.links]
+    place = 0
+    for load in loads:
+        if load.beam:
+            yield {"kind": "line", "along": names.index(load.beam), "vectors": [list(load.numbers)]}
+            continue
+        for kind, vector in zip(LOADS, (load.numbers[:3], load.numbers[3:]), strict=True):
+            if any(vector):
+                yield {"kind": kind, "at": shown.place(place), "vectors": [list(vector)]}
+        place += 1
+
+
 def _swinging(cases: Iterable[tuple[str, Sequence[Shape]]]) -> Content:
     """Modes by case, as a list."""
     return {
@@ -244,8 +299,8 @@ def _swinging(cases: Iterable[tuple[str, Sequence[Shape]]]) -> Content:
     }
 
 
-def _states(result: Result, names: Sequence[str], count: int) -> Array:
-    """Coordinates (N, n) of the rows of the series."""
+def _columns(result: Result, names: Sequence[str], count: int) -> Array:
+    """Columns (N, n) of the series."""
     return np.column_stack([result.series[name] for name in names] or [np.zeros((count, 0))])
 
 

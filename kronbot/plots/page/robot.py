@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -16,6 +16,7 @@ from kronbot.compute.question import Quantity
 from kronbot.errors import FreeParameters
 from kronbot.floats import Array
 from kronbot.mechanics.multibody import drawing
+from kronbot.model.joint import FreeJoint
 from kronbot.model.robot import Robot
 
 # Places along a beam, most first, and operations of the function beyond which fewer are taken.
@@ -27,12 +28,15 @@ FLAT = 0.02
 
 
 class Shown:
-    """A robot as a page shows it: ``data`` for JSON, and ``scene``, its kinematics in JavaScript."""
+    """A robot as a page shows it: ``data`` for JSON, and ``scene``, its kinematics in JavaScript.
 
-    def __init__(self, robot: Robot) -> None:
+    It knows where further ``frames`` are, too.
+    """
+
+    def __init__(self, robot: Robot, frames: Sequence[str] = ()) -> None:
         self.robot = robot
         for places in PLACES:
-            self._tape = drawing.scene(robot, places)
+            self._tape = drawing.scene(robot, places, frames)
             if self._tape.n_instructions() <= OPERATIONS:
                 break
         self._places = places
@@ -45,15 +49,20 @@ class Shown:
         return javascript.function(Routine("scene", "Where the robot is.", sizes, {"y": numbers}, self._tape))
 
     def at(self, q: Array) -> Array:
-        """Points (K, 3) of the robot at q (n,), m: joints, root and tip frames."""
+        """Points (K, 3) of the robot at q (n,), m: joints, root and tip frames, ends of elements, further frames."""
         y, at, points = np.asarray(self._tape(q)).ravel(), 0, [np.zeros(3)]
         for link in self.robot.links:
             points += [y[at + place : at + place + 3] for place in (0, 3, 6, 18)]
             at += self._numbers(link.beam is not None)
+        points += list(y[at:].reshape(-1, drawing.OF_POINT))
         end = self.robot.endpoint
         last = self._starts[end.link] + 18
         frame = y[last : last + 12].reshape(4, 3)
         return np.array([*points, frame[0] + self._endpoint @ frame[1:]])
+
+    def place(self, further: int) -> int:
+        """Where the origin of a further frame, by number, stands in what the function fills."""
+        return self._starts[-1] + drawing.OF_POINT * (2 * len(self.robot.elements) + further)
 
     def _numbers(self, beam: bool) -> int:
         return drawing.OF_LINK + drawing.OF_SECTION * self._places * beam
@@ -82,7 +91,7 @@ class Shown:
         starts = self._starts
         return {
             "size": size,
-            "numbers": starts[-1],
+            "numbers": self._tape.nnz_out(0),
             "gravity": self.gravity,
             "coordinates": [
                 {"name": name, "unit": unit, **dict(zip(("low", "high"), ranges.get(i, ()), strict=False))}
@@ -94,14 +103,17 @@ class Shown:
             "u": u.tolist(),
             "links": [
                 {
-                    "label": link.name if link.joint is None else f"{link.name}, {link.joint.name}",
+                    "label": "" if free else f"{link.name}{'' if link.joint is None else f', {link.joint.name}'}",
                     "at": at,
                     "sections": self._places if link.beam is not None else 0,
-                    "joint": None if link.joint is None else {"revolute": link.joint.revolute},
+                    "joint": None if free or link.joint is None else {"revolute": link.joint.revolute},
+                    "free": free,
                     "tilts": bool(link.tilts),
                 }
                 for link, at in zip(robot.links, starts, strict=False)
+                for free in [isinstance(link.joint, FreeJoint)]
             ],
+            "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(len(robot.elements))],
             "bodies": [_body(body) for body in drawing.carried(robot)],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
         }

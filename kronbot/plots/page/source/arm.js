@@ -12,6 +12,7 @@ const BEAM = 0.011, ROD = 0.007, DRUM = 0.02, ELLIPSOID = 0.15, POINT = 0.03, SM
 // Okabe and Ito's colours.
 export const COLOURS = {
   beam: 0x0072b2, stripe: 0xf0e442, rigid: 0x8a8f98, joint: 0x3b3f46, slide: 0x009e73, body: 0x9aa0a8, payload: 0xe69f00,
+  element: 0xcc79a7, line: 0xd55e00,
   endpoint: 0xd55e00, force: 0xd55e00, moment: 0xcc79a7, gravity: 0x56b4e9, velocity: 0x0072b2, rotation: 0xd55e00,
 };
 const UP = new Vector3(0, 1, 0);
@@ -116,7 +117,7 @@ export class Arm {
     const add = (mesh) => (this.group.add(mesh), mesh);
     this.links = robot.links.map((link) => {
       const part = { link, root: add(framed()), tip: add(framed()), rods: [] };
-      for (let i = 0; i < 3; i++) part.rods.push(add(new Mesh(rod, paints.rigid)));
+      for (let i = 0; i < (link.free ? 0 : 3); i++) part.rods.push(add(new Mesh(rod, paints.rigid)));
       if (link.sections) {
         part.skins = [new Skin(link.sections, BEAM * size, [[0, 2 * Math.PI, AROUND]], paints.beam)];
         // Two stripes, on the sides of +z and -z of the sections.
@@ -128,6 +129,7 @@ export class Arm {
       if (!ghost) this.furnish(part, paints, size);
       return part;
     });
+    this.elements = robot.elements.map((at) => ({ at, mesh: add(new Mesh(rod, paints.element)) }));
     this.endpoint = new Mesh(new SphereGeometry(1.5 * ROD * size, 16, 12), paints.endpoint);
     this.endpoint.position.fromArray(robot.endpoint.position);
     this.links[robot.endpoint.link].tip.add(this.endpoint);
@@ -152,6 +154,7 @@ export class Arm {
     } else if (tilts) {
       part.root.add(new Mesh(new TorusGeometry(1.15 * DRUM * size, 0.25 * DRUM * size, 8, 24), paints.slide));
     }
+    if (part.link.free) return;
     for (const frame of [part.root, part.tip]) {
       const axes = triad(AXES * size);
       axes.visible = false;
@@ -187,6 +190,7 @@ export class Arm {
       const { at, sections } = part.link;
       place(part.root, y, at + ROOT);
       place(part.tip, y, at + TIP);
+      if (part.link.free) continue;
       stretch(part.rods[0], y, at + BEFORE, y, at + HINGE);
       stretch(part.rods[1], y, at + HINGE, y, at + ROOT);
       if (sections) {
@@ -201,6 +205,7 @@ export class Arm {
         part.joint.matrix.setPosition(y[at + HINGE], y[at + HINGE + 1], y[at + HINGE + 2]);
       }
     }
+    for (const { at, mesh } of this.elements) stretch(mesh, y, at, y, at + 3);
     this.group.updateMatrixWorld(true);
   }
 
@@ -215,12 +220,23 @@ export class Arm {
     for (const part of this.links) {
       for (const place of [HINGE, ROOT, TIP]) found.push(new Vector3().fromArray(this.y, part.link.at + place));
     }
+    for (const { at } of this.elements) for (const k of [at, at + 3]) found.push(new Vector3().fromArray(this.y, k));
     for (const body of this.bodies) found.push(new Vector3().setFromMatrixPosition(body.matrixWorld));
     return found;
   }
 
   root(link) {
-    return new Vector3().fromArray(this.y, this.robot.links[link].at + HINGE);
+    return this.point(this.robot.links[link].at + HINGE);
+  }
+
+  point(at) {
+    return new Vector3().fromArray(this.y, at);
+  }
+
+  // A section of a beam, from 0 at its root to 1 at its tip.
+  along(link, share) {
+    const { at, sections } = this.robot.links[link];
+    return this.point(at + SECTIONS + SECTION * Math.round(share * (sections - 1))).applyMatrix4(this.links[link].root.matrixWorld);
   }
 }
 

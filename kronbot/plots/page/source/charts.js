@@ -3,7 +3,7 @@ import uPlot from "uplot";
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999"];
 const DASHES = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
-const HEIGHT = 170, WIDEST = 560, MOST = 6;
+const HEIGHT = 170, WIDEST = 560, MOST = 6, TOLD = 100;
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 export const short = (value) => (value === null || value === undefined ? "" : Number(value.toPrecision(5)).toString());
@@ -99,7 +99,12 @@ export class Charts {
       else high = middle;
     }
     const nearest = x - values[low] <= values[high] - x ? low : high;
-    for (const { each, value } of this.rows) value.textContent = short(each.values[nearest]);
+    this.nearest = nearest;
+    // Numbers that change faster than they are read would cost more than the picture.
+    this.told ??= setTimeout(() => {
+      this.told = undefined;
+      for (const { each, value } of this.rows) value.textContent = short(each.values[this.nearest]);
+    }, TOLD);
   }
 
   repaint() {

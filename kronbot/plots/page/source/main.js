@@ -81,11 +81,16 @@ if (stage) {
     pull.position.copy(gravityAt);
     stage.scene.add(pull);
   }
-  arrows = (data.arrows ?? []).map((each) => {
-    const arrow = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, COLOURS[each.kind]);
-    stage.scene.add(arrow);
-    return { ...each, arrow, largest: Math.max(...each.vectors.map((v) => Math.hypot(...v))) };
-  });
+  // Forces are to one scale, so are moments, and forces along beams.
+  const largest = {};
+  for (const { kind, vectors } of data.arrows) largest[kind] = Math.max(largest[kind] ?? 0, ...vectors.map((v) => Math.hypot(...v)));
+  arrows = data.arrows.flatMap((each) =>
+    (each.along === undefined ? [null] : [0, 0.25, 0.5, 0.75, 1]).map((share) => {
+      const arrow = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, COLOURS[each.kind]);
+      stage.scene.add(arrow);
+      return { ...each, share, arrow, largest: largest[each.kind] };
+    }),
+  );
   for (const each of data.ellipsoids ?? []) {
     const outer = framed();
     place(outer, [...each.centre, ...each.R], 0);
@@ -147,13 +152,17 @@ function show() {
     trail.visible = state.trail;
     trail.geometry.setDrawRange(0, trail.rows.filter((each) => each <= row).length);
   }
-  for (const { vectors, arrow, largest, link } of arrows) {
+  for (const { vectors, arrow, largest, at, along, share } of arrows) {
     const way = new Vector3().fromArray(vectors[Math.min(row, vectors.length - 1)]), size = way.length();
-    arrow.visible = size > 0;
-    if (!size) continue;
-    arrow.position.copy(link === undefined ? arm.tip() : arm.root(link));
+    arrow.visible = size > 1e-12 * largest;
+    if (!arrow.visible) continue;
+    const long = ((along === undefined ? 0.3 : 0.12) * robot.size * size) / largest, head = Math.min(0.05 * robot.size, 0.4 * long);
+    if (along !== undefined) arrow.position.copy(arm.along(along, share));
+    else if (at === "endpoint") arrow.position.copy(arm.tip());
+    else if (at === "base") arrow.position.set(0, 0, 0);
+    else arrow.position.copy(arm.point(at));
     arrow.setDirection(way.divideScalar(size));
-    arrow.setLength((0.3 * robot.size * size) / largest, 0.06 * robot.size, 0.03 * robot.size);
+    arrow.setLength(long, head, head / 2);
   }
   for (const each of arm.bodies) each.visible = state.bodies;
   for (const each of arm.frames) each.visible = state.axes;
@@ -203,7 +212,7 @@ function label(text, kind, where) {
   labels.push({ span, kind, where });
 }
 ["x", "y", "z"].forEach((name, i) => label(name, "axis", () => new Vector3().setComponent(i, 0.14 * robot.size)));
-robot.links.forEach((link, i) => label(link.label, "link", () => arm.root(i)));
+robot.links.forEach((link, i) => link.label && label(link.label, "link", () => arm.root(i)));
 if (robot.gravity) label("g", "axis", () => gravityAt.clone());
 function write() {
   const { clientWidth: width, clientHeight: height } = $("canvas");
@@ -364,7 +373,8 @@ function sliders() {
     const source = rigid ? values.rigid : values.bent;
     const [least, most] = rigid ? [low, high] : reach(i);
     row.className = "row";
-    title.textContent = `${name} [${unit}]`;
+    // Links behind shafts, by what is left to them beside their motors.
+    title.textContent = `${name}${!rigid && robot.U[i].some(Boolean) ? ", yielding" : ""} [${unit}]`;
     Object.assign(range, { type: "range", min: least, max: most, step: "any", value: source[i] });
     Object.assign(box, { type: "number", step: "any", value: short(source[i]) });
     range.setAttribute("aria-label", name);
