@@ -421,6 +421,34 @@ def test_what_equal_numbers_cancel_is_no_structure_unless_a_name_says_so(paramet
         assert abs(answer["poles"][free - 1]) <= answer["accuracy"][free - 1, 0] + (not same) * 1e-12
 
 
+@pytest.mark.parametrize(
+    ("parameters", "damping", "word"),
+    [
+        ("c: 2, d: 1", "0.5*c - d", "undecided"),
+        ("c: 1.3, d: 3.9", "3*c - d", "undecided"),
+        ("c: 2, d: 1", "c - d", "stable"),
+        ("c: 2, d: 1", "c - c", "stable"),
+    ],
+)
+@pytest.mark.parametrize("braked", [False, True])
+def test_damping_that_numbers_cancel_is_undecided(parameters, damping, word, braked):
+    """A rate that nothing brakes by chance has a pole at -D/M that is zero within an error, and not by structure."""
+    links = """
+  - {name: a, joint: {type: revolute, name: q1, damping: DAMPING}, pose: {}, rigid: {mass: 2, com: [1, 0, 0]}}
+""".replace("DAMPING", damping)
+    if braked:
+        links += (
+            "  - {name: b, joint: {type: revolute, name: q2, damping: 0.3}, pose: {xyz: [1, 0, 0]}, rigid: {mass: 1}}\n"
+        )
+    head = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard", f"parameters: {{{parameters}}}")
+    answer = loads(head + links.lstrip("\n")).linearize()
+    said = answer.summary["verdict"]
+    assert word in said.split(" (")[0]
+    if word == "undecided":
+        least = 1 + braked
+        assert abs(answer["poles"][least]) <= answer["accuracy"][least, 1] and 0 < answer["accuracy"][least, 1] < 1e-13
+
+
 @pytest.mark.parametrize("tie", ["gravity", "angle", "force"])
 def test_what_gravity_angles_and_forces_cancel_is_undecided(tie):
     """A pendulum at the height where its weight has no moment, and one that a force carries."""

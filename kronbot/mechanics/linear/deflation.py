@@ -143,7 +143,7 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
     every, block = [system, *system.others()], np.ix_(free, free)
     symmetric = all(each.symmetric for each in every)
     parts = [[congruent(A, E, T) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))] for m in every]
-    counts, held, alone = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool)
+    counts, held, alone, chance = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool), False
     counts[free] = 1
     if symmetric and degree == 1:
         return Deflated(T, free.tolist(), (), counts[free].tolist())
@@ -158,6 +158,7 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         coupled = parts[0][1][0] != 0
         alone[free] = ~(coupled.any(axis=0) | coupled.any(axis=1))[free]
         counts[alone] = 2
+        chance = idle.shape[1] < alone.sum()
         if idle.shape[1] == alone.sum():
             return Deflated(T, free.tolist(), np.flatnonzero(alone).tolist(), counts[free].tolist())
         counts[alone] = 1
@@ -178,7 +179,8 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         steps.append(step[0])
         counts[more] += 1
     where = free.tolist(), np.flatnonzero(alone & (counts > 1)).tolist(), counts[free].tolist()
-    return Deflated(T, *where) if symmetric else Deflated(T, *where, steps, polynomials[0])
+    # Damping that is zero by chance has errors, which s D hides at s = 0.
+    return Deflated(T, *where) if symmetric and not chance else Deflated(T, *where, steps, polynomials[0])
 
 
 def _completed(directions: Array) -> Array:

@@ -157,5 +157,5 @@ def inverse(values: Numbers) -> Numbers:
     except np.linalg.LinAlgError:
         if len(values) > 1:
             return np.concatenate([inverse(each[None]) for each in values])
-    away = ROUNDING * np.abs(values).max(initial=0.0) * np.random.default_rng(0).standard_normal(values.shape)
+    away = ROUNDING * (np.abs(values).max(initial=0.0) or 1.0) * np.random.default_rng(0).standard_normal(values.shape)
     return inverse(values + away)
