@@ -437,9 +437,12 @@ def test_damping_that_numbers_cancel_is_undecided(parameters, damping, word, bra
   - {name: a, joint: {type: revolute, name: q1, damping: DAMPING}, pose: {}, rigid: {mass: 2, com: [1, 0, 0]}}
 """.replace("DAMPING", damping)
     if braked:
-        links += (
-            "  - {name: b, joint: {type: revolute, name: q2, damping: 0.3}, pose: {xyz: [1, 0, 0]}, rigid: {mass: 1}}\n"
-        )
+        links += """
+  - name: b
+    joint: {type: revolute, name: q2, damping: 0.3}
+    pose: {xyz: [0.7, 0, 0]}
+    rigid: {mass: 1, com: [1, 0, 0]}
+""".lstrip("\n")
     head = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard", f"parameters: {{{parameters}}}")
     answer = loads(head + links.lstrip("\n")).linearize()
     said = answer.summary["verdict"]

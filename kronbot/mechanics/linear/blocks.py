@@ -121,9 +121,9 @@ class _Whole:
     def parts(self, real: bool) -> list[Block]:
         """Blocks that errors keep apart. Of a ``real`` N those of the lower half plane are left out."""
         values = np.linalg.eigvals(self.N.real if real else self.N).astype(complex)
-        near = np.asarray(np.abs(values[:, None] - values) <= np.linalg.norm(self.moved))
+        near = np.abs(values[:, None] - values) <= np.linalg.norm(self.moved) + ROUNDING * abs(self.centre)
         while True:
-            labels = connected(near)
+            labels = connected(np.asarray(near))
             sets = [labels == label for label in np.unique(labels)]
             means = np.array([values[own].mean() for own in sets])
             reach = [self._reach(s, np.abs(values[own] - s).max()) for s, own in zip(means, sets, strict=True)]
@@ -140,9 +140,12 @@ class _Whole:
         return made
 
     def _reach(self, s: complex, start: float) -> float:
-        """Radius of a circle around s that no change of N by ``moved`` lets an eigenvalue cross, beyond a start."""
+        """Radius of a circle around s, beyond a start, that no change of N by ``moved`` lets an eigenvalue cross, with
+        what rounding leaves of the eigenvalue itself.
+        """
+        own = ROUNDING * abs(self.centre)
         if len(self.N) == 1:
-            return float(self.moved[0, 0])
+            return float(self.moved[0, 0] + own)
         turn, size = np.exp(2j * np.pi * np.arange(CIRCLE) / CIRCLE)[:, None, None], float(np.linalg.norm(self.moved))
 
         def parts(radius: float) -> bool:
@@ -156,7 +159,7 @@ class _Whole:
         for _ in range(FINELY * (high > low)):
             between = float(np.sqrt(low * high))
             low, high = (low, between) if parts(between) else (between, high)
-        return float(high)
+        return float(high + own)
 
     def _part(self, values: Complex, own: npt.NDArray[np.bool_], s: complex, error: float, real: bool) -> Block:
         """The block of some eigenvalues, by the Schur form with these first."""

@@ -237,7 +237,7 @@ def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue], 
     for each in made:
         right, left = map(unit, each.vectors())
         shared, centre = each if len(each.N) > 1 else None, complex(each.centre)
-        error = float(each.error + ROUNDING / 2 * abs(centre))
+        error = each.error
         found += [
             Eigenvalue(centre, x, y, each.rest[0], error, 0.0, family, shared)
             for x, y in zip(right.T, left.T, strict=True)

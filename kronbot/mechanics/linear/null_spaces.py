@@ -27,7 +27,11 @@ def null_space(K: Array, dK: Array) -> Array:
         _, sizes, Vh = np.linalg.svd(rows[:, None] * sure * columns)
         limit = np.abs(rows[:, None] * E * columns).sum(axis=1).max() * 4 + 64 * ROUNDING * len(rest)
         count = int((sizes <= limit).sum())
-        V = echelon(columns[:, None] * Vh[len(rest) - count :].T)[0]
+        V, own = echelon(columns[:, None] * Vh[len(rest) - count :].T)
+        others = np.setdiff1d(np.arange(len(rest)), own)
+        if count and others.size:  # as right as a residual in extended precision makes them
+            left = (rows[:, None] * (sure.astype(np.longdouble) @ V)).astype(float)
+            V[others] -= columns[others, None] * (np.linalg.pinv((rows[:, None] * sure * columns)[:, others]) @ left)
         V[np.abs(V) <= 64 * len(V) * ROUNDING * np.abs(V).max(axis=0, initial=0.0)] = 0.0
         held = (np.abs(A @ V) <= 4 * (E + ROUNDING * np.abs(A)) @ np.abs(V)).all(axis=0)
         wide = np.zeros((n, int(held.sum())))
