@@ -342,6 +342,19 @@ def test_parameters_that_shape_the_code_are_fixed(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["summary"]["parameters"] == "half, m"
 
 
+def test_a_beam_needs_no_parameters_by_name(tmp_path):
+    """A file of numbers alone, with damping, whose modal numbers are constants of the code."""
+    beam = "flexible: {mass: 0.3, EI: {z: 15}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.01}}"
+    text = PENDULUM.format(name="arm", parameters="{}", link="beam", alpha=0, mass=1)
+    robot = tmp_path / "beam.yaml"
+    robot.write_text(text[: text.index("    rigid:")].replace("parameters: {}\n", "") + f"    {beam}\n")
+    module = imported(write(tmp_path, robot, "inverse_dynamics", "arm.py"))
+    assert module.PARAMETERS == ()
+    q, qd, qdd = [0.3, 0.02, -0.01], [1.0, 0.1, 0.2], [-2.0, 0.3, 0.5]
+    tau = load(str(robot)).dynamics(q=q, qd=qd, qdd=qdd)["tau"]
+    np.testing.assert_allclose(np.ravel(module.inverse_dynamics(q, qd, qdd)), tau, rtol=ROUNDING)
+
+
 def test_shapes_made_for_a_mass_fix_it(tmp_path):
     """Eigenfunctions with a tip mass are numbers: the parameters they were found with are no inputs."""
     text = description.read("khang").text.replace("shape: clamped-free", "shape: clamped-mass")

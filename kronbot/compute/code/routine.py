@@ -98,7 +98,7 @@ class Binding:
         parameters = question.parameters
         named = casadi.vertcat(*(self.known[name] for name in parameters.named))
         literals = casadi.DM([evaluate(expression, {}) for _, expression in parameters.literals.values()])
-        numbers = casadi.vertcat(named, literals)
+        numbers = SX(casadi.vertcat(named, literals))  # without named ones they are a DM, which has no symbols
         symbols = parameters.symbols()
         modal = casadi.vertcat(*(value for _, value in parameters.modal.values()))
         values = casadi.Function("modal", [symbols[: numbers.rows(), :]], [modal])(numbers)
