@@ -7,7 +7,7 @@ Swept = Literal[
     "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
 ]
 
-Fitted = Literal["statics"]
+Fitted = Literal["statics", "modes", "dynamics"]
 Loss = Literal["linear", "huber", "cauchy"]
 
 ORDERS: Final = ("0", "1", "2", "exact")

@@ -95,6 +95,7 @@ _RULES: Final[dict[str, Schema]] = {
         ]
     },
     "ViaPoints": {"properties": {"through": {"minItems": 2, "maxItems": limits.VIA_POINTS}}},
+    "Fit": {"properties": {"validate": _WORD, **dict.fromkeys(("starts", "seed", "steps"), _COUNT)}},
     "Sweep": {
         "properties": {
             "options": _WORDS,

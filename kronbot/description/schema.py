@@ -14,6 +14,7 @@ from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
 from kronbot.description.element import Element
 from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
+from kronbot.description.fitting import Fit
 from kronbot.description.joint import Joint
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
@@ -299,4 +300,5 @@ class RobotFile:
     statics: Annotated[Statics, Field(description="sweep of the statics command")] = Statics()
     simulate: Annotated[Simulate, Field(description="settings of the simulate command")] = Simulate()
     sweep: Annotated[Sweep | None, Field(description="what the sweep command asks")] = None
+    fit: Annotated[Fit | None, Field(description="what the fit command asks")] = None
     foreign: ClassVar[Mapping[str, str]] = foreign.ROBOT

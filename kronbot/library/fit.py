@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kronbot.description.choices import FITTED, LOSSES
 from kronbot.description.expressions.expression import Expression, ExpressionError, parse
+from kronbot.description.fitting import Fit
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -24,6 +25,7 @@ from kronbot.questions.fitting.search import Inquiry
 Data: TypeAlias = Mapping[str, npt.ArrayLike] | str
 # Names, or by name bounds, None for those there are not.
 Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | None, NumberLike | None] | None]
+_FITTED = "parameter that is fitted"
 # Most searches, and most steps of one.
 MOST_STARTS, MOST_STEPS = 10_000, 100_000
 
@@ -32,7 +34,7 @@ def inquiry(
     robot: Robot,
     data: object,
     *,
-    question: str,
+    question: object,
     columns: object,
     estimate: object,
     prior: object,
@@ -45,38 +47,52 @@ def inquiry(
     seed: object,
     steps: object,
 ) -> Inquiry:
-    """What is asked. Raises UsageError for names that are not there and values that do not fit."""
-    expressions = _expressions(columns)
+    """What is asked; what is None the file says. Raises UsageError for names that are not there, and values."""
+    told = robot.file.fit or Fit()
+    folder = robot.description.source.folder
+    expressions = _expressions(told.columns if columns is None else columns)
     known = robot.description.values
-    names, bounds = _estimated(robot, estimate)
-    fixed = arguments.names(fix, names, "fix", "parameter that is fitted")
+    names, bounds = _estimated(robot, estimate, told)
+    fixed = _fixed(robot, names, told) if fix is None else arguments.names(fix, names, "fix", _FITTED)
     names = [name for name in names if name not in fixed]
     if not names:
         raise UsageError("no parameter is left to fit: give one to ", Argument("estimate"))
-    priors = {} if prior is None else arguments.pairs(prior, "prior")
+    priors: dict[str, object] = {name: each.prior for name, each in told.parameters.items() if each and each.prior}
+    priors = {name: [str(part) for part in priors[name]] for name in names if name in priors}  # type: ignore[attr-defined]
+    if prior is not None:
+        priors |= arguments.pairs(prior, "prior")
     for name in priors:
         if name not in names:
-            raise unknown(name, names, Argument("prior"), ": no parameter that is fitted ")
+            raise unknown(name, names, Argument("prior"), f": no {_FITTED} ")
+    if data is None and told.data is None:
+        raise UsageError("measurements are wanted: ", Argument("data", "FILE"))
+    rows = read(str(told.data), folder) if data is None else table(data, "data")
     held: float | Named | None = None
+    if validate is None and told.validate is not None:
+        try:
+            validate = float(told.validate)
+        except ValueError:
+            held = Named(read(told.validate, folder, "validate"), expressions)
     if isinstance(validate, int | float) and not isinstance(validate, bool):
         held = arguments.number(validate, known, "validate")
         if not 0 < held < 1:
             raise UsageError(Argument("validate"), f": a share between 0 and 1 is wanted, or data, not {held:g}")
     elif validate is not None:
         held = Named(table(validate, "validate"), expressions)
-    sigmas = {} if sigma is None else arguments.pairs(sigma, "sigma")
+    of_file = {key: str(each) for key, each in told.sigma.items()}
+    sigmas = of_file if sigma is None else arguments.pairs(sigma, "sigma")
     return Inquiry(
-        arguments.choice(question, FITTED, "question"),
-        Named(table(data, "data"), expressions),
+        arguments.choice(told.question if question is None else question, FITTED, "question"),
+        Named(rows, expressions),
         tuple(names),
         _beliefs(robot, names, bounds, priors),
         {key: arguments.positive(value, known, f"sigma of {key}") for key, value in sigmas.items()},
-        arguments.texts(only, "only"),
+        arguments.texts(told.only if only is None else only, "only"),
         held,
-        arguments.choice(loss, LOSSES, "loss"),
-        arguments.count(starts, "starts", 1, MOST_STARTS),
-        arguments.count(seed, "seed", 0, 2**32 - 1),
-        arguments.count(steps, "steps", 1, MOST_STEPS),
+        arguments.choice(told.loss if loss is None else loss, LOSSES, "loss"),
+        arguments.count(told.starts if starts is None else starts, "starts", 1, MOST_STARTS),
+        arguments.count(told.seed if seed is None else seed, "seed", 0, 2**32 - 1),
+        arguments.count(told.steps if steps is None else steps, "steps", 1, MOST_STEPS),
     )
 
 
@@ -120,17 +136,29 @@ def _expressions(columns: object) -> dict[str, Expression]:
     return found
 
 
-def _estimated(robot: Robot, estimate: object) -> tuple[list[str], dict[str, object]]:
+def _fixed(robot: Robot, names: Sequence[str], told: Fit) -> list[str]:
+    """Those that the file leaves as they are."""
+    return [name for name in ([told.fix] if isinstance(told.fix, str) else told.fix) if name in names]
+
+
+def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], dict[str, object]]:
     """The parameters to fit in the order of the file, and what is said of their bounds."""
     definitions = robot.parameters.definitions
-    if estimate is None:
-        bounds: dict[str, object] = {name: None for name, each in definitions.items() if each is None or each.constant}
+    of_file: dict[str, object] = {
+        name: None if each is None or each.least is each.most is None else (_text(each.least), _text(each.most))
+        for name, each in told.parameters.items()
+    }
+    if estimate is None and of_file:
+        bounds = of_file
+    elif estimate is None:
+        bounds = {name: None for name, each in definitions.items() if each is None or each.constant}
         if not bounds:
             raise UsageError("the robot has no parameters to fit: put some under 'parameters' in its file")
-    elif arguments.is_named(estimate):
-        bounds = arguments.pairs(estimate, "estimate")
     else:
-        bounds = dict.fromkeys(arguments.names(estimate, definitions, "estimate", "parameter"))
+        named = arguments.is_named(estimate)
+        given = arguments.pairs(estimate, "estimate") if named else {}
+        listed = given if named else arguments.names(estimate, definitions, "estimate", "parameter")
+        bounds = {name: of_file.get(name) if given.get(name) is None else given[name] for name in listed}
     for name in bounds:
         if name not in definitions:
             raise unknown(name, definitions, Argument("estimate"), ": no parameter ")
@@ -164,6 +192,10 @@ def _beliefs(robot: Robot, names: Sequence[str], bounds: Mapping[str, object], p
     if outside:
         raise UsageError(f"{listing(outside)}: the first value lies outside the bounds")
     return Beliefs(start, lower, upper, mean, deviation)
+
+
+def _text(expression: Expression | None) -> str | None:
+    return None if expression is None else expression.text
 
 
 def _bounds(given: object, known: Mapping[str, float | None], name: str) -> tuple[float, float]:

@@ -619,18 +619,18 @@ class Robot:
         self,
         data: Data | None = None,
         *,
-        question: str = "statics",
+        question: str | None = None,
         columns: Mapping[str, str] | None = None,
         estimate: Estimated | None = None,
         prior: Mapping[str, Sequence[NumberLike]] | None = None,
         sigma: Mapping[str, NumberLike] | None = None,
-        only: str | Sequence[str] = (),
-        fix: str | Sequence[str] = (),
+        only: str | Sequence[str] | None = None,
+        fix: str | Sequence[str] | None = None,
         validate: Data | float | None = None,
-        loss: str = "linear",
-        starts: int = 1,
-        seed: int = 0,
-        steps: int = 200,
+        loss: str | None = None,
+        starts: int | None = None,
+        seed: int | None = None,
+        steps: int | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """Parameters of the file from measurements, by least squares with exact derivatives.
@@ -643,7 +643,8 @@ class Robot:
         stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements are good for, by column or
         by what stands before a dot in it, and so does ``only`` which of them count; what has no sigma gets that of its
         own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are not fitted.
-        ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places.
+        ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the file says
+        under ``fit``.
 
         Estimates are in ``at["parameters"]`` and in the array ``estimates``; with them standard errors, correlations,
         singular values, residuals, and in the warnings combinations that these data cannot tell apart. Raises

@@ -96,6 +96,12 @@ class Variation:
         data = casadi.vertcat(SX(0, 1), *(each for _, each in list(own.modal.values())[:modal]))
         return casadi.vertcat(given, casadi.substitute(data, base, given))
 
+    def is_linear(self, expression: SX) -> bool:
+        """Whether a traced expression is linear in the parameters."""
+        own = self.robot.parameters
+        by_theta = casadi.substitute(expression, own.symbols(own.extent), self._numbers)
+        return bool(casadi.is_linear(by_theta, self._theta))
+
     @cached_property
     def _slopes(self) -> dict[tuple[int, int], casadi.Function]:
         return {}

@@ -116,3 +116,50 @@ def test_mistakes_of_a_file_have_their_places(files, capsys):
     said = capsys.readouterr().err
     assert "data.csv:3:5: 'abc' is not a number" in said and "data.csv:4:1:" in said
     assert run(["fit", "arm.yaml"]) == 2 and "--data FILE" in capsys.readouterr().err
+
+
+SECTION = """
+fit:
+  data: data.csv
+  columns: {endpoint.x: "1e-3*x_mm"}
+  parameters: {l: , k: {from: 10, to: l*200}, mp: {prior: [1, 0.5]}}
+  sigma: {endpoint: 1e-6, torque: 1e-6}
+  validate: 0.3
+"""
+
+
+def test_the_file_may_say_it_all(files, capsys):
+    (files / "arm.yaml").write_text(ARM + SECTION)
+    head, *rows = (files / "data.csv").read_text().splitlines()
+    cells = [row.split(",") for row in rows]
+    scaled = [[q, repr(1000 * float(x)), *more] for q, x, *more in cells]
+    (files / "data.csv").write_text("\n".join(map(",".join, [head.replace("endpoint.x", "x_mm").split(","), *scaled])))
+    assert run(["fit", "arm.yaml", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["at"]["parameters"] == pytest.approx(FOUND, rel=1e-8)
+    assert answer["summary"]["validation_rows"] == 3
+    assert run(["fit", "arm.yaml", "--format", "json", "--fix", "k", "--set", "k=44", "--validate", "0.5"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert list(answer["at"]["parameters"]) == ["l", "mp"] and answer["summary"]["validation_rows"] == 4
+    assert run(["fit", "arm.yaml", "-o", "data.csv", "--overwrite"]) == 2
+    assert "that is the file of measurements itself" in capsys.readouterr().err
+    # Other commands check the section and open nothing.
+    (files / "data.csv").unlink()
+    assert run(["statics", "arm.yaml", "--set", "mp=1"]) == 0
+    assert run(["fit", "arm.yaml"]) == 2 and "no file 'data.csv'" in capsys.readouterr().err
+
+
+def test_mistakes_of_the_section_are_told_at_once(files, capsys):
+    wrong = (
+        SECTION.replace("l: ,", "ll: , half: ,").replace("10, to: l*200", "50, to: l*20").replace("[1, 0.5]", "[1, 0]")
+    )
+    wrong = wrong.replace("1e-3*x_mm", "1e-3*").replace("torque: 1e-6", "torque: -1") + "  fix: kk\n  losss: huber\n"
+    (files / "arm.yaml").write_text(ARM + wrong)
+    assert run(["statics", "arm.yaml"]) == 3
+    said = capsys.readouterr().err
+    for words in (
+        "21:16: unknown parameter 'll'; did you mean 'l'?", "21:22: half follows from l: fit these instead",
+        "21:48: the upper bound 10 must lie above the lower one, 50", "a standard deviation is positive, not 0",
+        "a standard deviation is positive, not -1", "unknown parameter 'kk'; did you mean 'k'?", "unknown key 'losss'",
+    ):  # fmt: skip
+        assert words in said, words

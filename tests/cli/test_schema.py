@@ -98,6 +98,19 @@ sweep:
   seed: 1
   indices: false
   keep: [endpoint.y]
+fit:
+  question: statics
+  data: measured.csv
+  columns: {endpoint.x: "x_mm*1e-3"}
+  parameters: {EI: {from: 1, to: 1e6, prior: [100, 20]}, m: }
+  sigma: {endpoint: 1e-3}
+  only: endpoint
+  fix: [m]
+  validate: 0.3
+  loss: huber
+  starts: 2
+  seed: 1
+  steps: 100
 """
 
 
@@ -128,6 +141,7 @@ def by_name(path):
         ("statics", "angles"),
         ("statics", "calibration"),
         ("simulate", "drive"),
+        *(("fit", word) for word in ("columns", "parameters", "sigma")),
         *(("sweep", word) for word in ("options", "over", "cases")),
     }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from differences import extrapolated
 from scipy.spatial.transform import Rotation
 
 import kronbot
@@ -68,16 +69,6 @@ def arm():
 def measured(arm):
     given, columns = rows(arm.with_parameters(**TRUE), 25)
     return {**given, **columns}
-
-
-def extrapolated(function, at, i):
-    """The derivative by entry i, by differences extrapolated to none (Richardson)."""
-    h = 2e-2 * max(abs(at[i]), 0.1)
-    steps = [np.eye(len(at))[i] * h / 2**j for j in range(5)]
-    table = [(function(at + step) - function(at - step)) / (2 * step[i]) for step in steps]
-    for power in range(1, 5):
-        table = [(4**power * b - a) / (4**power - 1) for a, b in zip(table, table[1:], strict=False)]
-    return table[0]
 
 
 @pytest.mark.parametrize("order", ["0", "2", pytest.param("1", marks=pytest.mark.slow), "exact"])

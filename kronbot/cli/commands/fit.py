@@ -14,12 +14,12 @@ from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
 from kronbot.description import choices
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import UsageError
 
 ARRAYS = (
-    "estimates", "standard_errors", "correlations", "singular_values", "combinations", "residuals", "validation",
-    "searches",
+    "estimates", "standard_errors", "correlations", "singular_values", "combinations", "combined", "residuals",
+    "validation", "searches",
 )  # fmt: skip
+MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 
 
 @click.command(
@@ -27,7 +27,11 @@ ARRAYS = (
 )
 @options.subject_options
 @click.option("--data", metavar="FILE", help="A CSV file: names in its header, a measurement in each row.")
-@options.choice_option("--question", choices.FITTED, "statics", "What was measured: poses, gauges, torques at rest.")
+@click.option(
+    "--question",
+    type=click.Choice(choices.FITTED),
+    help="What was measured: statics (default) at rest, modes, or dynamics along motions.",
+)
 @click.option(
     "--columns",
     multiple=True,
@@ -56,10 +60,10 @@ ARRAYS = (
 @click.option("--only", metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
 @click.option("--fix", metavar="NAMES", help="Parameters that stay as they are.")
 @click.option("--validate", metavar="FILE|SHARE", help="Rows that are not fitted: a file, or a share of --data.")
-@options.choice_option("--loss", choices.LOSSES, "linear", "How large errors count.")
-@click.option("--starts", type=click.IntRange(1), default=1, show_default=True, help="Searches from drawn places.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of what is drawn.")
-@click.option("--steps", type=click.IntRange(1), default=200, show_default=True, help="Most steps of a search.")
+@click.option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
+@click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
 @options.output_options()
 def fit(subject: Subject, out: Output, **asked: Any) -> None:
     """Find parameters of ROBOT with which its answers are nearest to measurements.
@@ -82,12 +86,16 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
         out = replace(out, output=None)
     out.check(arrays=ARRAYS)
     given = fitting.arguments(asked)
-    if "data" not in given:
-        raise UsageError("measurements are wanted: --data FILE")
-    keep_apart(given["data"], "the file of measurements")
-    if isinstance(given.get("validate"), str):
-        keep_apart(given["validate"], "the file to validate with")
+    for word, what in (("data", MEASURED), ("validate", VALIDATING)):
+        if isinstance(given.get(word), str):
+            keep_apart(given[word], what)
     robot = subject.load(out)
+    told, folder = robot.description.robot.fit, robot.description.source.folder
+    if told is not None and folder is not None:
+        for word, what in (("data", MEASURED), ("validate", VALIDATING)):
+            name = getattr(told, word)
+            if word not in given and name is not None:
+                keep_apart(str(folder / name), what)
     if fitted is not None:
         from kronbot.description.yaml.rewriting import demand_numbers
 
@@ -101,5 +109,6 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
 
     out.answer(f"fitting {robot.name}", ask)
     if fitted is not None:
-        heading = f"Fitted to {shown(given['data'])}; before:"
+        data = given["data"] if "data" in given or told is None else str(told.data)
+        heading = f"Fitted to {shown(data)}; before:"
         save(fitted, robot.rewritten(cast("dict[str, float | str]", estimates), heading).encode())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from kronbot.description.checks.elements import check_element
+from kronbot.description.checks.fits import check_numbers
 from kronbot.description.checks.joints import check_joint
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.motions import check_motion
@@ -51,6 +52,7 @@ def check_quantities(root: View) -> None:
     _statics(root)
     if "damping" in root:
         _measured(root)
+    check_numbers(root)
 
 
 @part

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
 from kronbot.description.checks.elements import check_ends
+from kronbot.description.checks.fits import check_names
 from kronbot.description.checks.joints import couplings
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
@@ -51,6 +52,7 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
         links.refuse(f"{len(links.items)} links, at most {limits.LINKS} are allowed")
         return
     _parameters(root["parameters"], links.items)
+    check_names(root)
     floating = root["base"]["type"].text == "floating"
     if root["base"]["type"].text == "fixed" and "rigid" in root["base"]:
         root["base"]["rigid"].refuse_key("a fixed base has no 'rigid': it does not move")

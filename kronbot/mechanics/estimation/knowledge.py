@@ -123,27 +123,33 @@ class Knowledge:
         return Ambiguity(tuple(places), tuple(known))
 
     @cached_property
+    def _root(self) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """R (r, k) with R^T R the covariance of what data and priors tell, and which parameters these are (k,)."""
+        k, free = len(self.scale), self.free
+        root, clear = np.zeros((0, k)), np.zeros(k, dtype=bool)
+        prior = np.diag(np.nan_to_num(self.scale / self.deviation))
+        whole = np.concatenate([self.jacobian * self.scale, prior, np.zeros((k, k))])[:, free]
+        norms = np.sqrt((whole**2).sum(axis=0))
+        seen = np.flatnonzero(norms > RANK * 1e-3 * norms.max(initial=0.0))
+        if len(seen):
+            places = np.array(free)[seen]
+            _, sizes, V = np.linalg.svd(whole[:, seen] / norms[seen], full_matrices=False)
+            good = sizes > RANK * sizes.max()
+            clear[places] = (V[~good] ** 2).sum(axis=0) <= NOTHING**2
+            root = np.zeros((int(good.sum()), k))
+            root[:, places] = V[good] / sizes[good, None] * (self.scale[places] / norms[seen])
+        return root, clear
+
+    @cached_property
     def covariance(self) -> Array:
         """(k, k) with priors; NaN for parameters that neither data nor priors tell, and for those held."""
-        k, free = len(self.scale), self.free
-        result = np.full((k, k), np.nan)
-        J = (self.jacobian * self.scale)[:, free]
-        prior = np.diag(np.nan_to_num(self.scale / self.deviation))[free][:, free]
-        whole = np.concatenate([J, prior])
-        norms = np.sqrt((whole**2).sum(axis=0))
-        norms = np.where(norms > RANK * 1e-3 * norms.max(initial=0.0), norms, 0.0)
-        seen = np.flatnonzero(norms > 0)
-        if not len(seen):
-            return result
-        if len(whole) < len(seen):
-            whole = np.concatenate([whole, np.zeros((len(seen) - len(whole), whole.shape[1]))])
-        _, sizes, V = np.linalg.svd(whole[:, seen] / norms[seen], full_matrices=False)
-        good = sizes > RANK * sizes.max()
-        clear = np.flatnonzero((V[~good] ** 2).sum(axis=0) <= NOTHING**2)
-        root = (V[good] / sizes[good, None])[:, clear] * (self.scale[free][seen[clear]] / norms[seen[clear]])
-        places = np.array(free)[seen[clear]]
-        result[np.ix_(places, places)] = root.T @ root
-        return result
+        root, clear = self._root
+        return np.asarray(np.where(np.outer(clear, clear), root.T @ root, np.nan))
+
+    def error(self, combination: Combination) -> float:
+        """The standard error of a combination that the data tell."""
+        along = self._root[0][:, list(combination.places)] @ combination.shares
+        return float(np.sqrt(along @ along))
 
     @cached_property
     def errors(self) -> Array:

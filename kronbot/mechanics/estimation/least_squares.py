@@ -14,6 +14,7 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import RANK
 
 Residuals = Callable[[Array], Array]
 # Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise
@@ -121,6 +122,28 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, jacobian(values), float(found.cost), weights, found.status > 0, int(found.nfev))
+
+
+def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
+    """The same where errors are linear in the parameters, without bounds and losses: one linear least squares.
+
+    Of what data and priors leave open it takes the values nearest to the start, by scaled parameters.
+    """
+    scale, informed, start = beliefs.scale, beliefs.informed, beliefs.start
+    rows = np.eye(len(scale))[informed] / beliefs.deviation[informed, None]
+    e = np.concatenate([errors(start), (start - beliefs.mean)[informed] / beliefs.deviation[informed]])
+    if not np.isfinite(e).all():
+        raise NoStart(e)
+    J = np.concatenate([jacobian(start), rows]) * scale
+    norms = np.sqrt((J**2).sum(axis=0))
+    seen = norms > RANK * 1e-3 * norms.max(initial=0.0)
+    values = start.copy()
+    for _ in range(2):  # the second one takes away what rounding has left
+        step = np.linalg.lstsq(J[:, seen] / norms[seen], -e, rcond=RANK)[0]
+        values[seen] += scale[seen] * step / norms[seen]
+        e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
+    last = errors(values)
+    return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, 2)
 
 
 def _rho(squares: Array, loss: str) -> Array:

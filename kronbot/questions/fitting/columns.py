@@ -50,8 +50,7 @@ def of_statics(robot: Robot) -> dict[str, Column]:
         known += [Column(f"{word}.{axis}", word, "", i, "m") for i, axis in enumerate(XYZ)]
     for name in frames(robot.file)[:-1]:
         known += [each for axis in XYZ for each in of_frame(robot, name, axis)]
-    for joint, unit in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
-        known.append(Column(f"torque.{joint.name}", "torque", joint.name, 0, unit))
+    known += torques(robot).values()
     for gauge in robot.file.statics.gauges:
         known += [Column(f"{word}.{gauge.name}", "gauge", gauge.name, i, "1/m") for i, word in enumerate(_GAUGES)]
     for link in robot.links:
@@ -64,6 +63,12 @@ def of_statics(robot: Robot) -> dict[str, Column]:
         name = robot.coordinates[place]
         known.append(Column(name, "coordinate", name, 0, robot.units[place]))
     return {column.name: column for column in known}
+
+
+def torques(robot: Robot) -> dict[str, Column]:
+    """Those of the joints, by name."""
+    units = zip(robot.joints, robot.force_units(robot.rigid), strict=True)
+    return {f"torque.{each.name}": Column(f"torque.{each.name}", "torque", each.name, 0, unit) for each, unit in units}
 
 
 def of_frame(robot: Robot, name: str, axis: str) -> list[Column]:

@@ -12,7 +12,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import outlying
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
-from kronbot.questions.fitting.words import ambiguous, correlated
+from kronbot.questions.fitting.words import ambiguous, correlated, sum_of
 from kronbot.questions.result import Result
 
 PURPOSE = "fit"
@@ -43,7 +43,10 @@ def report(search: Search, complete: bool) -> Result:
         rows = np.zeros((len(combinations), len(names)))
         for row, each in zip(rows, combinations, strict=True):
             row[list(each.places)] = each.shares
-        arrays["combinations"] = NamedArray(rows, [str(i + 1) for i in range(len(rows))], "", names)
+        sums = [sum_of(each, names) for each in combinations]
+        arrays["combinations"] = NamedArray(rows, sums, "", names)
+        known_of = np.column_stack([rows @ found.values, [knowledge.error(each) for each in combinations]])
+        arrays["combined"] = NamedArray(known_of, sums, "", ("estimate", "standard_error"))
     arrays["residuals"] = _quality(search, search.told, fitted_errors)
     if len(search.tried) > 1:
         costs = np.array([[cost, float(well)] for cost, well in search.tried if np.isfinite(cost)])
@@ -60,6 +63,7 @@ def report(search: Search, complete: bool) -> Result:
         "degrees_of_freedom": freedom,
         "chi_square": spread,
         "loss": search.inquiry.loss,
+        "linear": search.direct,
         "evaluations": search.evaluations,
     }
     if freedom > 0:

@@ -8,16 +8,19 @@ from typing import Protocol
 
 import numpy as np
 
+from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows as Places
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import Knowledge
-from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, starts
+from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, solved, starts
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.dynamics import DynamicAnswers
+from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
@@ -29,6 +32,10 @@ ROUNDS, STEADY = 12, 1e-3
 
 class Answers(Protocol):
     """What a question says at measured rows for any values of the parameters, less what is measured there."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether that is linear in the parameters."""
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns), NaN where nothing is measured, infinite where there is no answer."""
@@ -63,6 +70,8 @@ class Inquiry:
 
 READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {
     "statics": StaticAnswers.read,
+    "modes": ModalAnswers.read,
+    "dynamics": DynamicAnswers.read,
 }
 
 
@@ -113,7 +122,7 @@ class Search:
         if len(lost):
             rows = listing(str(row) for row in self.told.rows[lost])
             raise ComputationError(
-                f"no equilibrium with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
+                f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
                 Argument("set"), " values that are nearer",
             )  # fmt: skip
         self.answers.jacobian(start)  # after which all traces are there
@@ -156,7 +165,10 @@ class Search:
         weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
 
         def errors(values: Array) -> Array:
-            found = self.answers.errors(values)[present] * weights
+            try:
+                found = self.answers.errors(values)[present] * weights
+            except np.linalg.LinAlgError:  # of a matrix that the first values make regular
+                found = np.full(len(weights), np.inf)
             self.evaluations += 1
             self.progress(1 - 0.93**self.evaluations)
             cost = float(found @ found)
@@ -168,9 +180,18 @@ class Search:
             return self.answers.jacobian(values) * weights[:, None]
 
         self.weights = weights
+        if self.direct:
+            return solved(errors, jacobian, beliefs)
         return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps)
 
     weights: Array = field(init=False)
+
+    @cached_property
+    def direct(self) -> bool:
+        """Whether one linear least squares is the answer."""
+        beliefs = self.inquiry.beliefs
+        bounded = np.isfinite(beliefs.lower).any() or np.isfinite(beliefs.upper).any()
+        return self.inquiry.loss == "linear" and not bounded and self.answers.linear
 
     @property
     def unweighted(self) -> Array:

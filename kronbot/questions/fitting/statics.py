@@ -144,6 +144,8 @@ class StaticAnswers:
     def _statics(self) -> schema.Statics:
         return self.variation.robot.file.statics
 
+    linear = False
+
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where there is no equilibrium.
 

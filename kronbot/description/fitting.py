@@ -1,0 +1,45 @@
+"""What a robot file may say of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from kronbot.description import scalars
+from kronbot.description.choices import Fitted, Loss
+from kronbot.description.entries import Quantity, Text
+from kronbot.description.sweeping import Word, Words
+from kronbot.description.validation import Check, Field
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """What is known of a parameter before it is fitted."""
+
+    least: Annotated[Quantity | None, Field(alias="from", description="lower bound")] = None
+    most: Annotated[Quantity | None, Field(alias="to", description="upper bound")] = None
+    prior: Annotated[tuple[Quantity, Quantity] | None, Field(description="mean and standard deviation")] = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What ``fit`` asks unless told otherwise; its options go before these."""
+
+    question: Annotated[Fitted, Field(description="what was measured")] = "statics"
+    data: Annotated[Text | None, Field(description="CSV file, relative to the robot file")] = None
+    columns: Annotated[dict[str, Word], Field(description="by name: an expression of the data's columns")] = field(
+        default_factory=dict
+    )
+    parameters: Annotated[dict[str, Estimated | None], Field(description="what is fitted; default: all numbers")] = (
+        field(default_factory=dict)
+    )
+    sigma: Annotated[dict[str, Quantity], Field(description="by column or prefix of columns")] = field(
+        default_factory=dict
+    )
+    only: Annotated[Words, Field(description="measured columns that are fitted")] = ()
+    fix: Annotated[Words, Field(description="parameters that stay as they are")] = ()
+    validate: Annotated[Word | None, Field(description="rows that are not fitted: a file, or a share")] = None
+    loss: Annotated[Loss, Field(description="how large errors count")] = "linear"
+    starts: Annotated[int, Check(scalars.whole), Field(description="searches from drawn places")] = 1
+    seed: Annotated[int, Check(scalars.whole), Field(description="of what is drawn")] = 0
+    steps: Annotated[int, Check(scalars.whole), Field(description="most steps of a search")] = 200

@@ -1,0 +1,115 @@
+"""Forces of motions at measured rows, tau = M qdd + C* (qd x qd) + g + K q + D qd, and their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.pullback import Pullback
+from kronbot.compute.trace import Rows as Places
+from kronbot.compute.trace import traced
+from kronbot.description.wording import listing
+from kronbot.floats import Array
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import propagate
+from kronbot.model.robot import Robot
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.columns import Column, torques
+from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.sorting import Sorted, sort_out
+
+PURPOSE = "fit"
+WORDS = ("q", "qd", "qdd")
+
+
+@dataclass
+class DynamicAnswers:
+    """What ``dynamics`` says of the joints' torques at every row, less what is measured, with derivatives.
+
+    ``points`` (N, n) are q, qd and qdd by word, ``measured`` (N, columns) torques of the ``columns``.
+    """
+
+    variation: Variation
+    points: dict[str, Array]
+    columns: tuple[Column, ...]
+    measured: Array
+
+    @staticmethod
+    def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[DynamicAnswers, Sorted]:
+        """The rows of a table. Raises UsageError for columns that do not fit."""
+        robot, known = variation.robot, torques(variation.robot)
+        told = sort_out(named, _inputs(robot), known.get, known, only)
+        points, still = placed(robot, told, WORDS)
+        if still:
+            told.notes.append(f"not in {named.table.name}, where nothing is deformed, or 0: {listing(still)}")
+        return DynamicAnswers(variation, points, told.columns, told.measured), told
+
+    def of(self, rows: Places) -> DynamicAnswers:
+        """The same of some of the rows."""
+        points = {word: each[rows] for word, each in self.points.items()}
+        return replace(self, points=points, measured=self.measured[rows])
+
+    @property
+    def linear(self) -> bool:
+        """Whether the torques are linear in the parameters."""
+        return self.variation.is_linear(self._torques)
+
+    def errors(self, values: Array) -> Array:
+        """Computed less measured (N, columns): NaN where nothing is measured."""
+        robot = self.variation.at(values)
+        trace = traced(robot, ("tau", self._names), PURPOSE, lambda: (self._inputs, {"tau": self._torques}))
+        return np.asarray(trace.rows(*self.points.values())["tau"].reshape(self.measured.shape) - self.measured)
+
+    def jacobian(self, values: Array) -> Array:
+        """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
+        row, column = np.nonzero(~np.isnan(self.measured))
+        points = {word: each[row] for word, each in self.points.items()}
+        made = Pullback.of(self.variation, ("tau", self._names), PURPOSE, lambda: (self._inputs, self._torques))
+        return made.derivatives(self.variation.at(values), values, points, np.eye(len(self.columns))[column])
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _inputs(self) -> dict[str, SX]:
+        return {word: SX.sym(word, self.variation.robot.n) for word in WORDS}
+
+    @cached_property
+    def _torques(self) -> SX:
+        robot = self.variation.robot
+        q, qd, qdd = self._inputs.values()
+        tau = inverse_dynamics(propagate(robot, q, qd), qdd)
+        places = {joint.name: joint.driven for joint in robot.joints}
+        return casadi.vertcat(*(tau[places[column.of]] for column in self.columns))
+
+
+def placed(robot: Robot, told: Sorted, words: Sequence[str]) -> tuple[dict[str, Array], list[str]]:
+    """Coordinates, rates and accelerations (N, n) by word, and names of those that were not given.
+
+    What was not given is where nothing is deformed; of an elastic joint one of link and motor alone is both.
+    """
+    points, still, count = {}, [], len(told.rows)
+    for word, names in robot.derivative_names(words).items():
+        found = {i: told.inputs[name] for i, name in enumerate(names) if name in told.inputs}
+        whole = robot.with_shafts(found)
+        values = np.zeros((count, robot.n))
+        for place in robot.rigid:
+            values[:, place] = whole.get(place, 0.0)
+        values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
+        for place, column in whole.items():
+            values[:, place] = column
+        points[word] = values
+        still += [name for i, name in enumerate(names) if i not in whole]
+    return points, still
+
+
+def _inputs(robot: Robot) -> dict[str, str]:
+    """What is given in a row, by the names that columns of it may have."""
+    known = {name: name for names in robot.derivative_names(WORDS).values() for name in names}
+    return known | {f"angle.{joint.name}": robot.coordinates[joint.driven] for joint in robot.joints}

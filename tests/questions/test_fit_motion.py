@@ -1,0 +1,162 @@
+"""Fits of torques along motions and of frequencies: derivatives, numbering, parameters that come back."""
+
+import numpy as np
+import pytest
+from differences import extrapolated
+
+import kronbot
+from kronbot.errors import ComputationError, UsageError
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.dynamics import DynamicAnswers
+from kronbot.questions.fitting.modes import ModalAnswers
+
+# Damping, friction, rotors, a shaft, a follower, a beam with structural damping, gravity in any direction.
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0.3, gy, 0.1]
+parameters:
+  {gy: -9.81, l: 0.6, m1: 2, cx: -0.25, I1: 0.05, m2: 0.7, EI: 40, damp: 0.2, fc: 0.5, fs: 0.7, vs: 0.2, jr: 1e-3,
+   k: 300, d: 0.4, zeta: 0.01, share: 0.5, mp: 0.4, twist: 0}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: damp, rotor_inertia: jr, gear: 10,
+            friction: {coulomb: fc, static: fs, stribeck_rate: vs, smoothing: 0.01}}
+    dh: {a: l, d: 0.1, alpha: pi/2 + twist, theta: 0}
+    rigid: {mass: m1, com: [cx, 0.01, 0.02], inertia: {Ixx: 0.01, Iyy: I1, Izz: I1}}
+  - name: b
+    joint: {type: revolute, name: q2, rotor_inertia: jr, elastic: {stiffness: k, damping: d}}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: m2, EI: {y: EI, z: EI/2}, modes: {v: 1, w: 1}, damping: {ratio: zeta}}
+    payload: {mass: mp, com: [0.02, 0, 0], inertia: {Ixx: 0.001, Iyy: 0.001, Izz: 0.001}}
+  - name: c
+    joint: {type: revolute, name: q3, follows: -q2*share}
+    dh: {a: 0.2, d: 0, alpha: 0, theta: 0}
+    payload: {mass: 0.3, inertia: {Izz: 0.01}}
+"""
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kronbot.loads(ARM)
+
+
+def moving(robot, count, seed=0):
+    """Rows of random coordinates, rates and accelerations by name."""
+    rng = np.random.default_rng(seed)
+    names = [name for names in robot.derivative_names(["q", "qd", "qdd"]).values() for name in names]
+    return {name: 0.3 * rng.normal(size=count) for name in names}
+
+
+def torques(robot, data):
+    """Those of dynamics, M qdd + C* (qd x qd) + g + K q + D qd and friction, for these rows."""
+    names = robot.derivative_names(["q", "qd", "qdd"])
+    rows = {word: np.array([data[name] for name in names[word]]).T for word in names}
+    tau = robot.dynamics(**rows)["tau"]
+    return {f"torque.{joint.name}": tau[:, joint.driven] for joint in robot.model.joints}
+
+
+def test_derivatives_of_torques(arm):
+    names = [name for name in arm.description.values if name != "share"]
+    data = moving(arm, 4)
+    measured = {"torque.q1": np.zeros(4), "torque.q2": np.array([0.0, np.nan, 1.0, 2.0])}
+    answers, _ = DynamicAnswers.read(Variation.of(arm.model, names), Named(Columns({**data, **measured}), {}), ())
+    at = np.array([arm.description.values[name] for name in names])
+    wanted = torques(arm, data)
+    np.testing.assert_allclose(answers.errors(at)[:, 0], wanted["torque.q1"], rtol=1e-12)
+    there = ~np.isnan(answers.measured)
+    J = answers.jacobian(at)
+    assert J.shape == (7, len(names)) and not answers.linear
+    for i, name in enumerate(names):
+        known = extrapolated(answers.errors, at, i)[there]
+        assert np.abs(J[:, i] - known).max() <= 1e-7 * np.abs(known).max() + 1e-12, name
+
+
+def test_masses_are_one_linear_least_squares():
+    """The classical identification of a rigid arm: what adds up in every torque is told as a sum, with its value."""
+    arm = kronbot.loads(PLANAR)
+    true = arm.with_parameters(m1=2.2, I1=0.3, jr=0.02, m2=1.3, I2=0.11, fc=0.5, b=0.25)
+    data = moving(arm, 12, 3)
+    answer = arm.fit({**data, **torques(true, data)}, question="dynamics", sigma={"torque": 1e-2})
+    assert answer.summary["linear"] is True and answer.summary["rank"] == 6 and answer.summary["complete"] is True
+    assert any("I1 and jr only as 0.7071 I1 + 0.7071 jr" in each for each in answer.warnings)
+    for name in ("m1", "m2", "I2", "fc", "b"):
+        assert answer.at["parameters"][name] == pytest.approx(true.description.values[name], rel=1e-9)
+    assert answer["combined"][0, 0] == pytest.approx(0.32 / np.sqrt(2)) and answer["combined"][0, 1] > 0
+    assert np.abs(answer["residual"]).max() < 1e-10
+    data |= torques(true, data)
+    prior = arm.fit(data, question="dynamics", sigma={"torque": 1e-6}, prior={"jr": (0.02, 1e-3)})
+    assert prior.at["parameters"]["I1"] == pytest.approx(0.3, rel=1e-6)
+    errors = dict(zip(prior.arrays["standard_errors"].rows, prior["standard_errors"], strict=True))
+    assert errors["I1"] == pytest.approx(1e-3, rel=1e-3)
+
+
+PLANAR = """
+kronbot: 1
+name: planar
+convention: modified
+gravity: [0, -9.81, 0]
+parameters: {m1: 2, I1: 0.2, jr: 0.01, m2: 1, I2: 0.1, fc: 0.4, b: 0.2}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: b, rotor_inertia: jr, friction: {coulomb: fc, smoothing: 0.01}}
+    dh: {a: 0, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: m1, com: [0.3, 0, 0], inertia: {Izz: I1}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: m2, com: [0.2, 0.1, 0], inertia: {Izz: I2}}
+"""
+
+
+def of_modes(robot, q, words=("frequencies_locked", "damping_locked", "frequencies_free", "damping_free")):
+    answer = robot.modes(q=q)
+    return {f"{word}[{i + 1}]": answer[word][:, i] for word in words for i in range(answer[word].shape[1])}
+
+
+@pytest.mark.parametrize("name", ["canadarm", "khang", "spatial", "torso", "piedboeuf"])
+def test_modes_have_the_numbers_of_the_answer(name):
+    robot = kronbot.load(name)
+    names = [name for name, value in robot.description.values.items() if value is not None][:1]
+    rng = np.random.default_rng(4)
+    q = 0.4 * rng.normal(size=(1, len(robot.joints)))
+    table = {**dict(zip(robot.joints, q.T, strict=True)), **of_modes(robot, q)}
+    answers, _ = ModalAnswers.read(Variation.of(robot.model, names), Named(Columns(table), {}), ())
+    errors = answers.errors(np.array([robot.description.values[names[0]]]))
+    assert np.abs(errors / (1 + np.abs(answers.measured))).max() < 1e-8
+
+
+def test_derivatives_of_frequencies_and_damping(arm):
+    names = [name for name in arm.description.values if name not in ("share", "fs", "vs")]
+    q, rng = np.random.default_rng(1).normal(size=(2, 2)), np.random.default_rng(2)
+    columns = ["frequencies_locked[1]", "frequencies_locked[3]", "damping_locked[2]", "frequencies_free[4]"]
+    columns += ["damping_free[5]", "damping_locked[1]"]
+    table = {"q1": q[:, 0], "angle.q2": q[:, 1], **{name: rng.normal(size=2) for name in columns}}
+    answers, _ = ModalAnswers.read(Variation.of(arm.model, names), Named(Columns(table), {}), ())
+    at = np.array([arm.description.values[name] for name in names])
+    J = answers.jacobian(at)
+    for i, name in enumerate(names):
+        wanted = extrapolated(answers.errors, at, i).ravel()
+        assert np.abs(J[:, i] - wanted).max() <= 1e-7 * np.abs(wanted).max() + 1e-11, name
+
+
+def test_stiffness_and_damping_come_back_from_frequencies(arm):
+    true = {"EI": 47.0, "k": 340.0, "mp": 0.45, "zeta": 0.013, "d": 0.5}
+    q = np.array([[0, 0.2], [0.4, 1.0], [0.1, -1.5]])
+    measured = of_modes(arm.with_parameters(**true), q, ("frequencies_locked", "damping_locked"))
+    table = {"q1": q[:, 0], "q2": q[:, 1], **measured}
+    answer = arm.fit(table, question="modes", estimate=list(true))
+    for name, value in true.items():
+        assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-7), name
+
+
+def test_what_is_not_there_is_said(arm):
+    with pytest.raises(UsageError, match="no column is an answer"):
+        arm.fit({"q1": [0.1], "endpoint.x": [0.2]}, question="dynamics")
+    with pytest.raises(ComputationError, match="no answer with the first values"):
+        arm.fit({"q1": [0.1], "frequencies_locked[6]": [20.0]}, question="modes", estimate="EI")
+    data = {"q1": [0.1, 0.4], "q2": [0.3, 0.5], "torque.q1": [1.0, 2.0]}
+    told = arm.fit(data, question="dynamics", estimate="m1", sigma={"torque": 1}).warnings
+    assert any("where nothing is deformed, or 0: " in each and "q1_dot" in each for each in told)
