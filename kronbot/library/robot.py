@@ -300,14 +300,22 @@ class Robot:
 
     @answered
     def jacobian(
-        self, q: Values | None = None, qd: Values | None = None, *, frame: str = "endpoint", axes: str = "base"
+        self,
+        q: Values | None = None,
+        qd: Values | None = None,
+        *,
+        frame: str = "endpoint",
+        axes: str = "base",
+        generalized: bool = False,
     ) -> Posed | Result:
         """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), at a point or at rows; with ``qd`` the velocities.
 
         ``frame`` is ``endpoint``, LINK (its tip), ``LINK:root``, ``com:LINK`` or ``base-to:A,B``; ``axes`` is ``base``
         or ``body``. Velocities are v = J_T qd (m/s) and omega = J_R qd (rad/s); at N rows all arrays are stacks
-        (N, ...). Singular values, manipulability and condition number stand in the summary. Raises UsageError for an
-        unknown frame or axes, ComputationError for the centre of mass of a link without mass.
+        (N, ...). Singular values, manipulability and condition number stand in the summary. ``generalized`` ones, of a
+        robot that floats, are by its joints and deformations while its momenta are zero: J_m - J_b M_bb^-1 M_bm
+        (Umetani and Yoshida). Raises UsageError for an unknown frame or axes, ComputationError for the centre of mass
+        of a link without mass.
 
         >>> import kronbot
         >>> answer = kronbot.load("stacker-numeric").jacobian(q=[1.0, 0.2, 0.3])
@@ -317,8 +325,11 @@ class Robot:
         from kronbot.compute import question
         from kronbot.questions import jacobian
 
-        seen, rates = seen_as(self.model, frame, axes), qd is not None
-        put = question.asked(self.model, ("jacobian", seen, rates), lambda: jacobian.jacobian(self.model, seen, rates))
+        asked = seen_as(self.model, frame, axes), qd is not None, arguments.flag(generalized, "generalized")
+        if asked[-1] and points(self.model, {"qd": qd})[0]["qd"][:, self.model.base].any():
+            raise UsageError(Argument("generalized"), ": the base goes as zero momentum demands; give no rates of it")
+        seen = asked[0]
+        put = question.asked(self.model, ("jacobian", *asked), lambda: jacobian.jacobian(self.model, *asked))
         return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity, seen)
 
     @answered

@@ -43,10 +43,10 @@ class Symbolic:
         return closed_forms(self.robot, poses.kinematics(self.robot, seen), self.writing)
 
     @in_words
-    def jacobian(self, frame: str = "endpoint", axes: str = "base") -> Result:
-        """J_T and J_R (3 x n), Tuan (30)-(42)."""
-        seen = view(self.robot, frame, axes)
-        return closed_forms(self.robot, jacobians.jacobian(self.robot, seen, rates=False), self.writing)
+    def jacobian(self, frame: str = "endpoint", axes: str = "base", generalized: bool = False) -> Result:
+        """J_T and J_R (3 x n), Tuan (30)-(42); ``generalized`` as of :meth:`Robot.jacobian`."""
+        asked = view(self.robot, frame, axes), False, arguments.flag(generalized, "generalized")
+        return closed_forms(self.robot, jacobians.jacobian(self.robot, *asked), self.writing)
 
     @in_words
     def hessian(self, frame: str = "endpoint", axes: str = "base") -> Result:

@@ -90,7 +90,8 @@ def ellipsoids(result: Result, q: np.ndarray) -> tuple[np.ndarray, list[Ellipsoi
     robot, seen = result.model, result.asked
     assert isinstance(seen, FrameView)
     centre, turn = _placed(robot, seen, q)
-    joints = [joint.index for joint in robot.joints]
+    columns = list(result.arrays["J_T"].columns or ())
+    joints = [columns.index(robot.coordinates[joint.index]) for joint in robot.joints]
     return centre, [
         Ellipsoid(word, unit, _semi_axes(turn @ np.asarray(result.arrays[array].values, dtype=float)[:, joints]))
         for array, word, unit in (("J_T", "velocity", "m/s"), ("J_R", "angular velocity", "rad/s"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import casadi
 import numpy as np
 from casadi import SX
 
@@ -14,7 +15,9 @@ from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
+from kronbot.mechanics.multibody.momentum import reduced
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
+from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
 
@@ -52,16 +55,35 @@ def view(robot: Robot, name: str, axes: str) -> FrameView:
     return FrameView(frame(robot, moving.strip()), frame(robot, seen_from.strip()), axes == "body")
 
 
-def jacobian(robot: Robot, seen: FrameView, rates: bool) -> Question:
-    """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), and with ``rates`` its velocities v = J_T qd, omega = J_R qd."""
+def jacobian(robot: Robot, seen: FrameView, rates: bool, generalized: bool = False) -> Question:
+    """J_T and J_R (3 x n) of a frame, Tuan (30)-(42), and with ``rates`` its velocities v = J_T qd, omega = J_R qd.
+
+    ``generalized`` ones are by all coordinates but those of a floating base, which goes as they make it at zero
+    momentum. Raises UsageError where the base is fixed.
+    """
     words = ("q", "qd") if rates else ("q",)
     symbols = {word: SX.sym(word, robot.n) for word in words}
-    motion = seen.motion(robot, symbols["q"])
-    quantities = matrices({"J_T": motion.J_T, "J_R": motion.J_R}, robot.coordinates, [f"1/{u}" for u in robot.units])
+    motion, places = seen.motion(robot, symbols["q"]), _places(robot, generalized)
+    found = {"J_T": motion.J_T, "J_R": motion.J_R}
+    if generalized:
+        if not robot.base:
+            cure = " is about a robot that floats (base: {type: floating}); the base of this one is fixed"
+            raise UsageError(Argument("generalized"), cure)
+        rest = propagate(robot, symbols["q"], SX(robot.n, 1))
+        both = casadi.vertsplit(reduced(rest, casadi.vertcat(*found.values())), 3)
+        found = dict(zip(found, both, strict=True))
+    names, units = ([of[place] for place in places] for of in (robot.coordinates, robot.units))
+    quantities = matrices(found, names, [f"1/{unit}" for unit in units])
     if rates:
-        quantities["v"] = Quantity(motion.J_T @ symbols["qd"], AXES, None, "m/s")
-        quantities["omega"] = Quantity(motion.J_R @ symbols["qd"], AXES, None, "rad/s")
+        qd = symbols["qd"][places, :]
+        quantities["v"] = Quantity(found["J_T"] @ qd, AXES, None, "m/s")
+        quantities["omega"] = Quantity(found["J_R"] @ qd, AXES, None, "rad/s")
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "jacobian")
+
+
+def _places(robot: Robot, generalized: bool) -> list[int]:
+    """Of the coordinates that the columns are by."""
+    return robot.others(robot.base if generalized else ())
 
 
 def dexterity(arrays: dict[str, NamedArray]) -> dict[str, Scalar]:
@@ -87,11 +109,13 @@ def dexterity(arrays: dict[str, NamedArray]) -> dict[str, Scalar]:
 
 def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: J_T, J_R, with rates v and omega, and the numbers of :func:`dexterity`."""
-    numbers = []
+    numbers, names = [], robot.coordinates
+    if any(given.get("generalized", ())):
+        names = tuple(names[place] for place in _places(robot, generalized=True))
     for suffix, size in (("", 6), (".T", 3), (".R", 3)):
-        numbers += [f"singular_value{suffix}.{i + 1}" for i in range(min(size, robot.n))]
+        numbers += [f"singular_value{suffix}.{i + 1}" for i in range(min(size, len(names)))]
         numbers += [f"manipulability{suffix}", f"condition{suffix}"]
-    arrays: dict[str, Labels] = dict.fromkeys(("J_T", "J_R"), (AXES, robot.coordinates))
+    arrays: dict[str, Labels] = dict.fromkeys(("J_T", "J_R"), (AXES, names))
     if "qd" in given:
         arrays |= {"v": (AXES, None), "omega": (AXES, None)}
     return Outline(numbers, arrays=arrays)

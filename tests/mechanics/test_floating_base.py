@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import strategies as st
 from mechanics.test_recursion import check_against_lagrangian, equations
 from oracles import Lagrangian
@@ -419,3 +420,56 @@ def test_a_run_may_not_begin_in_gimbal_lock_nor_in_an_equilibrium_of_what_falls(
     assert arm.simulate(duration=0.1, step=0.1, start="equilibrium", q={"base.y": 2})["base.y"] == pytest.approx([2, 2])
     with pytest.raises(UsageError, match="a floating base falls"):
         kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")).simulate(1, start="equilibrium")
+
+
+# ------------------------------------------------------------------------------------------ the generalized Jacobian
+
+
+@pytest.mark.parametrize("frame", ["endpoint", "base", "com:upper", "base-to:base,fore"])
+@pytest.mark.parametrize("axes", ["base", "body"])
+def test_the_generalized_jacobian_is_the_motion_at_zero_momentum(arm, frame, axes):
+    """Against poses a little later and earlier, when the base has gone as the momenta of the oracle demand."""
+    rng = np.random.default_rng(8)
+    q = rng.uniform(-1, 1, 10)
+    q[7:9] *= 0.1
+    rates = rng.uniform(-1, 1, 4)
+    M = Lagrangian(yaml.safe_load(ARM), 2).mass_matrix(q)
+    qd = np.concatenate([-np.linalg.solve(M[:6, :6], M[:6, 6:] @ rates), rates])
+    later, earlier = (arm.kinematics(q=q + h * qd, frame=frame)["T"] for h in (1e-5, -1e-5))
+    now = arm.kinematics(q=q, frame=frame)["T"][:3, :3]
+    change = (later - earlier) / 2e-5
+    turning = change[:3, :3] @ now.T
+    velocity, omega = change[:3, 3], np.array([turning[2, 1], turning[0, 2], turning[1, 0]])
+    if axes == "body":
+        velocity, omega = now.T @ velocity, now.T @ omega
+    given = {"q": q, "frame": frame, "axes": axes, "generalized": True}
+    found = arm.jacobian(**given)
+    assert found.arrays["J_T"].columns == ["q1", "upper.v1", "upper.w1", "q2"]
+    assert found["J_T"] @ rates == pytest.approx(velocity, abs=1e-8)
+    assert found["J_R"] @ rates == pytest.approx(omega, abs=1e-8)
+    named = dict(zip(found.arrays["J_T"].columns, rates, strict=True))
+    moving = arm.jacobian(qd=named, **given)
+    assert moving["v"] == pytest.approx(velocity, abs=1e-8)
+    assert moving["omega"] == pytest.approx(omega, abs=1e-8)
+
+
+def test_generalized_jacobians_are_refused_where_they_mean_nothing(arm):
+    with pytest.raises(UsageError, match="the base of this one is fixed"):
+        kronbot.load("puma560").jacobian(generalized=True)
+    with pytest.raises(UsageError, match="give no rates of it"):
+        arm.jacobian(qd={"base.x": 1}, generalized=True)
+    planar = kronbot.loads(PLANAR)
+    # Where a third of the mass slides away, the rest goes back by a third.
+    assert planar.jacobian(generalized=True)["J_T"] == pytest.approx(np.array([[0], [2 / 3], [0]]))
+    assert planar.jacobian(generalized=True, frame="base")["J_T"] == pytest.approx(np.array([[0], [-1 / 3], [0]]))
+    planar.symbolic(short=True).jacobian(generalized=True)
+
+
+PLANAR = """
+kronbot: 1
+name: planar
+gravity: [0, 0, 0]
+base: {type: floating, rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+links:
+  - {name: bar, joint: {type: prismatic, name: q1}, pose: {rpy: [-pi/2, 0, 0]}, rigid: {mass: 1}}
+"""

@@ -18,10 +18,22 @@ from kronbot.cli.output.answers import Output
 @options.frame_options
 @options.q_option
 @options.qd_option
+@click.option(
+    "--generalized",
+    is_flag=True,
+    help="Of a robot that floats: by its joints, while its base goes as zero momentum demands.",
+)
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True)
 def jacobian(
-    subject: Subject, frame: str, axes: str, q: str | None, qd: str | None, formulas: Formulas, out: Output
+    subject: Subject,
+    frame: str,
+    axes: str,
+    q: str | None,
+    qd: str | None,
+    generalized: bool,
+    formulas: Formulas,
+    out: Output,
 ) -> None:
     """Jacobians J_T, J_R of a frame of ROBOT: velocity J_T qd, angular velocity J_R qd.
 
@@ -33,6 +45,7 @@ def jacobian(
       kronbot jacobian canadarm --frame base-to:upper,wrist --in body
       kronbot jacobian stacker --symbolic --short
       kronbot jacobian puma560 --q @rows.csv -o jacobians.npz
+      kronbot jacobian floating-canadarm --q 0.1,pi/4,0 --generalized
       kronbot jacobian spatial --q 0,0.5,2,0.3 --plot ellipsoid.png
     """
     out.check()
@@ -41,9 +54,9 @@ def jacobian(
     formulas.check_picture(out.drawn)
     robot = subject.load(out)
     if formulas.style is None:
-        out.demand_held(robot, "jacobian", questions.given(at))
-    numeric = partial(robot.jacobian, frame=frame, axes=axes)
-    answers = questions.answer(robot, at, formulas, numeric, lambda forms: forms.jacobian(frame, axes), out)
+        out.demand_held(robot, "jacobian", questions.given(at | {"generalized": generalized or None}))
+    numeric = partial(robot.jacobian, frame=frame, axes=axes, generalized=generalized)
+    answers = questions.answer(robot, at, formulas, numeric, lambda f: f.jacobian(frame, axes, generalized), out)
     if out.drawn is None:
         out.render_blocks(answers)
         return

@@ -1,4 +1,4 @@
-"""Linear and angular momentum of a moving robot."""
+"""Linear and angular momentum of a moving robot, and what its joints move while these stay zero."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import casadi
 from casadi import SX, cross
 
 from kronbot.mechanics.multibody.inertia import mass_moment
-from kronbot.mechanics.multibody.state import State
+from kronbot.mechanics.multibody.recursion import solve_positive
+from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix
 
 
 class Momentum(NamedTuple):
@@ -38,3 +39,14 @@ def momentum(state: State) -> Momentum:
         linear, angular = linear + p, angular + around + spin
         sizes += casadi.vertcat(casadi.norm_2(p), casadi.norm_2(around) + casadi.norm_2(spin))
     return Momentum(linear, angular, sizes)
+
+
+def reduced(state: State, J: SX) -> SX:
+    """J_m - J_b M_bb^-1 M_bm (k x m) of a Jacobian (k x n): Umetani and Yoshida's generalized Jacobian.
+
+    What the other coordinates move (m) while a floating base (b) goes as they make it: M_bb qd_b + M_bm qd_m, its
+    momenta, are zero.
+    """
+    base, others = list(state.robot.base), state.robot.others(state.robot.base)
+    M = generalized_inertia_matrix(state)
+    return J[:, others] - J[:, base] @ solve_positive(M[base, base], M[base, others])
