@@ -34,6 +34,7 @@ from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Path, Scalar, find
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
+from kronbot.system.sealed import demand_same, seal
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_TABLES: Mapping[str, Table] = MappingProxyType({})
@@ -112,7 +113,13 @@ class Description:
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle: read again from the texts, which nothing is beside."""
         folder = None if self.source.folder is None else self.source.folder.absolute()
-        return load, (replace(self.source, folder=folder), dict(self.overrides), self.motion, dict(self.tables))
+        source = replace(self.source, folder=folder)
+        return _again, (self.checksum, source, dict(self.overrides), self.motion, dict(self.tables))
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of all that is read."""
+        return _checksum(self.source, self.overrides, self.motion, self.tables)
 
     @cached_property
     def _tree(self) -> Node:
@@ -131,6 +138,18 @@ class Description:
     def _quantities(self) -> tuple[Expression, ...]:
         """What depends on parameters, but for their definitions."""
         return tuple(each for each in _expressions(replace(self.robot, parameters={})) if each.names)
+
+
+def _checksum(source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]) -> str:
+    texts = {name: table.text for name, table in tables.items()}
+    return seal(source.name, source.text, dict(overrides), motion, texts)
+
+
+def _again(
+    then: str, source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]
+) -> Description:
+    demand_same("a robot", then, _checksum(source, overrides, motion, tables))
+    return load(source, overrides, motion, tables)
 
 
 def load(

@@ -24,6 +24,7 @@ from kronbot.library.values import Values, by_index, indices_of, joint_values, o
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Outcome, Result
+from kronbot.system.sealed import demand_same, seal
 
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
@@ -47,7 +48,9 @@ class Robot:
     raises UsageError for a name, a number of values or a choice that is not there, FreeParameters where a parameter has
     no value.
 
-    A robot never changes. It pickles, and two robots are equal where their file, tables, values and order are.
+    A robot never changes. It pickles, and two robots are equal where their file, tables, values and order are. A pickle
+    that was changed is refused (UsageError); one of strangers may be any program, as all pickles: their robot files are
+    text.
     """
 
     def __init__(self, model: robot.Robot) -> None:
@@ -156,7 +159,7 @@ class Robot:
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle and copy: built again from its description."""
-        return _built, (self.description, self.order)
+        return _built, (seal(self.description.checksum, self.order), self.description, self.order)
 
     def __repr__(self) -> str:
         return f"<robot {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
@@ -839,5 +842,6 @@ def _complete(ask: Callable[[], Outcome]) -> Result:
     return complete(ask())
 
 
-def _built(described: description.Description, order: str) -> Robot:
+def _built(then: str, described: description.Description, order: str) -> Robot:
+    demand_same("a robot", then, seal(described.checksum, order))
     return Robot(build.build(described, order))

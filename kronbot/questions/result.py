@@ -23,6 +23,7 @@ from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
+from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ class Result:
         held = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         held["at"] = {name: dict(point) for name, point in self.at.items()}
         held["about"] = self.about.description if isinstance(self.about, Robot) else self.about
-        return _again, ({name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()},)
+        held = {name: dict(value) if isinstance(value, Mapping) else value for name, value in held.items()}
+        return _again, (_sum(held), held)
 
     def __contains__(self, name: object) -> bool:
         # By the text itself: what else a caller has may not be hashed.
@@ -230,7 +232,13 @@ def _demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
             raise ComputationError(f"{name} is not finite: {why}")
 
 
-def _again(held: dict[str, Any]) -> Result:
+def _sum(held: Mapping[str, Any]) -> str:
+    """Of all but the robot, which has its own, and what pictures want to know."""
+    return seal({name: value for name, value in held.items() if name not in ("about", "asked")})
+
+
+def _again(then: str, held: dict[str, Any]) -> Result:
+    demand_same("an answer", then, _sum(held))
     return Result(**held)
 
 

@@ -412,3 +412,20 @@ def test_statics_of_another_order():
         piedboeuf.statics(order="al")
     with pytest.raises(kronbot.errors.UsageError, match="a path is wanted"):
         piedboeuf.statics(q={"theta": 0.3}).plot(5)
+
+
+def test_pickles_that_were_changed_are_refused():
+    """Every byte of the content counts: of numbers of a file, of its values and order, of an answer's arrays."""
+    robot = kronbot.load("khang", order="1", parameters={"EI": "25"})
+    answer = robot.jacobian(q={"qa": 0.25})
+    number = (np.float64(value).tobytes()[::-1] for value in (0.25, 0.75))  # as pickles have it
+    changes = [
+        (robot, b"l: 0.9", b"l: 0.8"), (robot, b"\x8c\x0225", b"\x8c\x0235"), (robot, b"\x8c\x011", b"\x8c\x012"),
+        (answer, *number), (answer, b"1/rad", b"1/deg"),
+    ]  # fmt: skip
+    for thing, old, new in changes:
+        written = pickle.dumps(thing)
+        assert type(pickle.loads(written)) is type(thing)
+        assert written.count(old), old
+        with pytest.raises(UsageError, match=r"this pickle of (a robot|an answer) is not as it was written"):
+            pickle.loads(written.replace(old, new))

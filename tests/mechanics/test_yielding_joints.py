@@ -52,6 +52,16 @@ def test_two_masses_on_a_shaft():
     assert equations.arrays["tau"].values == pytest.approx([2 * J + torque, -B - torque])
 
 
+def test_a_rigid_beam_behind_a_shaft_has_the_frequency_of_the_shaft():
+    """At order 0, where joints yield and beams do not."""
+    beam = "flexible: {length: 1, mass: 3, EI: {z: 1e3}, modes: {v: 2}}"
+    robot = arm(f"elastic: {{stiffness: {STIFFNESS}}}", beam).at_order(0)
+    about_joint = 3 * 1**2 / 3
+    wanted = np.sqrt(STIFFNESS / about_joint)
+    assert robot.check().summary["first_frequency_locked"] == pytest.approx(wanted, rel=1e-12)
+    assert robot.modes()["frequencies_locked"] == pytest.approx([wanted], rel=1e-12)
+
+
 TAIL = """
   - name: fore
     joint: {type: revolute, name: q2, damping: 0.1}

@@ -33,7 +33,7 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
     method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
     """
-    if robot.flexible:
+    if any(link.beam is not None and link.modes for link in robot.links):
         # Quadratic terms of the kinematics have no part in M at q_f = 0, and order 1 costs least.
         robot = build(robot.description, "1", robot.parameters)
     parameters, rest = robot.parameters, SX(robot.n, 1)
