@@ -12,7 +12,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.static.critical import at_end
+from kronbot.mechanics.static.critical import Critical, at_end, of_pencil
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Shares
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.small import beyond_small
@@ -22,15 +22,13 @@ from kronbot.mechanics.static.tangent import Tangent, to_unit
 GRAVITY, LOADS = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 # Steps to the multiple that the linear estimate gives, growing from one to the next, and where the search ends.
 STEPS, GROWTH, FURTHEST = 16, 1.1, 100.0
-# Eigenvalues of the pencil beyond this share of the largest stand for "never".
-NEVER = 1e-9
 
 
 def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scalar]:
     """The factor for a case: along the path of equilibria (``newton``), or of the straight beams (``linear``).
 
-    On the path it has an error, of its extrapolation and of rounding; deflections beyond what the order is made for are
-    told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
+    It has an error, of rounding and, on the path, of its extrapolation. There deflections beyond what the order is made
+    for are told, since the path of such an order may end where no beam buckles. Raises ComputationError where the robot
     buckles under its weight before any load, where torques find no balance before it, or nothing loads it.
     """
     cases = equilibria.cases([case])
@@ -40,14 +38,14 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
     multiplied = _multiplied(equilibria, loads[0], straight)
     path = equilibria.paths(loads, free, multiplied, cases.torques).of(0)
     if solver == "linear":
-        factor = _of_pencil(path, straight)
-        return {"buckling": "none"} if factor is None else {"buckling_factor": factor}
+        linear = _of_pencil(path, straight)
+        return {"buckling": "none"} if linear is None else _told(linear)
     before = _before(equilibria, cases, lambda shares: shares[:, None] * multiplied(np.zeros_like(shares)))
     lost = _on_path(path, before)
     if isinstance(lost, float):
         return {"buckling": f"none up to {lost:.3g} times the load"}
     critical = at_end(path, before, lost)
-    found: dict[str, Scalar] = {"buckling_factor": critical.share, "buckling_factor_error": critical.error}
+    found = _told(critical)
     if not Tangent(path.balance(lost.q, lost.share)[1], to_unit(path.metric)).index[0]:
         found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
@@ -86,16 +84,13 @@ def _multiplied(equilibria: Equilibria, loads: Array, q: Array) -> Shares:
     raise ComputationError("nothing loads the robot: give ", *given, " or gravity")
 
 
-def _of_pencil(path: Path, q: Array) -> float | None:
-    """The smallest positive multiple with singular K_0 + multiple (K_1 - K_0) at q, or None."""
-    from scipy.linalg import eigvals
+def _told(critical: Critical) -> dict[str, Scalar]:
+    return {"buckling_factor": critical.share, "buckling_factor_error": critical.error}
 
-    _, K = path.balance(q, 0.0)
-    _, loaded = path.balance(q, 1.0)
-    inverse = eigvals(K - loaded, K)
-    scale = np.abs(inverse).max(initial=0.0)
-    real = inverse.real[(np.abs(inverse.imag) <= NEVER * scale) & (inverse.real > NEVER * scale)]
-    return float(1 / real.max()) if real.size else None
+
+def _of_pencil(path: Path, q: Array) -> Critical | None:
+    """The smallest positive multiple with singular K_0 + multiple (K_1 - K_0) at q, or None."""
+    return of_pencil(path.balance(q, 0.0)[1], path.balance(q, 1.0)[1])
 
 
 def _on_path(path: Path, q: Array) -> Lost | float:
@@ -104,7 +99,8 @@ def _on_path(path: Path, q: Array) -> Lost | float:
     The multiple that was reached where it does not end.
     """
     reached = 0.0
-    estimate = _of_pencil(path, q) or 1.0
+    linear = _of_pencil(path, q)
+    estimate = 1.0 if linear is None else linear.share
     step = estimate / STEPS
     while reached < FURTHEST * estimate:
         try:

@@ -308,7 +308,7 @@ def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     held = [joint.name for joint in robot.joints if joint.driven in locked]
     free = [joint.name for joint in robot.joints if joint.driven not in locked]
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
-    count = len(robot.flexible)
+    count = sum(link.modes for link in robot.links if link.beam is not None)
     return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}{base}"
 
 

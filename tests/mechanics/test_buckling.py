@@ -2,6 +2,7 @@
 
 import functools
 
+import mpmath as mp
 import numpy as np
 import pytest
 import rods
@@ -9,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from kronbot import loads
 from kronbot.errors import ComputationError
-from kronbot.mechanics.static.critical import at_end
+from kronbot.mechanics.static.critical import at_end, of_pencil
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.tangent import Tangent, to_unit
 
@@ -184,7 +185,9 @@ def test_the_critical_load_is_known_to_its_error(share):
     """Of a straight column its stiffness is linear in the load: the eigenvalue of a pencil, to rounding."""
     forces = [[-share * EULER, 0, 0]]
     newton = column().statics(forces=forces, buckling=True).summary
-    linear = column().statics(forces=forces, solver="linear", buckling=True).summary["buckling_factor"]
+    found = column().statics(forces=forces, solver="linear", buckling=True).summary
+    linear = found["buckling_factor"]
+    assert 0 < found["buckling_factor_error"] < 1e-12 * linear
     assert newton["buckling_factor"] == pytest.approx(linear, rel=2e-13)
     assert newton["buckling_factor_error"] < 1e-12 * linear
 
@@ -219,3 +222,24 @@ def test_where_a_path_turns_and_where_others_branch_off(turns):
     exact = 1.0 if turns else (7 - np.sqrt(21)) / 2
     found = at_end(path, start, lost.value)
     assert abs(found.share - exact) <= found.error < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_factor_of_a_pencil_is_within_its_error(seed):
+    """Against 60 digits, entries moved by a rounding too; twice the same factor, stiff and soft coordinates."""
+    rng = np.random.default_rng(seed)
+    T, wide = rng.integers(-2, 3, (4, 4)) + 4 * np.eye(4), 10.0 ** rng.integers(-3, 4, 4)
+    T = T * wide
+    loads_of_it = [3, 3 if seed % 2 else 2, 1, -1]
+    K, loaded = (T.T @ np.diag(sizes) @ T for sizes in ([6, 6, 9, 30], np.subtract([6, 6, 9, 30], loads_of_it)))
+    found = of_pencil(K, loaded)
+    with mp.workdps(60):
+        for share in (0, 2.0**-52):
+            A, B = (mp.matrix(M.tolist()) for M in (K, loaded))
+            for M in (A, B):
+                for i in range(4):
+                    for j in range(i + 1):
+                        M[i, j] = M[j, i] = M[i, j] * (1 + int(rng.choice([-1, 1])) * mp.mpf(share))
+            values = mp.eig(mp.inverse(A) * (A - B), left=False, right=False)
+            assert abs(1 / max(mp.re(value) for value in values) - found.share) <= found.error < 1e-11 * found.share
+    assert found.share == pytest.approx(2, rel=1e-12)

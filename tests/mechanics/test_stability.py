@@ -506,6 +506,14 @@ def test_a_verdict_is_there_wherever_poles_are():
     assert damped.linearize(lock="q2").summary["verdict"].startswith("asymptotically stable (")
 
 
+def test_a_model_in_words_counts_the_shapes_of_beams_and_no_shafts():
+    """q1 beside its motor is a coordinate that yields, and no mode of a beam."""
+    elastic = HUB.replace("name: q1}", "name: q1, rotor_inertia: 2, elastic: {stiffness: 300}}")
+    for links, modes in ((HUB, 3), (elastic, 3)):
+        said = about(made(links, "[0, 0, 0]")).summary["verdict"]
+        assert f"(order 2, {modes} modes, joints free q1; " in said
+
+
 def test_moving_joints_are_locked_in_words_too():
     robot = made(HUB + """
   - {name: tip, joint: {type: revolute, name: q2}, dh: {a: 0.2, d: 0, alpha: 0, theta: 0}, rigid: {mass: 0.1}}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kronbot.floats import Array
+from kronbot.floats import Array, within
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.null_spaces import echelon
@@ -55,7 +55,7 @@ def _most(pole: Pole) -> float:
 def _words(numbered: tuple[int, Pole]) -> str:
     i, pole = numbered
     growth = pole.value.real if abs(pole.value.real) > 1e-3 * pole.growth_error else 0.0
-    return f"pole {i} grows at {growth:.2g} +- {pole.growth_error:.2g} rad/s"
+    return f"pole {i} grows at {within(growth, pole.growth_error + abs(pole.value.real - growth))} rad/s"
 
 
 def potential(system: SecondOrder) -> bool:

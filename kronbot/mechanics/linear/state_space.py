@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.floats import Array
+from kronbot.floats import Array, within
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import Numbers
 from kronbot.mechanics.linear.modal import state_matrix
@@ -74,7 +74,7 @@ def margins(M: Array, E: Array, C: Array, found: Sequence[Pole]) -> Margins:
         doubtful = (values + errors > LOST) & (values - errors <= LOST) & (errors > 0)
         if doubtful.any():
             first = int(np.flatnonzero(doubtful)[0])
-            words = f"the margin of mode {first + 1}, {values[first]:.2g} +- {errors[first]:.2g}, holds {LOST:g}"
+            words = f"the margin of mode {first + 1}, {within(values[first], errors[first])}, holds {LOST:g}"
             counts[f"{word}_doubt"] = words
         columns.append(table)
     names = ["controllable", "controllable_error", "observable", "observable_error"]

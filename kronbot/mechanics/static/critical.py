@@ -1,8 +1,9 @@
 """The share of a load at which the stiffness of an equilibrium becomes singular, to rounding.
 
-Near it the share is a smooth function of h, which measures how far from singular the stiffness is: with a linear term
-where other equilibria branch off, without one where the path turns back. So it is extrapolated to h = 0 from regular
-points, and nothing is solved at a singular one.
+Of straight beams the stiffness is linear in the share: the eigenvalue of a pencil. On a path of equilibria the share is
+near it a smooth function of h, which measures how far from singular the stiffness is: with a linear term where other
+equilibria branch off, without one where the path turns back. So it is extrapolated to h = 0 from regular points, and
+nothing is solved at a singular one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ FIRST, NEARER, POINTS = (0.02, 0.01), 0.25, 9
 NEAR = 1e-5
 # Entries of the stiffness are off by more than their last digit.
 SAFETY = 4
+# Eigenvalues of a pencil below this share of the largest stand for "never", and those nearer than that are refined
+# together.
+NEVER = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,26 @@ def at_end(path: Path, q: Array, lost: Lost) -> Critical:
     except (Lost, np.linalg.LinAlgError):  # too near for a regular point
         pass
     return best
+
+
+def of_pencil(K: Array, loaded: Array) -> Critical | None:
+    """The smallest positive share with singular K + share (loaded - K) (n x n each), or None."""
+    from scipy.linalg import eig
+
+    inverse, vectors = eig(K - loaded, K)
+    scale = np.abs(inverse).max(initial=0.0)
+    held = (np.abs(inverse.imag) <= NEVER * scale) & (inverse.real > NEVER * scale)
+    if not held.any():
+        return None
+    first = inverse.real[held].max()
+    own = np.abs(inverse - first) <= NEVER * scale
+    # Rayleigh quotients from both sides: off by the square of what vectors are.
+    X, Y = vectors[:, own], np.linalg.inv(vectors)[own] @ np.linalg.inv(K)
+    within = np.linalg.inv(Y @ K @ X) @ Y
+    share = 1 / float(np.linalg.eigvals(within @ (K - loaded) @ X).real.max())
+    off = SAFETY * len(K) * EPS * (abs(share - 1) * np.abs(K) + share * np.abs(loaded))
+    error = share * float((np.abs(within) @ off @ np.abs(X)).sum(axis=1).max())
+    return Critical(share, error + EPS * share)
 
 
 def extrapolated(heights: Sequence[float], shares: Sequence[float], h: float) -> float:
