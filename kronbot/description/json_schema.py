@@ -74,6 +74,7 @@ _RULES: Final[dict[str, Schema]] = {
         "else": {"required": ["name"]},
     },
     "Link": {"oneOf": [{"required": ["dh"]}, {"required": ["pose"]}], "not": {"required": ["rigid", "flexible"]}},
+    "Push": _any_of("force", "moment"),
     "JointDrive": {"minProperties": 1, "maxProperties": 1},
     "StructuralDamping": {"not": {"anyOf": [{"required": ["ratio", key]} for key in ("alpha", "beta")]}},
     "Cycloidal": {

@@ -23,6 +23,7 @@ from kronbot.description.expressions.expression import (
     parse,
     resolve_each,
 )
+from kronbot.description.forcing import VectorTable
 from kronbot.description.mistakes import first_of, quoting, with_lines
 from kronbot.description.moving import TableMotion
 from kronbot.description.schema import RobotFile, TableFile, TorqueFile
@@ -193,11 +194,14 @@ def _with_tables(described: Description) -> Description:
     turning = {link.joint.name for link in robot.links if link.joint.type == "revolute"}
     for joint, motion in (*robot.motion.items(), *((joint, drive.motion) for joint, drive in drives.items())):
         if isinstance(motion, TableMotion):
-            given = table(motion.file)
-            given.period(joint in turning) if motion.periodic else given.motion()
+            rows = table(motion.file)
+            rows.period(joint in turning) if motion.periodic else rows.motion()
     for drive in drives.values():
         if isinstance(drive.torque, TorqueFile):
             table(drive.torque.file).torque()
+    for given in (each for push in robot.simulate.forces for each in (push.force, push.moment)):
+        if isinstance(given, VectorTable):
+            table(given.file).vector()
     return replace(described, tables=tables)
 
 

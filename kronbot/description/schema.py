@@ -15,6 +15,7 @@ from kronbot.description.choices import Start
 from kronbot.description.element import Element
 from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
 from kronbot.description.fitting import Fit
+from kronbot.description.forcing import Push
 from kronbot.description.joint import Joint
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
@@ -224,6 +225,7 @@ class Simulate:
     duration: Annotated[Quantity | None, Field(description="s")] = None
     step: Annotated[Quantity | None, Field(description="time between rows of output, s")] = None
     drive: Annotated[Drive | None, Field(description="rigid arm's torques along the motion, or by joint")] = None
+    forces: Annotated[tuple[Push, ...], Field(description="from outside, in time")] = ()
     start: Annotated[Start, Field(description="beams at first: straight, or at rest in their sag under gravity")] = (
         "straight"
     )

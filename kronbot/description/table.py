@@ -26,6 +26,7 @@ from kronbot.errors import DescriptionError, Mistake
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2
 # Fewer do not say where a shape bends.
 _FEWEST_ROWS = 5
+_COUNTED = {1: "two", 3: "four"}
 _COLUMN = re.compile(r"x|[vwt][1-9][0-9]?", re.ASCII)
 _COLUMNS = "x, v1, v2, ..., w1, w2, ..., t1, t2, ..."
 # Programs print places with seven digits; a table in other units, or of another beam, is off by more.
@@ -91,12 +92,23 @@ class Table:
         """The same of a broken line, which needs fewer rows."""
         return self._of_rows(_LINEAR_ROWS)
 
+    def vector(self) -> tuple[tuple[float, ...], ...]:
+        """Times and three components of a broken line."""
+        columns = self._read("x", "y", "z")
+        raise_all(_too_few(columns[0], _LINEAR_ROWS, self.name))
+        return columns
+
     def _of_rows(self, least: int) -> Columns:
         raise_all(_too_few(self._columns[0], least, self.name))
         return self._columns
 
     @cached_property
     def _columns(self) -> Columns:
+        times, values = self._read("value")
+        return times, values
+
+    def _read(self, *names: str) -> tuple[tuple[float, ...], ...]:
+        """Times, strictly ascending, and a column for each name."""
         lines = self._lines()
         first = next(lines)
         if first.holds_a_number:
@@ -105,18 +117,17 @@ class Table:
         if len(found) > limits.TABLE_ROWS:
             raise DescriptionError([found[-1].mistake(f"more than {limits.TABLE_ROWS} rows of numbers")])
         mistakes: list[Mistake] = []
-        times: list[float] = []
-        values: list[float] = []
+        rows: list[list[float]] = []
+        wanted = f"{_COUNTED[len(names)]} columns (time, {', '.join(names)}) are wanted here"
         for line in found:
-            numbers = line.numbers(2, "two columns (time, value) are wanted here", mistakes)
+            numbers = line.numbers(1 + len(names), wanted, mistakes)
             if numbers is None:
                 continue
-            if times and numbers[0] <= times[-1]:
-                mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {times[-1]!r}"))
-            times.append(numbers[0])
-            values.append(numbers[1])
+            if rows and numbers[0] <= rows[-1][0]:
+                mistakes.append(line.mistake(f"the time {numbers[0]!r} does not come after {rows[-1][0]!r}"))
+            rows.append(numbers)
         raise_all(mistakes)
-        return tuple(times), tuple(values)
+        return tuple(zip(*rows, strict=True)) or ((),) * (1 + len(names))
 
     def shapes(self, length: float, counts: Mapping[str, int]) -> ShapeTable:
         """The shapes of a beam of a ``length`` (m) in the columns that a header names.

@@ -49,7 +49,9 @@ class Tag:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which member of a union is meant: the tag that ``by`` finds for the value, or the content of the key ``by``."""
+    """Which member of a union is meant: the tag that ``by`` finds for the value (a mapping without its values, a list
+    without its items), or the content of the key ``by``.
+    """
 
     by: str | Callable[[Any], str]
 
@@ -179,7 +181,7 @@ class Validator:
     def _chosen(self, choice: Choice, members: tuple[Any, ...], path: Path, node: Node) -> Any:
         """The member of a union that is meant, made."""
         if not isinstance(choice.by, str):
-            tag = Tag(choice.by(plain(node)))
+            tag = Tag(choice.by(dict.fromkeys(node.entries) if isinstance(node, MappingNode) else plain(node)))
             return self._read(next(member for member in members if tag in member.__metadata__), path, node)
         if not isinstance(node, MappingNode):
             self._no_mapping([key for member in members for key in keys_of(member)], path, node)

@@ -12,6 +12,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.errors import FreeParameters, KronbotError
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.motion.drives import drives
+from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_motion
@@ -45,7 +46,8 @@ def survey(robot: Robot) -> Result:
         summary["unknown_without_them"] = ", ".join(missing)
     driven, end = drives(robot), _duration(robot)
     with suppress(FreeParameters):
-        if end is not None and (short := driven.beyond_tables(end, robot.parameters, PURPOSE)):
+        short = [] if end is None else driven.beyond_tables(end, robot.parameters, PURPOSE)
+        if end is not None and (short := short + forces(robot).beyond_tables(end)):
             summary["simulate"] = f"refused: {'; '.join(short)}"
     told = []
     for joint in robot.joints:

@@ -93,12 +93,13 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         system = equations(robot, run.algorithm)
         parameters = robot.parameters
         parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
-        if short := system.drives.beyond_tables(run.duration, parameters, PURPOSE):
+        short = system.drives.beyond_tables(run.duration, parameters, PURPOSE)
+        if short := short + system.forces.beyond_tables(run.duration):
             raise UsageError("; ".join(short))
         jolts = told_of_jolts(robot, system.drives, run.duration)
         report = traced(robot, ("report", run.algorithm, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
         key, end = ("corners", robot.order, run.duration), run.duration
-        at = stops(end, parameters.own(key, lambda: system.drives.corners(parameters, end, PURPOSE)))
+        at = stops(end, parameters.own(key, lambda: system.corners(parameters, end, PURPOSE)))
         # Equations that were forgotten and traced again may see more symbols.
         kind = run.algorithm, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])

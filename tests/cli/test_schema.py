@@ -89,6 +89,11 @@ simulate:
   duration: 1
   step: 0.1
   drive: {q1: {torque: {file: t.csv, steps: true}}, q2: {pd: {kp: 1, kd: 2, target: 0}}}
+  forces:
+    - {frame: com:a, force: {file: f.csv, steps: true}, moment: [0, 0, 1], axes: body, at: [0, 0, 1]}
+    - frame: endpoint
+      force: {type: step, value: [1, 0, 0], start: 0.1, end: 0.2}
+      moment: {type: sinusoid, amplitude: [1, 0, 0], frequency: 2, phase: 0.1, offset: [0, 0, 1], start: 0.1}
 sweep:
   question: statics
   options: {order: exact, load: [endpoint=1,0,0], buckling: true}
@@ -185,6 +190,8 @@ WRONG = {
     "many modes": minimal().replace("dh:", "flexible: {mass: 1, EI: {z: 1}, modes: {v: 65}}, dh:"),
     "shape": minimal().replace("dh:", "flexible: {mass: 1, shape: clamped}, dh:"),
     "ratio and Rayleigh": minimal().replace("dh:", "flexible: {mass: 1, damping: {ratio: 1, alpha: 1}}, dh:"),
+    "a push without a force": minimal(more="simulate: {forces: [{frame: a}]}\n"),
+    "a push of another kind": minimal(more="simulate: {forces: [{frame: a, force: {type: ramp, value: [1, 0, 0]}}]}\n"),
     "motion without a type": minimal(more="motion: {q1: {rate: 1, half_period: 2}}\n"),
     "motion of another type": minimal(more="motion: {q1: {type: sinusoid, rate: 1, half_period: 2}}\n"),
     "two forms of one motion": minimal(more="motion: {q1: {type: cycloidal, rate: 1, half_period: 2, to: 1}}\n"),

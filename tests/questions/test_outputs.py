@@ -205,7 +205,7 @@ def test_words_go_with_outputs(arm):
 
 
 def test_a_rate_does_not_see_where_a_free_joint_is():
-    """A rotor on its own: angle and rate; the rate alone sees one of the two states of nothing that is free."""
+    """A rotor on its own: of its two states the rate alone sees one."""
     rotor = kronbot.loads("""
 kronbot: 1
 name: rotor
@@ -214,7 +214,7 @@ links:
   - {name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {inertia: {Izz: 2}}}
 """)
     seen = [rotor.linearize(outputs=outputs).summary["observable"] for outputs in ("joints", "rate:q")]
-    assert seen == [2, 0]  # by the vector of the pole at 0, which has no rate
+    assert seen == [2, 1]
 
 
 def test_side_by_side_and_alone_are_one(arm):

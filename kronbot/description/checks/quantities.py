@@ -289,6 +289,10 @@ def _simulate(simulate: View) -> None:
     for drive in simulate["drive"].entries:
         check_motion(drive["motion"])
         not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
+    for given in (push[key] for push in simulate["forces"].items for key in ("force", "moment")):
+        start, end = given["start"].number(None), given["end"].number(None)
+        if end is not None and not end > (start or 0.0):
+            given["end"].refuse(f"'end' must come after {start or 0.0!r}, when it begins; it is {end!r}")
 
 
 @part

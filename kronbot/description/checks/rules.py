@@ -206,10 +206,14 @@ def _references(
             if view.text in links and "flexible" not in links[view.text]:
                 view.refuse(f"the link {quote(view.text)} is not flexible: {why}")
     frames = moving_frames((*base, *links))
-    for view in (load["frame"] for load in statics["loads"].items):
+    pushes = root["simulate"]["forces"].items
+    for view in (load["frame"] for load in (*statics["loads"].items, *pushes)):
         if view.text is not None and view.text not in frames:
             view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, frames)}")
     drive = root["simulate"]["drive"]
+    for push in pushes:
+        if push.is_mapping and "force" not in push and "moment" not in push:
+            push.refuse("force or moment is wanted here, or both")
     for by_joint in (root["motion"], statics["angles"], statics["calibration"], drive, root["damping"]["at"]):
         for view in by_joint.entries:
             name = str(view.path[-1])
@@ -304,6 +308,7 @@ def _tables(root: View, folder: Path | None, known: Container[str]) -> None:
     motions = (*root["motion"].entries, *(drive["motion"] for drive in drives))
     files = [motion["file"] for motion in motions if motion["type"].text == "table"]
     files += [drive["torque"]["file"] for drive in drives]
+    files += [push[key]["file"] for push in root["simulate"]["forces"].items for key in ("force", "moment")]
     files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
     for view in files:
         if view.text is not None and view.text not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import casadi
@@ -85,13 +85,7 @@ class Drives:
         tables += [
             (f"torque of {name}", each.file, each.times[0], each.times[-1]) for name, each in self.tables.items()
         ]
-        short = []
-        for what, file, first, last in tables:
-            if first > 0 or duration > last:
-                told = f"goes from t = {first:g} s to {last:g} s" if first > -math.inf else f"goes to t = {last:g} s"
-                run = f"but the run from 0 to {duration:g} s; nothing is extrapolated"
-                short.append(f"the table of the {what}, {quote(file)}, {told}, {run}")
-        return short
+        return told_short(tables, duration)
 
     def corners(self, parameters: Parameters, end: float, wanted_for: str) -> list[float]:
         """Times (s) up to an end at which a motion or a torque, or a derivative of it, jumps; in no order."""
@@ -157,6 +151,17 @@ class Drives:
         for place, joint in zip(rigid.rigid, self.robot.joints, strict=True):
             column[joint.driven] = needed[place]
         return column
+
+
+def told_short(tables: Iterable[tuple[str, str, float, float]], duration: float) -> list[str]:
+    """In words those of some tables, each of what, its file, first and last time (s), that a run goes beyond."""
+    short = []
+    for what, file, first, last in tables:
+        if first > 0 or duration > last:
+            told = f"goes from t = {first:g} s to {last:g} s" if first > -math.inf else f"goes to t = {last:g} s"
+            run = f"but the run from 0 to {duration:g} s; nothing is extrapolated"
+            short.append(f"the table of the {what}, {quote(file)}, {told}, {run}")
+    return short
 
 
 def drives(robot: Robot) -> Drives:

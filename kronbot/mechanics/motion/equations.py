@@ -9,11 +9,13 @@ from casadi import SX
 
 from kronbot.mechanics.motion.charts import charted, own_rates
 from kronbot.mechanics.motion.drives import Drives, drives
+from kronbot.mechanics.motion.forces import Forces, forces
 from kronbot.mechanics.motion.integration import Ode
 from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
+from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 
@@ -21,13 +23,14 @@ from kronbot.model.robot import Robot
 class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
-    The state is x = [free q, free qd, work of drives and elements, energy dissipated]; joints with a prescribed motion
-    are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints need,
-    ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the chart of a
-    floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
+    The state is x = [free q, free qd, work of drives, elements and forces, energy dissipated]; joints with a prescribed
+    motion are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints
+    need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the chart
+    of a floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
     """
 
     drives: Drives
+    forces: Forces
     t: SX
     x: SX
     rate: SX
@@ -54,6 +57,11 @@ class Equations:
             q[turning], qd[turning] = angles, own_rates(angles, omega)
         return q, qd
 
+    def corners(self, parameters: Parameters, end: float, wanted_for: str) -> list[float]:
+        """Times (s) up to an end at which the equations, or a derivative of them, jump; in no order."""
+        of_forces = (t for t in self.forces.corners(parameters, wanted_for) if 0 < t < end)
+        return [*self.drives.corners(parameters, end, wanted_for), *of_forces]
+
     @property
     def ode(self) -> Ode:
         """What an integrator takes."""
@@ -77,7 +85,8 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     for place, motion in driven.prescribed.items():
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
-    state = propagate(moving, q, qd)
+    outer = forces(robot)
+    state, outer_power = outer.on(propagate(moving, q, qd), t)
     tau = driven.torques(t, q, qd)
     qdd = ALGORITHMS[algorithm](state, tau, given)
     if given:
@@ -85,11 +94,11 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
         for place in given:
             tau[place] = needed[place]
     pushed, taken = casadi.vertsplit(element_power(state))
-    power = casadi.dot(tau, qd) + pushed
+    power = casadi.dot(tau, qd) + pushed + outer_power
     loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters
     used = numbers.used_in(rate)
     symbols = casadi.vertcat(numbers.symbols(), *casadi.vertsplit(told)[:1])
-    return Equations(driven, t, x, casadi.cse(rate), state, qdd, tau, free, symbols, numbers.extent, used, told)
+    return Equations(driven, outer, t, x, casadi.cse(rate), state, qdd, tau, free, symbols, numbers.extent, used, told)

@@ -1,0 +1,180 @@
+"""Forces from outside in simulations: closed forms, the balance of energy, equilibria, tables, mistakes."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import kronbot
+from kronbot.description import Source, load
+from kronbot.errors import DescriptionError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.model.build import build
+
+BLOCK = """
+kronbot: 1
+name: block
+gravity: [0, 0, 0]
+parameters: {F: 3, t0: 0.5}
+links:
+  - {name: block, joint: {type: prismatic, name: s}, pose: {}, rigid: {mass: 2}}
+simulate: {forces: [{frame: block, force: FORCE}]}
+"""
+ACCELERATED = {
+    "[7, 0, F]": lambda t: 1.5 * t**2 / 2,
+    "{type: step, value: [0, 1, F], start: t0, end: 2*t0}": lambda t: (
+        1.5 * np.where(t < 0.5, 0, np.where(t < 1, (t - 0.5) ** 2 / 2, 0.125 + 0.5 * (t - 1)))
+    ),
+    "{type: sinusoid, amplitude: [0, 0, F], frequency: 4, phase: pi/2, offset: [0, 0, 1]}": lambda t: (
+        0.5 * (3 * (1 - np.cos(4 * t)) / 16 + t**2 / 2)
+    ),
+    "{type: sinusoid, amplitude: [0, 0, F], frequency: 4, start: t0}": lambda t: np.where(
+        t < 0.5, 0, 1.5 * ((t - 0.5) / 4 - np.sin(4 * (t - 0.5)) / 16)
+    ),
+}
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas"])
+@pytest.mark.parametrize("force", ACCELERATED)
+def test_a_block_is_pushed(force, solver):
+    """m s'' = F(t), steps where they are; the work is what it has."""
+    run = kronbot.loads(BLOCK.replace("FORCE", force)).simulate(2, 0.1, solver=solver, outputs="acceleration:s")
+    assert run["s"] == pytest.approx(ACCELERATED[force](run["t"]), abs=1e-7)
+    assert run["energy.work"] == pytest.approx(run["s_dot"] ** 2, abs=1e-6)
+    assert np.abs(run["energy.balance"]).max() < 1e-6
+    if "step" in force:
+        assert run["acceleration.s"] == pytest.approx(1.5 * ((run["t"] >= 0.5) & (run["t"] < 1)), abs=1e-12)
+
+
+def test_other_values_trace_nothing_anew():
+    robot = kronbot.loads(BLOCK.replace("FORCE", "{type: step, value: [0, 0, F], start: t0}"))
+    values = ((2, 0), (4, 0.25), (-1, 0.75))
+    ends = [robot.with_parameters(F=F, t0=t0).simulate(1, 0.1, rtol=1e-11)["s"][-1] for F, t0 in values]
+    assert ends == pytest.approx([0.5, 0.5625, -0.015625], abs=1e-8)
+    kept = robot.model.parameters._structure.kept
+    assert len([key for key in kept if key[0] == "equations"]) == 1
+
+
+SPUN = """
+kronbot: 1
+name: spun
+gravity: [0, 0, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q, damping: 0.1}
+    pose: {}
+    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+simulate: {forces: [{frame: FRAME, force: [0, 2, 0], axes: AXES, at: [1, 0, 0]}]}
+"""
+
+
+@pytest.mark.parametrize(("axes", "lever"), [("body", lambda q: 1.0), ("base", np.cos)])
+@pytest.mark.parametrize("frame", ["rod", "endpoint", "com:rod"])
+def test_axes_and_the_point(axes, lever, frame):
+    """(Izz + m c^2) q'' = 2 times the lever, which turns with the rod or does not; from its end or from its centre."""
+    text = SPUN.replace("AXES", axes).replace("FRAME", frame)
+    robot = kronbot.loads(text.replace("at: [1,", "at: [0.5,") if frame == "com:rod" else text)
+    run = robot.simulate(1, 0.1, rtol=1e-10, atol=1e-12)
+
+    def rate(t, y):
+        return [y[1], (2 * lever(y[0]) - 0.1 * y[1]) / 0.6]
+
+    done = solve_ivp(rate, (0, 1), [0, 0], t_eval=run["t"], rtol=1e-11, atol=1e-13)
+    assert run["q"] == pytest.approx(done.y[0], abs=1e-8)
+
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, damping: 0.4}
+    dh: {a: 1, d: 0, alpha: pi/2, theta: 0.1}
+    flexible: {mass: 3, EI: {y: 900, z: 700}, modes: {v: 1, w: 1}}
+  - name: fore
+    joint: {type: revolute, name: q2, damping: 0.2}
+    dh: {a: 0.8, d: 0.1, alpha: 0, theta: 0.2}
+    flexible: {mass: 2, EI: {y: 200, z: 300}, GJ: 80, modes: {v: 1, w: 1, torsion: 1}, polar_inertia: 0.01}
+    payload: {mass: 0.5, com: [0.1, 0, 0.05]}
+simulate:
+  forces:
+    - {frame: endpoint, force: {file: f.csv}, moment: {file: m.csv, steps: true}}
+    - frame: com:upper
+      force: {type: sinusoid, amplitude: [3, 4, 5], frequency: 9, offset: [1, 0, 0]}
+      moment: {type: step, value: [0.5, 0.2, -1], start: 0.1, end: 0.25}
+      axes: body
+      at: [0, 0.1, 0]
+"""
+FORCES = "t,x,y,z\n0,0,0,1\n0.11,5,-3,2\n0.3,0,10,0\n1,1,1,1\n"
+MOMENTS = "0,0,1,0\n0.21,1,0,0.5\n1,0,0,0\n"
+
+
+def beside(tmp_path, text, **tables):
+    for name, table in tables.items():
+        (tmp_path / f"{name}.csv").write_text(table)
+    return load(Source("arm.yaml", text, tmp_path))
+
+
+@pytest.mark.parametrize(("algorithm", "solver"), [("recursive", "dop853"), ("composite", "radau")])
+def test_energy_counts_the_work_of_forces(tmp_path, algorithm, solver):
+    """Also where it is known: twists of the frames from the outputs, forces from the file, by the rule of Simpson."""
+    robot = Robot(build(beside(tmp_path, ARM, f=FORCES, m=MOMENTS), "2"))
+    tight = {"algorithm": algorithm, "solver": solver, "rtol": 1e-9, "atol": 1e-11}
+    run = robot.simulate(0.4, 0.0005, outputs="velocity:endpoint,reaction:q1,rotation:upper:root", **tight)
+    assert run.summary["energy_drift"] < 1e-8
+    assert np.abs(run["energy.work"]).max() > 0.1
+    # one force alone, so that its power is told by the outputs
+    alone = ARM.replace(ARM[ARM.index("    - frame: com") :], "").replace("moment: {file: m.csv, steps: true}", "")
+    robot = Robot(build(beside(tmp_path, alone.replace(", }", "}"), f=FORCES), "2"))
+    run = robot.simulate(0.4, 0.0005, outputs="velocity:endpoint", **tight)
+    rows = np.array([[float(each) for each in line.split(",")] for line in FORCES.splitlines()[1:]])
+    force = np.array([np.interp(run["t"], rows[:, 0], column) for column in rows[:, 1:].T])
+    power = sum(part * run[f"velocity.endpoint.{axis}"] for part, axis in zip(force, "xyz", strict=True))
+    weights = np.full(801, 0.0005 / 3) * np.where(np.arange(801) % 2, 4, 2)
+    weights[[0, -1]] /= 2
+    assert run["energy.work"][-1] == pytest.approx(weights @ power, rel=1e-6)
+
+
+def test_what_a_force_holds_in_balance_rests(tmp_path):
+    """In the equilibrium of statics under a dead force and moment, with its torques, nothing moves."""
+    still = ARM[: ARM.index("simulate:")]
+    load = [3, 8, -2, 0.4, 0, -0.3]
+    found = kronbot.loads(still).statics(q=[0.3, -0.2], loads={"com:fore": load}, outputs="reaction:q1")
+    torques = [repr(float(found[f"torque.{joint}"][0])) for joint in ("q1", "q2")]
+    drive = f"drive: {{q1: {{torque: {torques[0]}}}, q2: {{torque: {torques[1]}}}}}"
+    push = f"forces: [{{frame: com:fore, force: {load[:3]}, moment: {load[3:]}}}]"
+    robot = kronbot.loads(f"{still}simulate:\n  {drive}\n  {push}\n")
+    start = {name: float(found[name][0]) for name in robot.coordinates if name in found}
+    run = robot.simulate(0.2, 0.05, q={"q1": 0.3, "q2": -0.2} | start, outputs="reaction:q1")
+    for name in robot.coordinates:
+        assert run[name] == pytest.approx(run[name][0], abs=1e-9)
+    for part in ("fx", "fy", "fz", "mx", "my", "mz"):
+        assert run[f"reaction.q1.{part}"] == pytest.approx(found[f"reaction.q1.{part}"][0], abs=1e-6)
+
+
+def test_mistakes_are_told_at_once(tmp_path):
+    wrong = ARM.replace("endpoint, force: {file: f.csv}", "endpont, force: {file: gone.csv}").replace(
+        "end: 0.25", "end: 0.05"
+    )
+    wrong += "    - {frame: upper}\n    - {frame: fore, force: {type: stepp, value: [1, 0, 0]}, axes: bdy}\n"
+    wrong += "    - {frame: fore, moment: [1, 2]}\n"
+    with pytest.raises(DescriptionError) as error:
+        beside(tmp_path, wrong, m=MOMENTS)
+    told = str(error.value)
+    for part in (
+        "unknown frame 'endpont'", "gone.csv", "'end' must come after 0.1", "force or moment is wanted here",
+        "did you mean 'step'", "did you mean 'body'", "3 values are wanted here, not 2",
+    ):  # fmt: skip
+        assert part in told, part
+    with pytest.raises(DescriptionError, match=r"f.csv:2:.*four columns \(time, x, y, z\) are wanted"):
+        beside(tmp_path, ARM, f="t,x,y,z\n0,1,2\n1,1,2\n", m=MOMENTS)
+
+
+def test_nothing_is_extrapolated(tmp_path):
+    robot = Robot(build(beside(tmp_path, ARM, f=FORCES, m=MOMENTS), "1"))
+    with pytest.raises(UsageError, match=r"table of the force on endpoint, 'f.csv', goes from t = 0 s to 1 s.*moment"):
+        robot.simulate(2, 0.1)
+    lasting = ARM.replace("  forces:", "  duration: 2\n  forces:")
+    longer = Robot(build(beside(tmp_path, lasting, f=FORCES, m=MOMENTS), "1"))
+    assert "force on endpoint" in longer.check().summary["simulate"]
