@@ -104,7 +104,7 @@ def test_the_tip(arm):
 
 
 def test_a_wrong_urdf_is_told_with_its_places_and_nothing_is_written(arm, tmp_path):
-    arm.write_text(ARM.replace('value="2"', 'value="two"').replace('"fixed"', '"floating"'))
+    arm.write_text(ARM.replace('value="2"', 'value="two"').replace('"fixed"', '"flying"'))
     result = run(arm, "-o", tmp_path / "arm.yaml")
     assert isinstance(result.exception, DescriptionError)
     assert result.exception.exit_code == 3

@@ -737,8 +737,6 @@ TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
             ),
             "2:1: the links are each other's parents in a circle: 'a' -> 'a'",
         ),
-        (JOINT.format("").replace("revolute", "floating"), "4:1: the joint 'j' is floating: only revolute"),
-        (JOINT.format("").replace("revolute", "planar"), "4:1: the joint 'j' is planar: only revolute"),
         (JOINT.format("").replace("revolute", "revolut"), "4:1: the joint 'j' has the unknown type 'revolut'; did you"),
         (JOINT.format('<axis xyz="0 0 0"/>'), "5:1: the axis of the joint 'j' is zero"),
         (JOINT.format('<axis xyz="0 0 nan"/>'), "5:1: 'xyz' of <axis> must be 3 numbers up to 1e+100, not '0 0 nan'"),
@@ -981,3 +979,123 @@ def test_a_file_of_another_name(tmp_path):
     (tmp_path / "arm.urdf").write_text("x")
     with pytest.raises(UsageError, match=r"did you mean '(.*[/\\])?arm\.urdf'\?"):
         read_xml(str(tmp_path / "arn.urdf"), URDF_BYTES)
+
+
+# ------------------------------------------------------------------------------- joints that move in several ways
+
+HEAVY = (
+    '<inertial><origin xyz="0.1 -0.2 0.3" rpy="0.1 0.2 0.3"/><mass value="{}"/>'
+    '<inertia ixx="0.3" iyy="0.4" izz="0.5" ixy="0.01" ixz="0.02" iyz="0.03"/></inertial>'
+)
+ARM_AND_HAND = f"""
+<link name="trunk">{HEAVY.format(3)}</link>
+<link name="arm">{HEAVY.format(2)}</link><link name="hand">{HEAVY.format(1)}</link>
+<joint name="shoulder" type="continuous"><parent link="trunk"/><child link="arm"/>
+<origin xyz="0 0.3 1" rpy="1 0.2 0"/><axis xyz="0 1 0"/></joint>
+<joint name="wrist" type="prismatic"><parent link="arm"/><child link="hand"/>
+<origin xyz="0.4 0 0"/><axis xyz="1 2 2"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+"""
+SEVERAL = """<robot name="r"><link name="world">{}</link>{}
+<joint name="free" type="{}"><parent link="world"/><child link="trunk"/>{}</joint></robot>"""
+
+
+def equations_of_both(text, order, twist, names):
+    """M and forces of weight of ours and of Pinocchio's, by our coordinates: ``twist`` (q) is what our rates of the
+    first joint are in Pinocchio's, ``order`` their configuration."""
+    import pinocchio as pin
+
+    other = pin.buildModelFromXML(text)
+    data = other.createData()
+    robot = answers(text)[0]
+    assert list(robot.coordinates) == names
+    rng = np.random.default_rng(4)
+    q = rng.uniform(-1, 1, robot.n)
+    state, T = pin.neutral(other), np.eye(robot.n)
+    first = other.joints[other.getJointId("free")]
+    state[first.idx_q : first.idx_q + first.nq] = order(q)
+    T[: first.nv, : first.nv] = twist(q)
+    for name, value in zip(names[first.nv :], q[first.nv :], strict=True):
+        joint = other.joints[other.getJointId(name)]
+        state[joint.idx_q : joint.idx_q + joint.nq] = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]
+    upper = np.triu(pin.crba(other, data, state))
+    M = upper + np.triu(upper, 1).T
+    g = pin.computeGeneralizedGravity(other, data, state)
+    ours = answers(text)[1](q)
+    close(ours[0], T.T @ M @ T, SNAPPED)
+    close(ours[1], T.T @ g, SNAPPED)
+
+
+def attitude(q):
+    (cx, cy, cz), (sx, sy, sz) = np.cos(q[3:6]), np.sin(q[3:6])
+    x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+    y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+    return z @ y @ x, np.array([[1, 0, -sy], [0, cx, sx * cy], [0, -sx, cx * cy]])
+
+
+@others
+def test_a_floating_joint_in_the_root_makes_a_floating_base():
+    import pinocchio as pin
+
+    text = SEVERAL.format("", ARM_AND_HAND, "floating", "")
+    base = [f"base.{word}" for word in ("x", "y", "z", "rx", "ry", "rz")]
+
+    def twist(q):
+        R, B = attitude(q)
+        return np.block([[R.T, np.zeros((3, 3))], [np.zeros((3, 3)), B]])
+
+    equations_of_both(
+        text,
+        lambda q: np.concatenate([q[:3], pin.Quaternion(attitude(q)[0]).coeffs()]),
+        twist,
+        [*base, "shoulder", "wrist"],
+    )
+    written = converted(text)
+    assert "type: floating" in written.text
+    assert any("'trunk' to 'base'" in note for note in written.notes)
+    assert not any("origins" in note for note in written.notes)
+    moved = converted(SEVERAL.format("", ARM_AND_HAND, "floating", '<origin xyz="0 0 1"/><dynamics damping="1"/>'))
+    assert any("not carried: origins of a floating base" in note for note in moved.notes)
+    assert any("elements 'dynamics' of planar and floating joints (1: 'free')" in note for note in moved.notes)
+
+
+@others
+def test_a_floating_joint_elsewhere_is_six_joints():
+    """On a root that has a mass of its own."""
+    import pinocchio as pin
+
+    text = SEVERAL.format(HEAVY.format(7), ARM_AND_HAND, "floating", '<origin xyz="1 2 3" rpy="0.3 0.2 0.1"/>')
+    # Ours go by the chain: x, y, z, then about z, y, x.
+    names = [f"free_{word}" for word in ("x", "y", "z", "rz", "ry", "rx")]
+    swap = np.eye(6)[[0, 1, 2, 5, 4, 3]]
+
+    def placed(q):
+        return np.concatenate([q[:3], pin.Quaternion(attitude(swap @ q[:6])[0]).coeffs()])
+
+    def twist(q):
+        R, B = attitude(swap @ q[:6])
+        return np.block([[R.T, np.zeros((3, 3))], [np.zeros((3, 3)), B]]) @ swap
+
+    equations_of_both(text, placed, twist, [*names, "shoulder", "wrist"])
+
+
+@others
+def test_a_planar_joint_is_two_that_slide_and_one_that_turns():
+    text = SEVERAL.format("", ARM_AND_HAND, "planar", '<origin xyz="1 2 3" rpy="0.3 0.2 0.1"/><axis xyz="0 0 1"/>')
+
+    def twist(q):
+        c, s = np.cos(q[2]), np.sin(q[2])
+        return np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+
+    names = ["free_x", "free_y", "free_rz", "shoulder", "wrist"]
+    equations_of_both(text, lambda q: [q[0], q[1], np.cos(q[2]), np.sin(q[2])], twist, names)
+    # In a plane across any axis: nothing moves along it.
+    robot = answers(text.replace("0 0 1", "1 2 2"))[0]
+    assert robot.coordinates == tuple(names)
+
+
+def test_what_mimics_a_joint_of_several_ways_is_refused():
+    mimic = '<axis xyz="0 1 0"/><mimic joint="free"/>'
+    text = SEVERAL.format("", ARM_AND_HAND.replace('<axis xyz="0 1 0"/>', mimic), "planar", "")
+    with pytest.raises(DescriptionError, match="'shoulder' mimics 'free', which moves in more ways than one"):
+        converted(text)

@@ -4,110 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from kronbot.description import limits
 from kronbot.description.circles import circles
 from kronbot.description.urdf.elements import Element, Inspector, parse_xml
+from kronbot.description.urdf.freedoms import FLOATING, PLANAR, floating_base, spread
 from kronbot.description.urdf.rotations import as_meant, nearly
+from kronbot.description.urdf.tree import ORIGIN, Inertial, Joint, Link, Mimic, Origin, Triple, Urdf
 from kronbot.description.urdf.words import ATTRIBUTES, MIMIC, NEARLY, NOT_READ, READ, ROUNDED, Speller
 from kronbot.description.wording import listing, quote
-from kronbot.description.yaml.nodes import Place
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake
 
 URDF_BYTES: Final = 4 * 1024 * 1024
 """Largest URDF file, bytes: larger than a robot file, since visuals and plug-ins stand in it too."""
 
-Triple = tuple[float, ...]
-"""Three numbers."""
-
 _KINDS: Final = ("revolute", "continuous", "prismatic", "fixed")
-_OTHER_KINDS: Final = ("floating", "planar")
+_SEVERAL: Final = (FLOATING, PLANAR)
 _TENSOR: Final = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_ORIGIN: Final[Triple] = (0.0, 0.0, 0.0)
 _AXIS: Final[Triple] = (1.0, 0.0, 0.0)
 # CAD programs write negative moments of this size (kg m^2) for bodies that have none.
 _NO_MOMENT: Final = 1e-15
-
-
-@dataclass(frozen=True)
-class Origin:
-    """A frame in another one: translation (m), then Rz(yaw) Ry(pitch) Rx(roll) by roll, pitch, yaw (rad)."""
-
-    xyz: Triple = _ORIGIN
-    rpy: Triple = _ORIGIN
-
-
-@dataclass(frozen=True)
-class Inertial:
-    """A body: mass (kg), and its tensor Ixx, Iyy, Izz, Ixy, Ixz, Iyz (kg m^2) at the origin, in the origin's axes."""
-
-    origin: Origin
-    mass: float
-    tensor: tuple[float, ...]
-    place: Place
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link; its frame is the frame of the joint that leads to it, after the joint's motion."""
-
-    name: str
-    inertial: Inertial | None
-    place: Place
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """What a joint does: ``multiplier`` times what another does, and an offset (rad or m)."""
-
-    joint: str
-    multiplier: float
-    offset: float
-    place: Place
-
-
-@dataclass(frozen=True)
-class Joint:
-    """A joint: ``origin`` in the parent's frame, ``axis`` (of any length but 0) in the child's, limits in rad or m.
-
-    ``friction`` is dry, N m or N.
-    """
-
-    name: str
-    type: str
-    parent: str
-    child: str
-    origin: Origin
-    axis: Triple
-    limits: tuple[float, float] | None
-    damping: float
-    friction: float
-    mimic: Mimic | None
-
-    @property
-    def moves(self) -> bool:
-        """It has a coordinate."""
-        return self.type != "fixed"
-
-
-@dataclass(frozen=True)
-class Urdf:
-    """A robot that is one tree.
-
-    ``left_out``: by kind, the names of the links or joints that had what is not read; ``angles``: of those whose angles
-    are or may be meant as multiples of pi/2.
-    """
-
-    name: str
-    file: str
-    root: Link
-    links: dict[str, Link]
-    joints: tuple[Joint, ...]
-    left_out: dict[str, tuple[str, ...]]
-    angles: dict[str, tuple[str, ...]]
 
 
 def parse_urdf(source: Source) -> Urdf:
@@ -147,9 +66,13 @@ class _Reader(Inspector):
         roots = self._roots(links, whole) if len(whole) == len(joints) else []
         whole = self._followed(whole)
         self.raise_mistakes()
+        base = floating_base(roots[0], whole)
+        if base is not None and base.origin != Origin():
+            self._left_out["origins of a floating base, which begins where the fixed frame is"].append(base.name)
+        links, whole = spread(links, whole, base)
         left_out = {kind: tuple(names) for kind, names in self._left_out.items() if names}
         angles = {kind: tuple(self._angles[kind]) for kind in (ROUNDED, NEARLY) if kind in self._angles}
-        return Urdf(name, self.file, roots[0], links, whole, left_out, angles)
+        return Urdf(name, self.file, roots[0], links, whole, left_out, angles, base)
 
     def _link(self, element: Element) -> Link:
         name = self.text(element, "name")
@@ -187,19 +110,17 @@ class _Reader(Inspector):
             ends = self._limits(element, name, kind)
             damping, friction = self._dynamics(element, name)
             mimic = self._mimic(element, name)
+        elif kind in _SEVERAL:
+            axis = self._axis(element, name) if kind == PLANAR else _AXIS
+            self._note_rest(element, name)
+            for word in {each.name for each in element.children} & {"limit", "dynamics", "mimic"}:
+                self._left_out[f"elements {quote(word)} of planar and floating joints"].append(name)
         elif kind:
-            self._refuse_kind(element, name, kind)
+            hint = self.guess(kind, (*_KINDS, *_SEVERAL)) or f"; known are {listing((*_KINDS, *_SEVERAL))}"
+            self.refuse(element.place, f"the joint {quote(name)} has the unknown type {quote(kind)}{hint}")
         if parent is None or child is None:
             return None
         return Joint(name, kind, parent, child, origin, axis, ends, damping, friction, mimic)
-
-    def _refuse_kind(self, element: Element, name: str, kind: str) -> None:
-        if kind in _OTHER_KINDS:
-            message = f"is {kind}: only revolute, continuous, prismatic and fixed joints can be converted"
-        else:
-            hint = self.guess(kind, _KINDS) or f"; known are {listing(_KINDS)}"
-            message = f"has the unknown type {quote(kind)}{hint}"
-        self.refuse(element.place, f"the joint {quote(name)} {message}")
 
     def _origin(self, holder: Element, owner: str) -> Origin:
         element = self.optional(holder, "origin")
@@ -208,13 +129,13 @@ class _Reader(Inspector):
         if "quat_xyzw" in element.attributes:
             self.refuse(element.place, "quaternions are not read: write 'rpy' in place of 'quat_xyzw'")
         self._note_rest(element, owner)
-        written = self.numbers(element, "rpy", _ORIGIN)
+        written = self.numbers(element, "rpy", ORIGIN)
         rpy = tuple(map(as_meant, written))
         for kind in {
             ROUNDED if angle != own else NEARLY for angle, own in zip(written, rpy, strict=True) if nearly(angle)
         }:
             self._angles[kind].append(owner)
-        return Origin(self.numbers(element, "xyz", _ORIGIN), rpy)
+        return Origin(self.numbers(element, "xyz", ORIGIN), rpy)
 
     def _axis(self, joint: Element, owner: str) -> Triple:
         element = self.optional(joint, "axis")
@@ -268,6 +189,9 @@ class _Reader(Inspector):
             mimic = joint.mimic
             if mimic is not None and mimic.joint and mimic.joint not in by_name:
                 self.refuse(mimic.place, f"unknown joint {quote(mimic.joint)}{self.guess(mimic.joint, by_name)}")
+            elif mimic is not None and mimic.joint and by_name[mimic.joint].type in _SEVERAL:
+                several = f"{quote(joint.name)} mimics {quote(mimic.joint)}, which moves in more ways than one"
+                self.refuse(mimic.place, several)
             elif mimic is not None and mimic.joint and by_name[mimic.joint].moves:
                 following[joint.name] = mimic.joint
             elif mimic is not None:

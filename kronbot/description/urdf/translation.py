@@ -20,7 +20,6 @@ from kronbot.description.checks.rules import name_fault
 from kronbot.description.expressions.grammar import is_taken
 from kronbot.description.mistakes import Mistakes
 from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
-from kronbot.description.urdf.reading import Inertial, Joint, Mimic, Urdf
 from kronbot.description.urdf.rotations import (
     IDENTITY,
     Matrix,
@@ -33,6 +32,7 @@ from kronbot.description.urdf.rotations import (
     transposed,
     turn_to,
 )
+from kronbot.description.urdf.tree import Inertial, Joint, Mimic, Urdf
 from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import is_shown, quote, unknown
 from kronbot.errors import Argument
@@ -85,9 +85,13 @@ class _Writer:
         self._order = tuple(self._outward())
         moving = [joint for joint in map(self._leading.get, self._order) if joint is not None and joint.moves]
         self._turns = dict.fromkeys(urdf.links, IDENTITY) | {joint.child: turn_to(joint.axis) for joint in moving}
-        self._links = _allowed_names("link", self._order, LINK_WORDS, ("",))
+        # The link that floats is the base; another one is not called so beside it.
+        floats = {} if urdf.base is None else {urdf.base.child: BASE}
+        reserved = LINK_WORDS | dict.fromkeys(floats.values(), "the body of the floating base")
+        self._links = _allowed_names("link", self._order, reserved, ("",)) | floats
         self._joints = _allowed_names("joint", [joint.name for joint in moving], JOINT_WORDS, _JOINT_COLUMNS)
         self._ground = WORLD if BASE in self._links.values() else BASE
+        self._first = BASE if floats else self._ground
         self._robot = _one_line(urdf.name)[: limits.ROBOT_NAME_LENGTH]
         self.notes = (f"endpoint: {quote(self._links[self._endpoint])}, {why}", *self._notes())
 
@@ -106,9 +110,11 @@ class _Writer:
             f"name: {_yaml_text(self._robot)}",
             f"source: {_yaml_text('converted from ' + _one_line(PurePath(self._urdf.file).name))}",
             "gravity: [0, 0, -9.81]  # not in the URDF",
-            "links:",
         ]
-        before = self._ground
+        if self._urdf.base is not None:
+            lines += ["base:", "    type: floating", *self._body(self._urdf.base.child, mistakes)]
+        lines.append("links:")
+        before = self._first
         for name in self._order:
             joint = self._leading.get(name)
             parent = self._ground if joint is None or joint.parent not in self._links else self._links[joint.parent]
@@ -118,14 +124,20 @@ class _Writer:
             before = self._links[name]
             lines += _flow("joint", self._joint(joint))
             lines += _flow("pose", self._pose(joint))
-            inertial = self._urdf.links[name].inertial
-            if inertial is not None and _has_mass(inertial):
-                try:
-                    lines += _flow("rigid", _rigid(inertial, self._turns[name]))
-                except ValueError as error:
-                    mistakes.refuse(inertial.place, f"the link {quote(name)} {error}")
+            lines += self._body(name, mistakes)
         mistakes.raise_mistakes()
         return [*lines, f"endpoint: {{link: {_yaml_text(self._links[self._endpoint])}}}"]
+
+    def _body(self, name: str, mistakes: Mistakes) -> list[str]:
+        """The body of a link, where it has one."""
+        body = self._urdf.links[name].body
+        if body is None:
+            return []
+        try:
+            return _flow("rigid", _rigid(body, self._turns[name]))
+        except ValueError as error:
+            mistakes.refuse(body.place, f"the link {quote(name)} {error}")
+            return []
 
     def _choose_endpoint(self, tip: str | None) -> tuple[str, str]:
         """The link whose frame is the endpoint, and why it is this one."""
@@ -149,14 +161,14 @@ class _Writer:
     def _outward(self) -> Iterator[str]:
         """The links that kronbot has, depth first, children in the order of the document.
 
-        A root without mass is the base and no link, unless it is the endpoint.
+        A root without mass is the base and no link, unless it is the endpoint; what floats in it is no link either.
         """
         waiting = [self._urdf.root.name]
         while waiting:
             name = waiting.pop()
-            inertial = self._urdf.links[name].inertial
-            massless = inertial is None or not _has_mass(inertial)
-            if name != self._urdf.root.name or not massless or name == self._endpoint:
+            floats = self._urdf.base is not None and name == self._urdf.base.child
+            grounded = name == self._urdf.root.name and self._urdf.root.body is None and name != self._endpoint
+            if not grounded and not floats:
                 yield name
             waiting += reversed(self._children[name])
 
@@ -222,10 +234,6 @@ def _following(name: str, mimic: Mimic, revolute: bool) -> str:
     if offset == "0":
         return f"{factor}{word}"
     return f"{factor}{word} - {offset[1:]}" if offset.startswith("-") else f"{factor}{word} + {offset}"
-
-
-def _has_mass(inertial: Inertial) -> bool:
-    return inertial.mass != 0 or any(inertial.tensor)
 
 
 def _rigid(inertial: Inertial, turn: Matrix) -> list[str]:
