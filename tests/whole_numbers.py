@@ -79,6 +79,24 @@ def star(rng):
     return M, D, K
 
 
+def cyclic(rng):
+    """Free coordinates that meet others by gyroscopic terms, by forces without a potential, by damping, or not."""
+    n = int(rng.integers(2, 5))
+    free = int(rng.integers(1, n))
+    D, K = rng.integers(-2, 3, (n, n)), rng.integers(-3, 4, (n, n)) + 4 * np.eye(n, dtype=int)
+    K[:, :free] = 0
+    kind = rng.integers(4)
+    if kind == 0:
+        D[:, :free] *= rng.integers(0, 2, (n, free))
+    elif kind == 1:
+        D, K = D - D.T, np.tril(K) + np.tril(K, -1).T
+        K[:free] = 0
+    elif kind == 2:
+        D[:free] = D[:, :free] = 0
+        K[:free] *= rng.integers(0, 2, (free, n))
+    return np.diag(rng.integers(1, 4, n)), D, K
+
+
 def nearly_critical(rng):
     """Beside critical damping by 1e-14 to 1e-6."""
     made = [(1, 2 * a, a * a + int(rng.choice([-1, 1])) * 2 ** int(rng.integers(0, 20)))
@@ -96,6 +114,7 @@ KINDS = {
     "critical": lambda rng: oscillators(rng, ["critical"]),
     "mixed": lambda rng: oscillators(rng, ["over", "critical", "swings", "free"]),
     "chains at zero": lambda rng: oscillators(rng, ["free", "over"]),
+    "cyclic": cyclic,
     "star": star,
     "beside critical": nearly_critical,
     "symmetric, defective": lambda rng: _twice(rng, symmetric_defective),

@@ -21,6 +21,7 @@ Complex = npt.NDArray[np.complex128]
 POINTS, ROOM = 32, 4.0
 # Points on a circle on which it is looked whether errors carry an eigenvalue across, how it grows, and how finely.
 CIRCLE, GROWTH, FINELY, SURE = 16, 4.0, 5, 0.9
+PI = 4 * np.arctan(np.longdouble(1))
 # What the number of eigenvalues inside a circle may be off from a whole one.
 WHOLE = 1e-3
 
@@ -54,14 +55,15 @@ class Block:
         return self.X @ Vh[again].conj().T, self.Y @ U[:, again]
 
 
-def blocks(p: Polynomial, centre: complex, spread: float, away: float) -> list[Block] | None:
+def blocks(p: Polynomial, centre: complex, spread: float, away: float, equal: bool = False) -> list[Block] | None:
     """All eigenvalues within a spread of a centre, others being further away, in blocks that can be told apart.
 
-    None where no circle parts them from others. Of a real centre those of the lower half plane are left out.
+    None where no circle parts them from others. Of a real centre those of the lower half plane are left out. Where they
+    are known to be ``equal`` they are one.
     """
     real, n = centre.imag == 0, len(p.matrices[0])
     radius = away / ROOM if spread * ROOM**2 <= away else float(np.sqrt(spread * away))
-    turn = np.exp(2j * np.pi * (np.arange(POINTS // (1 + real)) + np.longdouble(0.5)) / POINTS)
+    turn = np.exp(2j * PI * (np.arange(POINTS // (1 + real)) + np.longdouble(0.5)) / POINTS)
     scale = p.scale(np.array([abs(centre) + radius]))[0]
     sides = scale[:, None] * scale
     H, slope = _resolvent(p, centre + radius * turn, sides)
@@ -91,8 +93,8 @@ def blocks(p: Polynomial, centre: complex, spread: float, away: float) -> list[B
     reach = np.abs(N) + abs(at) * np.eye(many)
     turned = sum(E @ np.abs(X) @ np.linalg.matrix_power(reach, k) for k, E in enumerate(p.all_errors))
     rest, spread_out = sides * mean(H).astype(complex), p.error(np.array([at]))[0]
-    moved = np.abs(Y.T) @ (turned + spread_out @ np.abs(rest) @ turned) + 4 * ROUNDING * np.abs(N).max()
-    return _Whole(at, N, X, Y, rest, spread_out, moved, max(abs(at), radius)).parts(bool(real))
+    moved = np.abs(Y.T) @ (turned + spread_out @ np.abs(rest) @ turned) + 16 * ROUNDING * np.abs(N).max()
+    return _Whole(at, N, X, Y, rest, spread_out, moved, max(abs(at), radius)).parts(bool(real), equal)
 
 
 def _resolvent(p: Polynomial, z: Numbers, sides: Array) -> tuple[Numbers, Numbers]:
@@ -118,10 +120,11 @@ class _Whole:
     moved: Array
     scale: float
 
-    def parts(self, real: bool) -> list[Block]:
+    def parts(self, real: bool, equal: bool) -> list[Block]:
         """Blocks that errors keep apart. Of a ``real`` N those of the lower half plane are left out."""
         values = np.linalg.eigvals(self.N.real if real else self.N).astype(complex)
         near = np.abs(values[:, None] - values) <= np.linalg.norm(self.moved) + ROUNDING * abs(self.centre)
+        near |= equal
         while True:
             labels = connected(np.asarray(near))
             sets = [labels == label for label in np.unique(labels)]

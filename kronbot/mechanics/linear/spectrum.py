@@ -245,17 +245,19 @@ def _zeros(system: SecondOrder, reduced: Deflated, power: int, others: Sequence[
     left = right if system.symmetric else np.linalg.svd(system.K)[0][:, n - count :].T
     counts = [power * many for many in reduced.counts]
 
+    def coupled() -> bool:
+        return bool((system.D @ right.T).any() or (right @ system.D).any())
+
     @cache
     def block(rates: bool) -> Block | None:
-        if system.symmetric and len(set(counts)) == 1 and not rates:
+        if system.symmetric and not rates and (set(counts) == {1} or (set(counts) == {2} and not coupled())):
             return None  # what vectors say of one they say of the rest of its chain
         (K, D, M), errors = _matrices([system], reduced)
         p = Polynomial([K[0], D[0], M[0]], [E[0] for E in errors])
         away = min((abs(pole.value) - pole.error for pole in others), default=1.0)
-        found = blocks_at(p, 0j, 0.0, away) if away > 0 else None
-        if found is None or sum(len(each.N) for each in found) != sum(counts):
+        made = blocks_at(p, 0j, 0.0, away, equal=True) if away > 0 else None
+        if not made or len(made[0].N) != sum(counts):
             return None
-        whole = replace(found[0], centre=0j)  # exactly
-        return replace(reduced, steps=(), polynomial=None).lifted(whole) if len(found) == 1 else None
+        return replace(reduced, steps=(), polynomial=None).lifted(replace(made[0], centre=0j))
 
     return [Pole(0j, x, y, many, -1, block=block) for x, y, many in zip(right, left, counts, strict=True)]
