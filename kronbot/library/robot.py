@@ -145,7 +145,10 @@ class Robot:
         for name in changed:
             if name not in self.description.values:
                 raise unknown(name, self.description.values, "values: no parameter ")
-        return rewritten(self.description.source, changed, arguments.text(heading, "heading").replace("\n", " "))
+        title = arguments.text(heading, "heading")
+        if not title.isprintable():
+            raise UsageError(Argument("heading"), ": one line of text that can be printed is wanted")
+        return rewritten(self.description.source, changed, title)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self._identity == other._identity
@@ -284,7 +287,8 @@ class Robot:
         from kronbot.plots.page import pages
 
         flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
-        return pages.view(replace(self.kinematics(q=q), command=pages.POSTURE), file, *flags)
+        name = None if file is None else arguments.path(file, "file")
+        return pages.view(replace(self.kinematics(q=q), command=pages.POSTURE), name, *flags)
 
     def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:
         from kronbot.library.poses import target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from kronbot.description.wording import shown_path
 from kronbot.errors import Argument, KronbotError, UsageError, said
@@ -13,12 +14,12 @@ def name_of(file: str | os.PathLike[str], suffixes: str) -> str:
     """The name of a file as text. Raises UsageError for what is no path."""
     try:
         return os.fsdecode(file)
-    except TypeError:
+    except Exception:  # of classes of others, whatever they raise
         raise UsageError(f"file: a path is wanted, which ends in {suffixes}") from None
 
 
-def write(name: str, content: bytes, overwrite: bool, what: str) -> None:
-    """Write what is drawn, "the picture", to a file.
+def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -> None:
+    """Write what is drawn, "the picture", to a file, which is looked for before.
 
     Raises UsageError for a file that is there already unless ``overwrite``, KronbotError where it cannot be written.
     """
@@ -29,7 +30,7 @@ def write(name: str, content: bytes, overwrite: bool, what: str) -> None:
                 place = shown_path(name)
                 raise UsageError(f"{place}: the file is there already; ", Argument("overwrite"), " replaces it")
             with target.draft() as draft:
-                draft.write(content)
+                draft.write(content())
                 draft.claim()
                 number = publish([(target, draft)])
             if number != 1:

@@ -50,5 +50,5 @@ def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, p
     name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
     picture = draw(result, pair)
-    files.write(name, picture.content(Path(name).suffix), overwrite, "the picture")
+    files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
     return picture.figure

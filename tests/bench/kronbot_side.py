@@ -211,7 +211,7 @@ class Motion:
     def __init__(self, robot, run, choice):
         self.robot, self.wanted, self.choice = robot, run, choice
         self.system = equations(robot, run.algorithm)
-        self.report = Trace(robot.parameters, *simulation._report(robot, self.system), PURPOSE)
+        self.report = Trace(robot.parameters, *simulation._report(self.system, ()), PURPOSE)
         self.times = simulation.grid(run.duration, run.step)
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         with policy.native(choice):

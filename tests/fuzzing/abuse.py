@@ -208,11 +208,12 @@ CALLS = {
     "Robot.statics": {
         "q": [0.1, 0.2], "angles": {"q2": [0.1]}, "forces": [[0, 1, 0]], "moments": [[0, 0, 1]],
         "loads": {"fore": [0, 1, 0]}, "distributed": {"upper": [0, 1, 0]}, "tau": None, "calibration": [0.1, 0.2],
-        "solver": "linear", "buckling": False, "order": None, "progress": lambda share: None,
+        "solver": "linear", "outputs": ["reaction:q1"], "buckling": False, "order": None,
+        "progress": lambda share: None,
     },
     "Robot.simulate": {
         "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "start": "straight",
-        "algorithm": "composite",
+        "outputs": ["velocity:fore"], "algorithm": "composite",
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "progress": lambda share: None,
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
@@ -224,6 +225,14 @@ CALLS = {
         "overwrite": False, "resume": False, "strict": False, "plot": False, "progress": lambda share: None,
         "options": [0.1, 0.2],
     },
+    "Robot.fit": {
+        "data": {"q1": [0, 0.3, 0.5], "q2": [0.1, 0.2, 0.3], "endpoint.y": [-0.04201, 0.38566, 0.6621]},
+        "question": "statics", "columns": {}, "estimate": {"EI": (1, 100)}, "prior": {"EI": (20, 10)},
+        "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "loss": "linear",
+        "starts": 1, "seed": 0, "steps": 100, "progress": lambda share: None,
+    },
+    "Robot.rewritten": {"values": {"EI": 30}, "heading": "Before"},
+    "Robot.view": {"q": [0.1, 0.2], "file": None, "overwrite": False, "open": False},
     "Robot.force_units": {"indices": [0, 1]},
     "Robot.derivative_names": {"words": ["q", "qd"]},
     "Symbolic.kinematics": {"frame": "fore"},
@@ -240,10 +249,11 @@ CALLS = {
 RIGHT = {
     "header": {"text", "hostile text"},
     "prefix": {"hostile text"},
+    "heading": {"text", "hostile text", "long text"},
     "array": {"text", "hostile text", "surrogate", "NUL", "long text"},  # the question that it is asked for knows them
     "progress": {"type", "function"},
     "scheduler": {"text", "hostile text", "surrogate", "NUL", "long text", "bytes"},  # a path, looked for when needed
-    **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices"), {"True", "numpy bool"}),
+    **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices", "open"), {"True", "numpy bool"}),
     **dict.fromkeys(("short", "shared", "equilibrium", "buckling"), {"True", "numpy bool"}),
 }
 

@@ -110,7 +110,7 @@ def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, o
     name = files.name_of(file, SUFFIX)
     demand_suffix(name)
     made = Page(page(result))
-    files.write(name, made.html.encode(), overwrite, "the page")
+    files.write(name, made.html.encode, overwrite, "the page")
     if opened:
         show(name)
     return made
