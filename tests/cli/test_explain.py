@@ -29,6 +29,7 @@ TOPICS = {
         "poles",
         "recursion",
         "rows",
+        "shapers",
         "shapes",
         "units",
     ),
