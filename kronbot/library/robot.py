@@ -592,6 +592,7 @@ class Robot:
         q: Values | None = None,
         qd: Values | None = None,
         start: str | None = None,
+        loads: Loads | None = None,
         outputs: Sequence[str] | str = (),
         algorithm: str = "recursive",
         solver: str = "cvodes",
@@ -602,11 +603,12 @@ class Robot:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
 
         ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``start`` is
-        straight or equilibrium: beams at rest in the sag of the first posture (default: the file's). ``outputs`` are
-        columns more: position, rotation (its vector), velocity and acceleration of a frame (``"velocity:endpoint"``),
-        rate and acceleration of a joint, its reaction (force and moment of the parent on the link, in the root frame),
-        spring and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or
-        radau. Raises ComputationError where the run stops early, Interrupted at Ctrl-C, both with the rows so far as
+        straight or equilibrium: beams at rest in the sag of the first posture (default: the file's). ``loads`` are dead
+        forces and moments on frames beside those of the file, as in :meth:`statics`. ``outputs`` are columns more:
+        position, rotation (its vector), velocity and acceleration of a frame (``"velocity:endpoint"``), rate and
+        acceleration of a joint, its reaction (force and moment of the parent on the link, in the root frame), spring
+        and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or radau.
+        Raises ComputationError where the run stops early, Interrupted at Ctrl-C, both with the rows so far as
         ``partial``.
 
         >>> import kronbot
@@ -614,6 +616,7 @@ class Robot:
         >>> answer["t"].tolist()
         [0.0, 0.05, 0.1]
         """
+        from kronbot.library.statics import on_moving_frames
         from kronbot.mechanics.motion.integration import Tolerances
         from kronbot.questions import simulate
 
@@ -628,6 +631,7 @@ class Robot:
             q=by_index(self.model, q, "q"),
             qd=by_index(self.model, qd, "qd"),
             outputs=outputs_of(self.model, outputs),
+            loads=on_moving_frames(self.model, loads),
             start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))

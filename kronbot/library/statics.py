@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kronbot.description.choices import STATIC_SOLVERS
-from kronbot.description.wording import listing, unknown
+from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
@@ -68,13 +68,27 @@ def inquiry(
     else:
         sweep = Sweep(kept | swept, _vectors(robot, forces, "forces"), _vectors(robot, moments, "moments"))
     given = Given(
-        [_load(robot, *each) for each in _named(loads, "loads")],
+        on_frames(robot, loads),
         [_distributed(robot, *each) for each in _named(distributed, "distributed")],
     )
     zero = joint_values(robot, calibration, "calibration")
     if zero is None and robot.file.statics.calibration is not None:
         zero = calibration_angles(robot, robot.file.statics.calibration)
     return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given, outputs_of(robot, outputs))
+
+
+def on_frames(robot: Robot, loads: Loads | None) -> list[tuple[str, list[float]]]:
+    """Force and moment (6 numbers) on each of some frames. Raises UsageError for names that are not there."""
+    return [_load(robot, *each) for each in _named(loads, "loads")]
+
+
+def on_moving_frames(robot: Robot, loads: Loads | None) -> list[tuple[str, list[float]]]:
+    """The same. Raises UsageError for the frame that does not move, too."""
+    found = on_frames(robot, loads)
+    for name, _ in found:
+        if not frame(robot, name).way:
+            raise UsageError(Argument("loads"), f": the frame {quote(name)} does not move; a force on it does nothing")
+    return found
 
 
 def _named(loads: Loads | None, word: str) -> list[tuple[str, object]]:

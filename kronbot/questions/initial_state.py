@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import casadi
 import numpy as np
@@ -72,7 +72,7 @@ def initial_state(
 
 
 def step_of_gravity(
-    robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar]
+    robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar], given: Sequence[Array]
 ) -> list[str]:
     """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
     if robot.base:  # which falls with its beams
@@ -90,7 +90,7 @@ def step_of_gravity(
     values = traced(robot, "sag", PURPOSE, sagging_forces)(0.0, x)
     sagging = x.copy()
     sagging[places] = -np.linalg.solve(values["K"].reshape(len(places), -1), values["g"])
-    tips = report(0.0, sagging)
+    tips = report(0.0, sagging, *given)
     for link in robot.links:
         if link.beam is not None and link.modes:
             sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -60,7 +60,7 @@ class Run:
 
     ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
     their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
-    ``outputs`` are columns beside those that are always there.
+    ``outputs`` are columns beside those that are always there, ``loads`` dead forces and moments on frames, by name.
     """
 
     duration: float
@@ -72,6 +72,7 @@ class Run:
     qd: Mapping[int, float]
     start: str = "straight"
     outputs: tuple[str, ...] = ()
+    loads: Sequence[tuple[str, Sequence[float]]] = ()
 
     def error(self, size: float) -> float:
         """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
@@ -90,18 +91,20 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
 
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     with met.heard():
-        system = equations(robot, run.algorithm)
+        which = run.algorithm, tuple(name for name, _ in run.loads)
+        given = [np.ravel([each for _, each in run.loads])] if run.loads else []
+        system = equations(robot, *which)
         parameters = robot.parameters
         parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
         short = system.drives.beyond_tables(run.duration, parameters, PURPOSE)
         if short := short + system.forces.beyond_tables(run.duration):
             raise UsageError("; ".join(short))
         jolts = told_of_jolts(robot, system.drives, run.duration)
-        report = traced(robot, ("report", run.algorithm, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
+        report = traced(robot, ("report", which, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
         key, end = ("corners", robot.order, run.duration), run.duration
         at = stops(end, parameters.own(key, lambda: system.corners(parameters, end, PURPOSE)))
         # Equations that were forgotten and traced again may see more symbols.
-        kind = run.algorithm, run.solver, run.tolerances, policy.choice(), system.extent
+        kind = which, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
         wanted, watched = grid(run.duration, run.step), sampled(at)
@@ -110,12 +113,12 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         charts = Charts(len(system.free), start) if robot.base else None
         start = start if charts is None else charts.begun(start)
         row = start if charts is None else charts.told(start[None])[0]
-        demand_directions(robot, report.rows(np.zeros(1), row[None])["q"])
+        demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
         at_start = matrices(robot, system, row)
-        numbers = parameters.bound(system.extent)
+        numbers = np.concatenate([parameters.bound(system.extent), *given])
         solver.begin(at, numbers if charts is None else np.append(numbers, charts.chart), charts)
     states, reached, error = _follow(robot, system, solver, times, start, progress, met)
-    values = report.rows(times[: len(states)], states)
+    values = report.rows(times[: len(states)], states, *(np.tile(each, (len(states), 1)) for each in given))
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))
     if count == 0:
@@ -125,12 +128,12 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     done = times[:count]
     rows = {name: each[:count] for name, each in values.items()}
     series = _series(robot, done, rows) | of_outputs(robot, run.outputs, rows)
-    asked = np.isin(done, wanted)
+    shown = np.isin(done, wanted)
     # A run that stops early is summed up over all there is.
     seen = np.isin(done, watched) | (error is not None)
     summary: dict[str, Scalar] = {
         "complete": error is None,
-        "end": reached if error is None else float(done[asked][-1]),
+        "end": reached if error is None else float(done[shown][-1]),
         "drive": str(system.drives),
         "algorithm": run.algorithm,
         "solver": run.solver,
@@ -146,9 +149,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen])
     q = values["q"][:count]
-    if beyond := int(beyond_small(robot, q[asked], PURPOSE).sum()):
+    if beyond := int(beyond_small(robot, q[shown], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
-    series = {name: each[asked] for name, each in series.items()}
+    series = {name: each[shown] for name, each in series.items()}
     names = robot.derivative_names(["q", "qd"])
     begin = {
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
@@ -156,7 +159,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     }
     told = [*jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
-        told += step_of_gravity(robot, system, report, start, summary)
+        told += step_of_gravity(robot, system, report, start, summary, given)
         told += told_of_vibrations(robot, system.free, at_start, q, values["qd"][:count], run.step)
     units = units_of(robot, series, columns(robot, run.outputs))
     return Outcome(
@@ -270,7 +273,8 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         outputs |= dict(zip((*MOMENTA, "momentum_sizes"), momentum(state), strict=True))
     for each in stretched(state.robot, state.q):
         outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, each.tension(state.qd))
-    return {"t": system.t, "x": system.row}, outputs
+    given = {"given": system.given} if system.given.numel() else {}
+    return {"t": system.t, "x": system.row} | given, outputs
 
 
 def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:

@@ -213,7 +213,7 @@ CALLS = {
     },
     "Robot.simulate": {
         "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "start": "straight",
-        "outputs": ["velocity:fore"], "algorithm": "composite",
+        "loads": {"fore": [0, 1, 0]}, "outputs": ["velocity:fore"], "algorithm": "composite",
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "progress": lambda share: None,
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},

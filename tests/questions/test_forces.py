@@ -153,6 +153,23 @@ def test_what_a_force_holds_in_balance_rests(tmp_path):
         assert run[f"reaction.q1.{part}"] == pytest.approx(found[f"reaction.q1.{part}"][0], abs=1e-6)
 
 
+def test_loads_beside_the_file_are_its_forces_and_values():
+    """By the argument or in the file, bit for bit the same rows; other values trace nothing anew."""
+    numbers = ([0.0, 0.0, 3.0], [0.1, 0.2, -0.5])
+    said = "simulate:\n  forces: [{frame: com:upper, force: [0, 0, 3], moment: [0.1, 0.2, -0.5]}]\n"
+    bare = kronbot.loads(ARM[: ARM.index("simulate:")])
+    asked = {"q": {"q1": 0.2}, "outputs": "reaction:q1", "rtol": 1e-10, "atol": 1e-12}
+    given = bare.simulate(0.3, 0.05, loads={"com:upper": [*numbers[0], *numbers[1]]}, **asked)
+    written = kronbot.loads(ARM[: ARM.index("simulate:")] + said).simulate(0.3, 0.05, **asked)
+    for name in given.series:
+        assert given[name] == pytest.approx(written[name], abs=1e-8), name
+    twice = bare.simulate(0.3, 0.05, loads=[("com:upper", [0, 0, 6])], **asked)
+    kept = [key for key in bare.model.parameters._structure.kept if key[0] == "equations"]
+    assert len(kept) == 1 and abs(twice["q1"][-1] - given["q1"][-1]) > 1e-3
+    with pytest.raises(UsageError, match="'base' does not move"):
+        bare.simulate(0.1, 0.05, loads={"base": [1, 0, 0]})
+
+
 def test_mistakes_are_told_at_once(tmp_path):
     wrong = ARM.replace("endpoint, force: {file: f.csv}", "endpont, force: {file: gone.csv}").replace(
         "end: 0.25", "end: 0.05"

@@ -23,6 +23,7 @@ from kronbot.description import choices
     type=click.Choice(choices.STARTS),
     help="Beams at t = 0: straight, or at rest in their sag under gravity; default: the file's, else straight.",
 )
+@options.load_option("Dead load on a frame, all the time, beside the forces of the file.")
 @options.outputs_option("Columns more: KIND:NAME,... like velocity:endpoint (kronbot explain outputs).")
 @options.choice_option(
     "--algorithm",

@@ -31,14 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--moments", metavar="X,Y,Z;...", help="Moments on the endpoint, N m, base frame; paired with the forces."
 )
-@click.option(
-    "--load",
-    "loads",
-    multiple=True,
-    shell_complete=completion.frame_load,
-    metavar="FRAME=FX,FY,FZ[,MX,MY,MZ]",
-    help="Dead load on a frame, in every case.",
-)
+@options.load_option("Dead load on a frame, in every case.")
 @click.option(
     "--distributed",
     multiple=True,

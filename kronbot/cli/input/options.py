@@ -161,6 +161,14 @@ frame_options = together(
 )  # fmt: skip
 
 
+def load_option(text: str) -> Decorator:
+    """--load, which may be repeated."""
+    return click.option(
+        "--load", "loads", multiple=True, shell_complete=completion.frame_load,
+        metavar="FRAME=FX,FY,FZ[,MX,MY,MZ]", help=text,
+    )  # fmt: skip
+
+
 def outputs_option(text: str, default: str | None = None) -> Decorator:
     """--outputs."""
     return click.option(

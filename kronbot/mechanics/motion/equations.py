@@ -11,6 +11,7 @@ from kronbot.mechanics.motion.charts import charted, own_rates
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.forces import Forces, forces
 from kronbot.mechanics.motion.integration import Ode
+from kronbot.mechanics.multibody.carried import carried, loaded
 from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
@@ -27,6 +28,7 @@ class Equations:
     motion are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints
     need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the chart
     of a floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
+    ``given`` are dead force (N) and moment (N m) on each of some frames, whatever the file has.
     """
 
     drives: Drives
@@ -42,6 +44,7 @@ class Equations:
     extent: tuple[int, int]
     parameters: set[str]
     told: SX
+    given: SX
 
     @property
     def row(self) -> SX:
@@ -68,12 +71,15 @@ class Equations:
         return Ode(self.t, self.x, self.rate, len(self.free), self.symbols)
 
 
-def equations(robot: Robot, algorithm: str) -> Equations:
-    """The equations of a robot with the drives of its file; the accelerations by ``recursive`` or ``composite``."""
-    return robot.parameters.kept(("equations", robot.order, algorithm), lambda: _equations(robot, algorithm))
+def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
+    """The equations of a robot with the drives of its file, and loads on frames; the accelerations by ``recursive`` or
+    ``composite``.
+    """
+    key = "equations", robot.order, algorithm, frames
+    return robot.parameters.kept(key, lambda: _equations(robot, algorithm, frames))
 
 
-def _equations(robot: Robot, algorithm: str) -> Equations:
+def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equations:
     t, account = SX.sym("t"), SX.sym("account", 2)
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
@@ -85,8 +91,12 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     for place, motion in driven.prescribed.items():
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
-    outer = forces(robot)
+    outer, loads = forces(robot), SX.sym("given", 6, len(frames))
     state, outer_power = outer.on(propagate(moving, q, qd), t)
+    for name, wrench in zip(frames, casadi.horzsplit(loads), strict=True):
+        at = carried(state, name)
+        state = loaded(state, [(at.link, at.on_link(wrench[:3], wrench[3:]))])
+        outer_power += casadi.dot(wrench, at.twist)
     tau = driven.torques(t, q, qd)
     qdd = ALGORITHMS[algorithm](state, tau, given)
     if given:
@@ -100,5 +110,6 @@ def _equations(robot: Robot, algorithm: str) -> Equations:
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters
     used = numbers.used_in(rate)
-    symbols = casadi.vertcat(numbers.symbols(), *casadi.vertsplit(told)[:1])
-    return Equations(driven, outer, t, x, casadi.cse(rate), state, qdd, tau, free, symbols, numbers.extent, used, told)
+    symbols, extent = casadi.vertcat(numbers.symbols(), casadi.vec(loads), *casadi.vertsplit(told)[:1]), numbers.extent
+    rate, wrenches = casadi.cse(rate), casadi.vec(loads)
+    return Equations(driven, outer, t, x, rate, state, qdd, tau, free, symbols, extent, used, told, wrenches)
