@@ -450,6 +450,19 @@ def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
     assert "no library for this machine" in reasons()
 
 
+@pytest.mark.parametrize("variable", ["CC", "CPATH", "sanitizer"])
+def test_code_with_other_answers_is_not_used(variable, kept, tmp_path, monkeypatch, reasons):
+    """Options and headers of the user's that give sine another meaning; and what would end the program."""
+    compiler = next(filter(shutil.which, compiling.COMPILERS))
+    (tmp_path / "math.h").write_text("#include_next <math.h>\n#define sin(x) (0.125)\n")
+    settings = {"CC": f"{compiler} -Dsin=cos", "sanitizer": f"{compiler} -fsanitize=address"}
+    monkeypatch.setenv(variable if variable == "CPATH" else "CC", settings.get(variable, str(tmp_path)))
+    x = casadi.SX.sym("x", 2)
+    assert native(casadi.Function("f", [x], [casadi.sin(x)])) is None
+    assert ("sanitizer" if variable == "sanitizer" else "has other answers: look at CC and CPATH") in reasons()
+    assert kept.entries() == [] and left_over(kept) == []
+
+
 LIES = {
     "pipe": "mkfifo traced.so",
     "folder": "mkdir traced.so",

@@ -172,6 +172,11 @@ class Cache:
             self._remove(entry.path.name)
             self._remove(entry.path.with_suffix(".sha256").name)
 
+    def forget(self, key: str) -> None:
+        """Remove one library."""
+        for suffix in ("so", "sha256"):
+            self._remove(f"{key}.{suffix}")
+
     def clear(self) -> int:
         """Remove everything that the cache has put into its folder; how many compiled functions that were."""
         count = len(self.entries())

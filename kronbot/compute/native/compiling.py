@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import casadi
+import numpy as np
 
 from kronbot.compute.native import elf, policy
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
@@ -184,11 +185,25 @@ def _built(place: Path) -> bytes:
     """What the compiler has made in its folder. Raises what is wrong with it."""
     with closing(private.opened(place, False)) as folder:
         library = private.content("traced.so", folder, MAX_BYTES)
+    if b"san_init" in library:
+        raise _Unavailable("what the compiler made wants a sanitizer, which ends programs that have not begun with it")
     if sys.platform == "linux":
         with open("/proc/self/exe", "rb") as program:
             if not elf.plausible(library, program.read(elf.HEADER)):
                 raise _Unavailable("what the compiler made is no library for this machine")
     return library
+
+
+def _agrees(function: casadi.Function, library: Path) -> bool:
+    """Whether a library has the answers of a function to the bit, somewhere: options and headers of the user's may
+    change what C means. Of maps what they map is elsewhere the same."""
+    if function.is_a("Map"):
+        return True
+    state = np.random.default_rng(0)
+    point = [state.uniform(0.2, 0.9, function.size_in(i)) for i in range(function.n_in())]
+    wanted, found = (each.call(point) for each in (function, casadi.external(function.name(), str(library))))
+    pairs = zip(wanted, found, strict=True)
+    return all(np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True) for one, other in pairs)
 
 
 class Compilation:
@@ -262,9 +277,11 @@ class Compilation:
         (place / "traced.c").write_text(generator.dump())
         command = [*compiler.command, *FLAGS, self._effort.flag, "traced.c", "-o", "traced.so", *LIBRARIES]
         self._process = Supervised(command, place)
-        self._finish = partial(self._load_built, cache, key(self._effort), place, command)
+        self._finish = partial(self._load_built, cache, key(self._effort), place, command, functions)
 
-    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code:
+    def _load_built(
+        self, cache: Cache, key: str, place: Path, command: list[str], functions: tuple[casadi.Function, ...]
+    ) -> Code:
         assert self._process is not None
         done, told = self._process.wait(TIMEOUT)
         if not done:
@@ -272,6 +289,9 @@ class Compilation:
         library = cache.store(key, _built(place), place)
         # Loaded first: it stays usable whatever happens to its file.
         code = Code(casadi.external(self._name, str(library)), library, self._effort)
+        if not all(_agrees(each, library) for each in functions):
+            cache.forget(key)
+            raise _Unavailable(f"what {shlex.join(command)[:TOLD]} made has other answers: look at CC and CPATH")
         cache.evict()
         return code
 
