@@ -33,6 +33,8 @@ from kronbot.sweeps.work import Done, Parcel, Subject, Task
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from kronbot.plots.page.pages import Page
+
 MOST = varied.MOST
 # Arguments that take rows of points where a question is asked once.
 _POINTS = ("q", "qd", "qdd")
@@ -224,6 +226,11 @@ class Sweep:
     def plot(self, file: str | None = None, *, overwrite: bool = False) -> Figure:
         """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
         return self.result().plot(file, overwrite=overwrite)
+
+    def view(self, file: str | None = None, *, overwrite: bool = False, open: bool = False) -> Page:
+        """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""
+        page: Page = self.result().view(file, overwrite=overwrite, open=open)
+        return page
 
 
 class _Chunks:

@@ -15,6 +15,7 @@ from kronbot.description import choices
 from kronbot.errors import UsageError
 from kronbot.library.exporting import Export
 from kronbot.library.robot import Robot
+from kronbot.library.sweep import Sweep
 from kronbot.library.symbolic import Symbolic
 from kronbot.mechanics.motion.integrators import INTEGRATORS
 from kronbot.mechanics.multibody.recursion import ALGORITHMS
@@ -88,18 +89,15 @@ def test_a_sweep_has_the_options_of_its_question(question):
     """But those of formulas, and of the robot's own picture; they are arguments of the library by the same words."""
     swept = {parameter.name for parameter in command_of(question).params}
     own = {parameter.name for parameter in program.commands[question].params}
-    assert (
-        swept
-        == (own - {"symbolic", "latex", "short", "cse", "seconds", "array", "pair", "view", "open"})
-        | named_in(OPTIONS).keys()
-    )
+    assert swept == (own - {"symbolic", "latex", "short", "cse", "seconds", "array", "pair"}) | named_in(OPTIONS).keys()
 
 
 def test_sweeps_ask_the_same():
     """The output of a sweep is the library's too."""
     words = inspect.signature(Robot.sweep).parameters.keys() - {"self", "question", "progress", "options"}
-    assert named_in(OPTIONS).keys() - {"style", "quiet", "debug"} - words == set()
+    assert named_in(OPTIONS).keys() - {"style", "quiet", "debug", "view", "open"} - words == set()
     assert words - named_in(OPTIONS).keys() == set()
+    assert inspect.signature(Sweep.view).parameters.keys() == inspect.signature(Result.view).parameters.keys()
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)

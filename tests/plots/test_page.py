@@ -231,6 +231,26 @@ def test_every_page_opens(opened, ask):
         page.keyboard.press("ArrowRight")
 
 
+def test_a_sweep_has_its_cases(opened, tmp_path):
+    """In the postures that they vary, failed ones too; what the command line writes is what the library has."""
+    robot = kronbot.load("canadarm-craig-bampton")
+    over = {"EI": [1e5, -1], "q2": [0.1, 0.5]}
+    with opened(robot.sweep("modes", over=over, workers=1)) as page:
+        for k, q2 in enumerate([0.1, 0.5, 0.1, 0.5]):
+            page.evaluate("k => kronbot.seek(k)", k)
+            assert page.evaluate("kronbot.tip()") == pytest.approx(
+                robot.kinematics(q={"q2": q2})["pose"][0, :3], abs=1e-9
+            )
+        assert page.locator("#now").inner_text() == "case 4, EI = -1, q2 = 0.5: failed"
+        assert "file's EI" in page.locator("#note").inner_text()
+        html = (tmp_path / "page.html").read_text()
+    assert [each["values"][2:] for each in data_of(html)["curves"]["series"][:2]] == [[None, None]] * 2
+    file = tmp_path / "sweep.html"
+    words = ["--over", "EI=1e5,-1", "--over", "q2=0.1,0.5", "--workers", "1", "-q", "--view", os.fspath(file)]
+    assert run(["sweep", "modes", "canadarm-craig-bampton", *words]) == 0
+    assert file.read_text() == html
+
+
 def test_names_are_shown_and_not_run(opened, tmp_path):
     text = read("khang").text.replace("name: khang", f"name: {json.dumps(HOSTILE)}", 1)
     file = tmp_path / "hostile.yaml"
@@ -287,6 +307,21 @@ def test_the_bundle_is_that_of_the_sources():
     licences = (folder / "built" / "LICENSES.txt").read_text()
     assert licences.count("Permission is hereby granted, free of charge") == 2
     assert "three.js 0.187.0" in licences and "uPlot 1.6.32" in licences
+
+
+def test_a_robot_without_coordinates_is_a_page(opened):
+    text = (
+        FLOATING.partition("base:")[0]
+        + """
+links:
+  - name: post
+    joint: {type: fixed}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1}
+"""
+    )
+    with opened(kronbot.loads(text)) as page:
+        assert page.evaluate("kronbot.tip()") == [1, 0, 0]
 
 
 def test_long_runs_fit():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -15,7 +16,7 @@ import click
 from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.options import Decorator, Subject
-from kronbot.cli.output.answers import Output
+from kronbot.cli.output.answers import Output, save_page
 from kronbot.cli.output.files import check_place, keep_apart, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description import choices
@@ -133,11 +134,13 @@ OPTIONS = options.together(
     click.option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
     click.option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
     click.option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
+    click.option("--view", metavar="FILE", help="A page with the table's curves and the robot in each case: .html."),
+    click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
     options.style_option(),
     options.output_option(
         "Write to FILE, format by suffix: .csv .json .npz; to FOLDER/, a file a case (kronbot explain sweep)."
     ),
-    options.overwrite_option("Let -o and --plot replace a file that is there, and a journal."),
+    options.overwrite_option("Let -o, --plot and --view replace files that are there, and a journal."),
     options.message_options,
 )
 
@@ -189,6 +192,7 @@ def _sweep(question: str, of_sweep: frozenset[str], **values: Any) -> None:
 def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Compute the cases and answer with their table."""
     out = Output(given["style"], given["output"], None, given["overwrite"], given["quiet"], given["plot"])
+    out = replace(out, view=given["view"], open=given["open"])
     _check(out, given["resume"])
     if given["cases"] is not None:
         keep_apart(given["cases"], "the file of cases")
@@ -223,10 +227,10 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
                 **{name: given[name] for name in _PLAIN},
             )
             if swept.finished:
-                undrawn = "" if out.plot is None else "; a picture takes them anew, --overwrite without --resume"
+                undrawn = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
                 tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{undrawn}")
                 return
-            result = _answered(swept, out, out.plot is not None or given["indices"])
+            result = _answered(swept, out, out.drawn is not None or given["indices"])
         except UsageError as error:
             if of_file is None:
                 raise
@@ -235,6 +239,10 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         from kronbot.plots.pictures import draw
 
         save(out.plot, draw(result).content(Path(out.plot).suffix))
+    if result is not None and out.view is not None:
+        from kronbot.plots.page.pages import page
+
+        save_page(out.view, page(result), out.open)
     if swept.failed:
         if given["strict"]:
             raise ComputationError(swept.tally.failures)
@@ -252,6 +260,7 @@ def _check(out: Output, resume: bool) -> None:
         demand_suffix(out.plot)
         check_place("--plot", out.plot, out.overwrite)
         demand_matplotlib()
+    out.check_page()
 
 
 def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:

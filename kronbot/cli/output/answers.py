@@ -52,16 +52,20 @@ class Output:
             demand_matplotlib()
         elif self.pair is not None:
             raise UsageError("--pair is about the picture: add --plot")
-        if self.view is not None:
-            demand_page(self.view)
-            check_place("--view", self.view, self.overwrite)
-        elif self.open:
-            raise UsageError("--open shows the page: add --view")
+        self.check_page()
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
 
             known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
             raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
+
+    def check_page(self) -> None:
+        """Raise UsageError where the page could not be written."""
+        if self.view is not None:
+            demand_page(self.view)
+            check_place("--view", self.view, self.overwrite)
+        elif self.open:
+            raise UsageError("--open shows the page: add --view")
 
     @property
     def is_csv(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -25,7 +26,7 @@ def curves(over: Array, columns: Mapping[str, Array]) -> tuple[Array, dict[str, 
     """Columns over ascending values (N,), each in as many points as are seen.
 
     Where there are more rows, every part of them has the smallest and the largest value of each column, in the order
-    in which they come, at the same two places of the part for all columns.
+    in which they come, at the same two places of the part for all columns. NaN stands for no value.
     """
     count, most = len(over), max(4, min(POINTS, CURVES // max(len(columns), 1)))
     if count <= most:
@@ -34,15 +35,15 @@ def curves(over: Array, columns: Mapping[str, Array]) -> tuple[Array, dict[str, 
     starts = edges[:-1]
     found = {}
     for name, values in columns.items():
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        low, high = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)
         parts = (values[a:b] for a, b in zip(starts, edges[1:], strict=True))
-        falling = np.array([part.argmin() > part.argmax() for part in parts])
+        falling = np.array([np.nan_to_num(part).argmin() > np.nan_to_num(part).argmax() for part in parts])
         found[name] = np.column_stack([np.where(falling, high, low), np.where(falling, low, high)]).ravel()
     places = np.column_stack([over[starts], (over[starts] + over[edges[1:] - 1]) / 2]).ravel()
     places[-1] = over[-1]
     return places, found
 
 
-def digits(values: Array, count: int) -> list[float]:
-    """Numbers (N,) with so many digits."""
-    return [float(f"{value:.{count}g}") for value in values.tolist()]
+def digits(values: Array, count: int) -> list[float | None]:
+    """Numbers (N,) with so many digits, None for what is none."""
+    return [float(f"{value:.{count}g}") if math.isfinite(value) else None for value in values.tolist()]

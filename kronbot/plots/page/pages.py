@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
@@ -25,8 +26,11 @@ from kronbot.plots.page import decimated
 from kronbot.plots.page.document import document
 from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
+from kronbot.plots.swept import Table
 from kronbot.questions.result import Result
 from kronbot.questions.static_report import Inquiry
+from kronbot.questions.swept import Swept
+from kronbot.questions.tables import number
 
 Content = dict[str, Any]
 SUFFIX = ".html"
@@ -134,7 +138,9 @@ def _simulate(result: Result) -> tuple[Array, Content]:
     first = {*joints, *moving[:FIRST], *(f"torque.{name}" for name in joints)}
     content: Content = {
         "steps": _steps("t", "s", t[rows], states[rows]),
-        "curves": _curves("t", "s", t, {name: each for name, each in series.items() if name != "t"}, result, first),
+        "curves": _curves(
+            "t", "s", t, {name: each for name, each in series.items() if name != "t"}, result.units, first
+        ),
     }
     if not result.summary["complete"]:
         content["note"] = f"incomplete: stopped at t = {result.summary['end']:g} s"
@@ -172,10 +178,57 @@ def _statics(result: Result) -> tuple[Array, Content]:
     if count > 1:
         moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
         first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
-        content["curves"] = _curves("case", "", case, numbers, result, first)
+        content["curves"] = _curves("case", "", case, numbers, result.units, first)
     else:
         content |= {"note": labels[0], "numbers": [_number(result, name, each[0]) for name, each in numbers.items()]}
     return states, content
+
+
+def _sweep(result: Result) -> tuple[Array, Content]:
+    """Cases one by one, in the posture that they vary or have for an answer, and all columns over the cases."""
+    swept, robot, series = result.asked, result.model, result.series
+    assert isinstance(swept, Swept)
+    count = len(series["case"])
+    numbers = {name: each for name, column in series.items() if (each := _numbers(column)) is not None}
+    q = np.zeros((count, robot.n))
+    for place, name in enumerate(robot.coordinates):
+        for column in (name, f"angle.{name}"):
+            if column in numbers:
+                q[:, place] = np.nan_to_num(numbers[column])
+    places = {place for place in robot.flexible if robot.coordinates[place] in numbers}
+    rest = robot.undeformed(q)
+    bent = [place in places or place not in robot.flexible for place in range(robot.n)]
+    states = np.where(np.array(bent, dtype=bool), q, rest)
+    varied = [name for names, _ in swept.factors for name in names]
+    rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
+    labels = [
+        ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
+        + (": failed" if series.get("error", [""] * count)[i] else "")
+        for i in rows.tolist()
+    ]
+    content: Content = {
+        "steps": {**_steps("row", "", row[rows], states[rows]), "labels": labels, "apart": True},
+        "ghost": bool(places),
+    }
+    kept = {name: each for name, each in numbers.items() if name in swept.kept}
+    if count > 1 and kept:
+        table = Table(result, swept)
+        units = {name: table.unit(name) for name in kept}
+        content["curves"] = _curves("row", "", row, kept, units, set(table.columns[:FIRST]))
+    values = [name for name in varied if name in robot.parameters.values]
+    if values:
+        content["note"] = f"drawn with the file's {', '.join(values)}"
+    return states, content
+
+
+def _numbers(column: npt.NDArray[Any]) -> Array | None:
+    """A column as numbers, NaN where a case has none; None where it holds words."""
+    if column.dtype.kind == "O":
+        known = [each for each in column.tolist() if each is not None]
+        if not known or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in known):
+            return None
+        return np.array([np.nan if each is None else float(each) for each in column.tolist()])
+    return column.astype(float) if column.dtype.kind in "iuf" else None
 
 
 def _modes(result: Result) -> tuple[Array, Content]:
@@ -237,6 +290,7 @@ CONTENTS: Mapping[str, Callable[[Result], tuple[Array, Content]]] = {
     "modes": _modes,
     "simulate": _simulate,
     "statics": _statics,
+    "sweep": _sweep,
 }
 
 
@@ -317,7 +371,7 @@ def _steps(name: str, unit: str, values: Array, states: Array) -> Content:
 
 
 def _curves(
-    name: str, unit: str, over: Array, columns: Mapping[str, Array], result: Result, first: set[str]
+    name: str, unit: str, over: Array, columns: Mapping[str, Array], units: Mapping[str, str], first: set[str]
 ) -> Content:
     """Columns over values (N,), some of which are drawn at ``first``."""
     places, seen = decimated.curves(over, columns)
@@ -326,7 +380,7 @@ def _curves(
         "series": [
             {
                 "name": each,
-                "unit": result.units.get(each, ""),
+                "unit": units.get(each, ""),
                 "values": decimated.digits(values, decimated.SEEN),
                 "shown": each in first,
             }

@@ -99,7 +99,7 @@ class Shown:
             ],
             "rigid": rigid,
             "flexible": bool(robot.flexible),
-            "U": U.reshape(robot.n, -1).tolist(),
+            "U": U.tolist(),
             "u": u.tolist(),
             "links": [
                 {
@@ -154,10 +154,11 @@ class Shown:
     @property
     def model(self) -> str:
         """Which model it is, in words."""
-        beams = [f"{link.name}: {_shapes(link)}" for link in self.robot.file.links if link.flexible is not None]
-        words = {"0": "rigid", "1": "first order", "2": "second order, with geometric stiffening"}
+        links = [] if self.robot.order == "0" else self.robot.file.links
+        beams = [f"{link.name}: {_shapes(link)}" for link in links if link.flexible is not None]
+        words = {"0": "all beams rigid", "1": "first order", "2": "second order, with geometric stiffening"}
         kind = words.get(self.robot.order, "any deflection")
-        return f"order {self.robot.order} ({kind}); " + ("; ".join(beams) if beams else "no flexible links")
+        return "; ".join([f"order {self.robot.order} ({kind})", *beams])
 
 
 def _shapes(link: Any) -> str:
