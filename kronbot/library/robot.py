@@ -284,11 +284,11 @@ class Robot:
         >>> kronbot.load("khang").view().html[:15]
         '<!DOCTYPE html>'
         """
-        from kronbot.plots.page import pages
+        from kronbot.plots.page import contents, pages
 
         flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
         name = None if file is None else arguments.path(file, "file")
-        return pages.view(replace(self.kinematics(q=q), command=pages.POSTURE), name, *flags)
+        return pages.view(replace(self.kinematics(q=q), command=contents.POSTURE), name, *flags)
 
     def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:
         from kronbot.library.poses import target

@@ -1,0 +1,259 @@
+"""What the page of an answer shows: its steps, modes, posture, curves, arrows and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import ComputationError, UsageError
+from kronbot.floats import Array
+from kronbot.plots.jacobian import ellipsoids
+from kronbot.plots.kinematics import other_solutions
+from kronbot.plots.modes import Shape, swinging
+from kronbot.plots.page import decimated
+from kronbot.plots.page.loads import KINDS
+from kronbot.plots.swept import Table
+from kronbot.questions.result import Result
+from kronbot.questions.swept import Swept
+from kronbot.questions.tables import number
+
+Content = dict[str, Any]
+# What answers are called that are asked for their posture alone.
+POSTURE = "view"
+# How large ellipsoids are beside the distance of the frame from the base.
+REACH = 0.2
+# Columns that are shown at once: of each kind so many at most.
+FIRST = 4
+# What arrows show: the kind, where it acts, and the columns.
+ARROWS = (
+    ("force", "endpoint", "force."),
+    ("moment", "endpoint", "moment."),
+    ("force", "base", "reaction.f"),
+    ("moment", "base", "reaction.m"),
+)
+
+
+def _simulate(result: Result) -> tuple[Array, Content]:
+    """Steps in time, and all columns as curves."""
+    series, robot = result.series, result.model
+    t = series["t"]
+    states = _columns(result, robot.coordinates, len(t))
+    rows = decimated.rows(len(t), robot.n)
+    joints = [joint.name for joint in robot.joints][:FIRST]
+    moving = sorted((name for name in series if name.startswith("tip.")), key=lambda name: -np.ptp(series[name]))
+    first = {*joints, *moving[:FIRST], *(f"torque.{name}" for name in joints)}
+    content: Content = {
+        "steps": _steps("t", "s", t[rows], states[rows]),
+        "curves": _curves(
+            "t", "s", t, {name: each for name, each in series.items() if name != "t"}, result.units, first
+        ),
+    }
+    if not result.summary["complete"]:
+        content["note"] = f"incomplete: stopped at t = {result.summary['end']:g} s"
+    return states, content
+
+
+def _statics(result: Result) -> tuple[Array, Content]:
+    """Cases one by one, the loads on the endpoint, and all columns over the cases."""
+    if not result.summary["cases"]:
+        raise ComputationError("there is no equilibrium under the whole load to show")
+    series, robot = result.series, result.model
+    count = len(series["force.x"])
+    swept = {name: f"angle.{name}" for name in robot.coordinates if f"angle.{name}" in series}
+    states = _columns(result, [swept.get(name, name) for name in robot.coordinates], count)
+    numbers = {name: each for name, each in series.items() if each.dtype.kind in "fi"}
+    rows, case = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
+    given = [*swept.values(), *(f"{kind}.{axis}" for kind in KINDS for axis in "xyz")]
+    varied = [name for name in given if np.ptp(series[name])] or [name for name in given if series[name].any()]
+    labels = [
+        ", ".join([f"case {row + 1} of {count}", *(f"{name} = {series[name][row]:.4g}" for name in varied)])
+        for row in rows.tolist()
+    ]
+    content: Content = {
+        "steps": {**_steps("case", "", case[rows], states[rows]), "labels": labels, "apart": True},
+        "arrows": [
+            {
+                "kind": kind,
+                "at": at,
+                "vectors": np.column_stack([series[f"{name}{axis}"][rows] for axis in "xyz"]).tolist(),
+            }
+            for kind, at, name in ARROWS
+        ],
+        "ghost": True,
+    }
+    if count > 1:
+        moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
+        first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
+        content["curves"] = _curves("case", "", case, numbers, result.units, first)
+    else:
+        content |= {"note": labels[0], "numbers": [_number(result, name, each[0]) for name, each in numbers.items()]}
+    return states, content
+
+
+def _sweep(result: Result) -> tuple[Array, Content]:
+    """Cases one by one, in the posture that they vary or have for an answer, and all columns over the cases."""
+    swept, robot, series = result.asked, result.model, result.series
+    assert isinstance(swept, Swept)
+    count = len(series["case"])
+    numbers = {name: each for name, column in series.items() if (each := _numbers(column)) is not None}
+    q = np.zeros((count, robot.n))
+    for place, name in enumerate(robot.coordinates):
+        for column in (name, f"angle.{name}"):
+            if column in numbers:
+                q[:, place] = np.nan_to_num(numbers[column])
+    places = {place for place in robot.flexible if robot.coordinates[place] in numbers}
+    rest = robot.undeformed(q)
+    bent = [place in places or place not in robot.flexible for place in range(robot.n)]
+    states = np.where(np.array(bent, dtype=bool), q, rest)
+    varied = [name for names, _ in swept.factors for name in names]
+    rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
+    labels = [
+        ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
+        + (": failed" if series.get("error", [""] * count)[i] else "")
+        for i in rows.tolist()
+    ]
+    content: Content = {
+        "steps": {**_steps("row", "", row[rows], states[rows]), "labels": labels, "apart": True},
+        "ghost": bool(places),
+    }
+    kept = {name: each for name, each in numbers.items() if name in swept.kept}
+    if count > 1 and kept:
+        table = Table(result, swept)
+        units = {name: table.unit(name) for name in kept}
+        content["curves"] = _curves("row", "", row, kept, units, set(table.columns[:FIRST]))
+    values = [name for name in varied if name in robot.parameters.values]
+    if values:
+        content["note"] = f"drawn with the file's {', '.join(values)}"
+    return states, content
+
+
+def _numbers(column: npt.NDArray[Any]) -> Array | None:
+    """A column as numbers, NaN where a case has none; None where it holds words."""
+    if column.dtype.kind == "O":
+        known = [each for each in column.tolist() if each is not None]
+        if not known or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in known):
+            return None
+        return np.array([np.nan if each is None else float(each) for each in column.tolist()])
+    return column.astype(float) if column.dtype.kind in "iuf" else None
+
+
+def _modes(result: Result) -> tuple[Array, Content]:
+    """Shapes that swing, with joints locked and with joints free, about the straight posture."""
+    robot, at = result.model, result.at["q"]
+    q = np.array([at.get(name, 0.0) for name in robot.coordinates])
+    for joint in robot.joints:
+        q[joint.driven] = at[joint.name]
+    q = robot.undeformed(q)
+    cases = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
+    return q[None], {"modes": _swinging((case, swinging(result, f"_{case}")) for case in cases)}
+
+
+def _linearize(result: Result) -> tuple[Array, Content]:
+    """Shapes that swing about the point."""
+    if "poles" not in result.arrays:
+        raise UsageError("pages show the modes about a point, not linear models along a motion")
+    return _point(result)[None], {"modes": _swinging([("", swinging(result, ""))])}
+
+
+def _jacobian(result: Result) -> tuple[Array, Content]:
+    """The velocities that the frame takes at joint rates of norm one, as ellipsoids to one scale each."""
+    q = _point(result)
+    centre, found = ellipsoids(result, q)
+    shown, reach = [], REACH * max(float(np.linalg.norm(centre)), 1e-9)
+    for kind, ellipsoid, share in zip(("velocity", "rotation"), found, (1.0, 0.6), strict=True):
+        if ellipsoid.sizes.size:
+            axes = ellipsoid.axes / ellipsoid.sizes.max()
+            U = np.linalg.svd(axes)[0]
+            U = U * np.sign(np.linalg.det(U))
+            half = share * reach * np.linalg.norm(axes, axis=0)
+            shown.append({"kind": kind, "centre": centre.tolist(), "R": U.T.ravel().tolist(), "half": half.tolist()})
+    return q[None], {"ellipsoids": shown, "numbers": [each.title.partition(": ")[::2] for each in found]}
+
+
+def _posture(result: Result) -> tuple[Array, Content]:
+    """A robot with sliders."""
+    return _point(result)[None], {"sliders": True}
+
+
+def _kinematics(result: Result) -> tuple[Array, Content]:
+    """The posture with sliders; other solutions of an inverse as ghosts."""
+    q, pose = _point(result), result.arrays["pose"]
+    rows = [f"{row}.{column}" for row in pose.rows for column in pose.columns or ()]
+    numbers = [(name, f"{value:.6g}") for name, value in zip(rows, pose.values.ravel(), strict=True)]
+    return q[None], {
+        "sliders": True,
+        "axes": True,
+        "others": [each.tolist() for each in other_solutions(result, q)],
+        "numbers": numbers,
+    }
+
+
+CONTENTS: Mapping[str, Callable[[Result], tuple[Array, Content]]] = {
+    POSTURE: _posture,
+    "kinematics": _kinematics,
+    "jacobian": _jacobian,
+    "linearize": _linearize,
+    "modes": _modes,
+    "simulate": _simulate,
+    "statics": _statics,
+    "sweep": _sweep,
+}
+
+
+def _number(result: Result, name: str, value: float) -> tuple[str, str]:
+    unit = result.units.get(name, "1")
+    return name if unit == "1" else f"{name} [{unit}]", f"{value:.5g}"
+
+
+def _point(result: Result) -> Array:
+    return np.array([result.at["q"][name] for name in result.model.coordinates])
+
+
+def _swinging(cases: Iterable[tuple[str, Sequence[Shape]]]) -> Content:
+    """Modes by case, as a list."""
+    return {
+        "list": [
+            {"label": f"{case}: {shape.title}" if case else shape.title, "direction": shape.direction.tolist()}
+            for case, shapes in cases
+            for shape in shapes
+        ]
+    }
+
+
+def _columns(result: Result, names: Sequence[str], count: int) -> Array:
+    """Columns (N, n) of the series."""
+    return np.column_stack([result.series[name] for name in names] or [np.zeros((count, 0))])
+
+
+def _steps(name: str, unit: str, values: Array, states: Array) -> Content:
+    """What the slider of time goes through: values (N,) of what it is called after, and states (N, n)."""
+    step = float(np.diff(values).min()) if len(values) > 1 else 1.0
+    return {
+        "name": name,
+        "unit": unit,
+        "digits": int(np.clip(np.ceil(-np.log10(step or 1.0)), 0, 9)),
+        "values": values.tolist(),
+        "states": [decimated.digits(row, decimated.EXACT) for row in states],
+    }
+
+
+def _curves(
+    name: str, unit: str, over: Array, columns: Mapping[str, Array], units: Mapping[str, str], first: set[str]
+) -> Content:
+    """Columns over values (N,), some of which are drawn at ``first``."""
+    places, seen = decimated.curves(over, columns)
+    return {
+        "over": {"name": name, "unit": unit, "values": decimated.digits(places, decimated.EXACT)},
+        "series": [
+            {
+                "name": each,
+                "unit": units.get(each, ""),
+                "values": decimated.digits(values, decimated.SEEN),
+                "shown": each in first,
+            }
+            for each, values in seen.items()
+        ],
+    }
