@@ -47,6 +47,7 @@ CASES = {
     "stacker": ("2", "all"),
     "spatial": ("2", "forward_dynamics,jacobian"),
     "torso": ("1", "pose,mass_matrix"),
+    "floating-canadarm": ("1", "forward_dynamics,jacobian"),
     "khang": ("exact", "bias,energy"),
 }
 PENDULUM = """
@@ -122,7 +123,7 @@ def expected(robot, words, values):
     symbols = {word: SX.sym(word, len(values[word])) for word in ("q", "qd", "qdd", "tau", "force")}
     q, qd, qdd, tau, force = symbols.values()
     state = propagate(robot, q, qd)
-    motion = relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "base"))
+    motion = relative_motion(robot, q, frame(robot, "endpoint"), frame(robot, "world"))
     linear = LinearModel(robot, q, qd, qdd, SX(len(robot.joints), 1), force)
     outputs = {
         "qdd": lambda: composite_forward_dynamics(state, tau, {}),
