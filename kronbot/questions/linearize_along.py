@@ -19,6 +19,7 @@ from kronbot.mechanics.linear.monodromy import Monodromy, monodromy
 from kronbot.mechanics.linear.multipliers import Multipliers, multipliers
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.multibody.recursion import demand_inertia
+from kronbot.model.build import numbers_apart
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, rigid_forces
@@ -109,6 +110,7 @@ def _own_duration(robot: Robot) -> float:
 
 def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     """M_L, D_L, K_L, h_L as functions of a time for each motion, in the order of the file."""
+    robot = numbers_apart(robot)
     linear = LinearModel.about_any_motion(robot)
     t = SX.sym("t", len(robot.motions))
     times = dict(zip(robot.motions, casadi.vertsplit(t), strict=True))
@@ -145,7 +147,7 @@ def _monodromy(along: Along, period: float, progress: Callable[[float], None]) -
     robot = along.robot
     demand_regular(along.at(np.zeros(1))[0][0], [robot.coordinates[place] for place in along.free])
     corners = [t for motion in robot.motions.values() for t in motion.meetings(robot.parameters, period, PURPOSE)]
-    return monodromy(along.at, lambda times: along.errors(times, period), period, corners, progress)
+    return monodromy(along.at, lambda times: along.errors(times, period), period, corners, progress, along.elsewhere)
 
 
 def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:

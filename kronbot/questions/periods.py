@@ -13,7 +13,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
 from kronbot.description.wording import quote
 from kronbot.floats import Array
-from kronbot.mechanics.linear.rounding import Entries
+from kronbot.mechanics.linear.rounding import SHARE, Entries
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
 
@@ -69,6 +69,13 @@ class Along:
         ):
             found.append(self._reduced(error) + np.where(there[:, None, None], np.abs(later - now), 0.0))
         M, D, K = found
+        return M, D, K
+
+    def elsewhere(self, times: Array) -> Matrices:
+        """The matrices with other numbers, at other times (N,)."""
+        trace, (moved,) = self.trace.elsewhere([self._each(times)], SHARE)
+        rows = trace.rows(moved)
+        M, D, K = (self._reduced(rows[name].reshape(-1, self.robot.n, self.robot.n)) for name in "MDK")
         return M, D, K
 
     def _each(self, times: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.linear.null_spaces import echelon, null_space
+from kronbot.mechanics.linear.null_spaces import echelon, lasting, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
 
@@ -109,14 +109,16 @@ def monodromy(
     period: float,
     corners: Iterable[float],
     progress: Callable[[float], None],
+    others: Coefficients | None = None,
 ) -> Monodromy:
     """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
 
-    ``roundings`` are the errors of their entries. ``progress`` is told the share of the period that is done.
+    ``roundings`` are the errors of their entries, ``others`` the coefficients with other numbers: what meets no
+    stiffness there, either, is cyclic by structure. ``progress`` is told the share of the period that is done.
     """
     progress(0.0)
     times = _ends(period, corners)
-    T, cyclic = _cyclic(*coefficients(times)[::2])
+    T, cyclic = _cyclic(*coefficients(times)[::2], None if others is None else others(times)[2])
 
     def turned(times: Array) -> tuple[Array, Array, Array]:
         M, D, K = (T.T @ A @ T for A in coefficients(times))
@@ -164,15 +166,24 @@ def _ends(period: float, corners: Iterable[float]) -> Array:
     return np.append(np.concatenate(shares), period)
 
 
-def _cyclic(M: Array, K: Array) -> tuple[Array, npt.NDArray[np.intp]]:
-    """Coordinates z, y = T z, and which of them are cyclic, by inertia and stiffness at many times (times, n, n).
+def _cyclic(M: Array, K: Array, elsewhere: Array | None) -> tuple[Array, npt.NDArray[np.intp]]:
+    """Coordinates z, y = T z, and which of them are cyclic, by inertia and stiffness at many times (times, n, n), and
+    by stiffness with other numbers.
 
     Where no stiffness ever meets a direction it is a coordinate of its own, as the turn of joints on one axis.
     """
     size = np.sqrt(np.diagonal(M.mean(axis=0)))
-    stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
-    stiffness = np.where(np.abs(stiffness) <= NO_STIFFNESS * np.abs(stiffness).max(initial=0.0), 0.0, stiffness)
-    free, places = echelon(null_space(stiffness, 4 * EPS * np.abs(stiffness)))
+
+    def rows(K: Array) -> tuple[Array, Array]:
+        stiffness = (K / np.outer(size, size)).reshape(-1, len(size))
+        large = np.abs(stiffness) > NO_STIFFNESS * np.abs(stiffness).max(initial=0.0)
+        stiffness = np.where(large, stiffness, 0.0)
+        return stiffness, 4 * EPS * np.abs(stiffness)
+
+    directions = null_space(*rows(K))
+    if elsewhere is not None and directions.size:
+        directions = lasting(directions, [rows(elsewhere)])
+    free, places = echelon(directions)
     T = np.diag(1 / size)
     T[:, places] = free / size[:, None]
     return T, places
