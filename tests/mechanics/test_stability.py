@@ -14,6 +14,7 @@ from kronbot import loads
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.null_spaces import null_space
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import poles as found_poles
 from kronbot.mechanics.linear.stability import judge
@@ -468,6 +469,39 @@ endpoint: {{position: [0, -0.5, 0]}}
     text = HEAD.replace("GRAVITY", gravity).replace("convention: standard\n", "") + links.lstrip("\n")
     answer = loads(text).linearize(q={"q1": q}, force=force)
     assert answer.summary["verdict"].startswith("undecided, pole 1") and answer.summary["free_coordinates"] == 0
+
+
+@pytest.mark.parametrize(("gyroscopic", "damped", "word"), [
+    (False, False, "stable, undamped"), (True, False, "stable, undamped"), (False, True, "stable"),
+])  # fmt: skip
+def test_a_free_direction_that_depends_on_numbers_is_free(gyroscopic, damped, word):
+    """A belt between two pulleys, K = k v v^T with v = (r1, -r2, 0): with other radii others turn freely."""
+    turn = np.array([[0, 0, 1.0], [0, 0, 2], [-1, -2, 0]])
+
+    def system(r1, r2, elsewhere=tuple):
+        v = np.array([r1, -r2, 0])
+        K = 30 * np.outer(v, v) + np.diag([0, 0, 5.0])
+        D = 0.3 * gyroscopic * turn + damped * 0.1 * np.outer(v, v)
+        errors = [4e-16 * np.abs(A) for A in (np.eye(3), D, K)]
+        return SecondOrder(np.diag([1.0, 2, 3]), D, K, *errors, null_space(K, errors[2]), elsewhere)
+
+    one = system(0.3, 0.7, lambda: [system(0.303, 0.698)])
+    found = found_poles(one)
+    assert [pole.count for pole in found if pole.free] == [2]
+    assert str(judge(one, found)) == word
+
+
+def test_joints_on_one_axis_behind_a_gear_are_free_in_a_direction_of_its_ratio():
+    """Weight sees (1 + r) q1 + q2 of a pendulum whose joint follows r q1: the direction (1, -1 - r) is free."""
+    links = """
+  - {name: a, joint: {type: revolute, name: q1, rotor_inertia: 1}, pose: {}}
+  - {name: b, joint: {type: revolute, name: q2, rotor_inertia: 2}, pose: {}}
+  - {name: c, joint: {type: revolute, name: q3, follows: 2.3*q1}, pose: {}, rigid: {mass: 1.7, com: [0, -0.6, 0]}}
+"""
+    answer = loads(HEAD.replace("GRAVITY", "[0, -9.81, 0]").replace("convention: standard\n", "") + links).linearize()
+    assert answer.summary["free_coordinates"] == 1
+    assert answer.summary["verdict"].startswith("stable, undamped")
+    assert answer["shapes"][:, 0] / answer["shapes"][0, 0] == pytest.approx([1, -3.3], rel=1e-12)
 
 
 def test_energy_does_not_judge_where_other_numbers_break_its_symmetry():

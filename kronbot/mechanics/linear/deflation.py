@@ -133,16 +133,21 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
     """
     if not system.free.size:
         return Deflated()
-    n, T, free = len(system.K), None, np.asarray(system.free.argmax(axis=0))
+    n, free = len(system.K), np.asarray(system.free.argmax(axis=0))
+    # Potential, too, is structure here: an accident must not divide a row by s.
+    every = [system, *system.others()]
+    turns: list[Array | None] = [None] * len(every)
     if not system.symmetric or np.count_nonzero(system.free) > free.size:
         scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
         directions, free = echelon(system.free / scale[:, None])
-        T = np.diag(scale)
-        T[:, free] = scale[:, None] * directions
-    # Potential, too, is structure here: an accident must not divide a row by s.
-    every, block = [system, *system.others()], np.ix_(free, free)
+        none = np.zeros((n, 0))
+        turns = [_turn(scale, directions, each.free if i else none, free) for i, each in enumerate(every)]
+    T, block = turns[0], np.ix_(free, free)
     symmetric = all(each.symmetric for each in every)
-    parts = [[congruent(A, E, T) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))] for m in every]
+    parts = [
+        [congruent(A, E, turn) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))]
+        for m, turn in zip(every, turns, strict=True)
+    ]
     counts, held, alone, chance = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool), False
     counts[free] = 1
     if symmetric and degree == 1:
@@ -181,6 +186,17 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
     where = free.tolist(), np.flatnonzero(alone & (counts > 1)).tolist(), counts[free].tolist()
     # Damping that is zero by chance has errors, which s D hides at s = 0.
     return Deflated(T, *where) if symmetric and not chance else Deflated(T, *where, steps, polynomials[0])
+
+
+def _turn(scale: Array, directions: Array, own: Array, free: Places) -> Array:
+    """Scaled coordinates of which those at ``free`` are a system's ``own`` directions, or these where it has others."""
+    if own.shape[1] == len(free):
+        V = own / scale[:, None]
+        if np.linalg.cond(V[free]) < 1 / np.sqrt(ROUNDING):
+            directions = V @ np.linalg.inv(V[free])
+    T = np.diag(scale)
+    T[:, free] = scale[:, None] * directions
+    return T
 
 
 def _completed(directions: Array) -> Array:

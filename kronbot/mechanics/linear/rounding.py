@@ -52,22 +52,30 @@ class Entries:
 
         A direction without stiffness is one that stays so with other numbers, of robot and question: symmetry, and no
         accident as at a buckling load, or where pi/2 in a float turns a joint's axis to the vertical, or where two
-        numbers of the file happen to be equal. Zeros and exact quarter turns of the file stay what they are.
+        numbers of the file happen to be equal. Zeros and exact quarter turns of the file stay what they are. Where as
+        many directions are free with other numbers, these may be others: the way of a spring between two pulleys.
         """
 
         @cache
         def elsewhere() -> list[SecondOrder]:
             parts = self._elsewhere._of(kept)
-            return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
+            free = null_spaces(parts[2], parts[5])
+            return [SecondOrder(*each) for each in zip(*parts, free, strict=True)]
 
-        def others(i: int) -> Sequence[SecondOrder]:
-            return elsewhere()[i : i + 1]
+        def free_of(i: int, F: Array) -> Array:
+            if not F.size or elsewhere()[i].free.shape[1] >= F.shape[1]:
+                return F
+            return lasting(F, [(elsewhere()[i].K, elsewhere()[i].dK)])
+
+        def others(i: int, free: Array) -> Sequence[SecondOrder]:
+            other = elsewhere()[i]
+            same = other.free.shape[1] != free.shape[1] or not (other.K @ free).any()
+            return [replace(other, free=free) if same else other]
 
         own = self._of(kept)
-        free = null_spaces(own[2], own[5])
-        free = [lasting(F, [(m.K, m.dK) for m in others(i)]) if F.size else F for i, F in enumerate(free)]
+        free = [free_of(i, F) for i, F in enumerate(null_spaces(own[2], own[5]))]
         systems = [SecondOrder(*each) for each in zip(*own, free, strict=True)]
-        return [replace(system, others=partial(others, i)) for i, system in enumerate(systems)]
+        return [replace(system, others=partial(others, i, system.free)) for i, system in enumerate(systems)]
 
     def _of(self, kept: Sequence[int]) -> list[Array]:
         """M, D, K and their errors of some coordinates."""
