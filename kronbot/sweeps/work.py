@@ -22,6 +22,8 @@ from kronbot.sweeps.names import Meaning, placed
 from kronbot.version import __version__
 
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+# Simulations that pay for the best native code, whose compilation takes as long as some of them.
+RUNS = 20
 # What numbers depend on.
 LIBRARIES = ("casadi", "numpy", "scipy")
 
@@ -136,26 +138,29 @@ def versions() -> dict[str, str]:
 class Parcel:
     """A task on its way to workers: bytes, which those take apart alone whose versions are the same.
 
-    They use native code as whoever packs it has chosen; the first of them compiles it, the others find it.
+    They use native code as whoever packs it has chosen, and in any case where so many runs are to come that the best
+    there is pays; the first of them compiles it, the others find it.
     """
 
     versions: Mapping[str, str]
     digest: str
     content: bytes
     native: str
+    many_runs: bool = False
 
     @classmethod
     def of(cls, task: Task) -> Parcel:
         """The task, packed."""
         content = pickle.dumps(task)
-        return cls(versions(), hashlib.sha256(content).hexdigest(), content, policy.choice())
+        many_runs = task.question == "simulate" and task.cases.count >= RUNS
+        return cls(versions(), hashlib.sha256(content).hexdigest(), content, policy.choice(), many_runs)
 
     def done(self, start: int, stop: int) -> Done:
         """The rows of cases start ... stop - 1 (from 0), where a worker is."""
         why: list[str] = []
-        with policy.native(self.native, why.append):
+        with policy.native("on" if self.many_runs and self.native == "auto" else self.native, why.append):
             done = self.task().done(start, stop)
-        return done._replace(interpreted=why[0]) if why else done
+        return done._replace(interpreted=why[0]) if why and self.native == "on" else done
 
     def task(self) -> Task:
         """The task, unpacked once in a process. Raises UsageError that names both versions where they differ."""

@@ -40,6 +40,28 @@ def test_what_is_there_already_counts():
     assert native.worthwhile([SIZE], [10**12], native.BESIDE, full) is None
 
 
+def test_a_process_keeps_kernels_that_are_wanted_in_any_case(monkeypatch, tmp_path):
+    """Of the same function the second time nothing is read, let alone compiled; of others it is."""
+    monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path))
+    monkeypatch.setattr(native, "MOST_KERNELS", 2)
+    monkeypatch.setattr(native, "_kernels", {})
+    looked = []
+    kernel = object()
+    monkeypatch.setattr(
+        native, "compiled", lambda effort, function: looked.append(function) or Code(function, None, FULL)
+    )
+    monkeypatch.setattr(native, "Kernel", lambda name, library: kernel)
+    x = casadi.SX.sym("x")
+    functions = [casadi.Function("trace", [x], [i * casadi.sin(x)]) for i in range(3)]
+    with native.policy.native("on"):
+        for function in (functions[0], functions[0], functions[1], functions[0], functions[2], functions[1]):
+            assert native.at_once(function, 1) is kernel
+        assert looked == functions
+        assert native.at_once(functions[0], 1) is kernel and len(looked) == 4  # the oldest has gone
+    with native.policy.native("off"):
+        assert native.at_once(functions[0], 1) is None
+
+
 def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):
     """A second of integration starts the compiler, once, and is over without it."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "empty"))

@@ -11,7 +11,7 @@ from kronbot.errors import UsageError
 from kronbot.sweeps import driver
 from kronbot.sweeps.driver import Driver, gaps, in_order
 from kronbot.sweeps.engines.interface import Lost
-from kronbot.sweeps.work import Parcel, versions
+from kronbot.sweeps.work import Done, Parcel, versions
 
 
 class Here:
@@ -118,3 +118,19 @@ def test_workers_of_other_versions_refuse(task):
     ):
         parcel.task()
     assert Parcel.of(task).task().done(0, 9).text == task.done(0, 9).text
+
+
+def test_many_runs_get_the_best_native_code(monkeypatch):
+    """Whatever a single one would be worth, unless the user says no; a few do not, and other questions neither."""
+    from kronbot.compute.native import policy
+
+    def used(question, count, choice):
+        task = replace(swept(Cheap(), {"EI": f"1:2:{count}"}).task, question=question)
+        found = []
+        monkeypatch.setattr(type(task), "done", lambda *asked: found.append(policy.choice()) or Done(0, 1, b"", 0))
+        with policy.native(choice):
+            Parcel.of(task).done(0, 1)
+        return found
+
+    assert used("simulate", 20, "auto") == ["on"] and used("simulate", 20, "off") == ["off"]
+    assert used("simulate", 19, "auto") == used("modes", 20, "auto") == ["auto"]

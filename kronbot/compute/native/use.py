@@ -16,6 +16,10 @@ STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
 WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
+# Kernels that a process keeps where native code is wanted in any case: to find one takes as long as to read its text.
+MOST_KERNELS = 64
+# By what CasADi tells functions apart by, as long as these are held.
+_kernels: dict[int, tuple[casadi.Function, Kernel]] = {}
 
 
 def gain(
@@ -50,12 +54,19 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
     choice = policy.choice()
     if choice == "off":
         return None
+    if choice == "on" and (known := _kernels.get(hash(function))) is not None:
+        return known[1]
     code = None if choice == "on" else cached(function)
     effort = FULL if choice == "on" else worthwhile([instructions(function)], [evaluations], WAITING, code)
     if effort is not None:
         code = compiled(effort, function) or code
     try:
-        return None if code is None else Kernel(function.name(), code.library)
+        kernel = None if code is None else Kernel(function.name(), code.library)
+        if kernel is not None and choice == "on":
+            while len(_kernels) >= MOST_KERNELS:
+                _kernels.pop(next(iter(_kernels)), None)
+            _kernels[hash(function)] = function, kernel
+        return kernel
     except (OSError, AttributeError) as error:  # evicted a moment ago
         policy.interpreted(said(error))
         return None
