@@ -18,6 +18,7 @@ from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.model.robot import Robot
+from kronbot.questions.load_cases import hung
 from kronbot.questions.statics import sag
 
 PURPOSE = "simulate"
@@ -65,7 +66,7 @@ def initial_state(
             raise UsageError(
                 f"{robot.coordinates[modal]} starts in the equilibrium; start straight to give it a value of its own"
             )
-        if robot.base and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
+        if robot.base and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
             raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
         q = sag(robot, q)
     return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])

@@ -11,6 +11,7 @@ import numpy as np
 
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.limits import CASES
+from kronbot.description.names import carriers, is_fixed_frame
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case
@@ -55,7 +56,7 @@ class Sweep:
         for name in self.angles:
             if name not in joints:
                 raise UsageError(f"no joint {name!r}; joints are {', '.join(joints)}")
-        start = q - robot.undeformed(q)
+        start, torques = q - robot.undeformed(q), {**torques, **hung(robot)}
         return [
             Case(np.array(chosen, dtype=float), np.array([*force, *moment], dtype=float), torques, begun, base)
             for row, begun, base in zip(q, start, q[:, list(robot.base)], strict=True)
@@ -70,6 +71,13 @@ class Sweep:
         if len(rows) > 1:
             raise UsageError(f"{count} forces and moments do not pair with {len(rows)}: as many, or one of them")
         return [rows[0] if rows else (0.0, 0.0, 0.0)] * count
+
+
+def hung(robot: Robot) -> dict[int, float]:
+    """The coordinates of a floating base that elements hold from where nothing moves, each without a force."""
+    moving = carriers(robot.file)
+    ends = ([is_fixed_frame(name, moving) for name in each.frames] for each in robot.elements)
+    return dict.fromkeys(robot.base, 0.0) if any(any(each) for each in ends) else {}
 
 
 def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:

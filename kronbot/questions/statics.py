@@ -27,7 +27,7 @@ from kronbot.questions import path_end
 from kronbot.questions.buckling import buckling
 from kronbot.questions.columns import WRENCH, columns_of_statics
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.load_cases import one_case, telling
+from kronbot.questions.load_cases import hung, one_case, telling
 from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline
 from kronbot.questions.outputs import asked as outputs_asked
@@ -310,7 +310,7 @@ def outline(robot: Robot, given: Possible) -> Outline:
 
 def _still(robot: Robot, angles: Array) -> Case:
     """Joints at given values (joints,), nothing on the endpoint."""
-    return Case(angles, np.zeros(6), {}, np.zeros(robot.n))
+    return Case(angles, np.zeros(6), hung(robot), np.zeros(robot.n))
 
 
 def _named(robot: Robot, case: Case) -> str:

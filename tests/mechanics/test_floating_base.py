@@ -423,6 +423,41 @@ def test_a_run_may_not_begin_in_gimbal_lock_nor_in_an_equilibrium_of_what_falls(
         kronbot.loads(ARM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]")).simulate(1, start="equilibrium")
 
 
+def test_outer_forces_act_in_every_chart():
+    """One in the axes of the world, a moment in those of the base: x = t^2/2, ry = t^2/2 through gimbal lock."""
+    forces = "[{frame: base, force: [3, 0, 0]}, {frame: base, moment: [0, 0.7, 0], axes: body}]"
+    run = kronbot.loads(f"{LONE}simulate: {{forces: {forces}}}\n").simulate(duration=3, step=0.5, rtol=1e-10)
+    for name in ("base.x", "base.ry"):
+        assert run[name] == pytest.approx(run["t"] ** 2 / 2, abs=1e-7)
+    assert run["angular_momentum.y"] == pytest.approx(0.7 * run["t"], abs=1e-7)
+    assert run["momentum.x"] == pytest.approx(3 * run["t"], abs=1e-7)
+    assert run.summary["energy_drift"] < 1e-8
+
+
+HUNG = LONE.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]") + "elements:\n"
+CORNERS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+HUNG += "".join(
+    f"  - {{name: s{i}, type: spring, between: [world, base], points: [[{x}, {y}, 2], [{x}, {y}, 0.1]], stiffness: 50, "
+    "rest: 1}\n"
+    for i, (x, y) in enumerate(CORNERS)
+)
+
+
+def test_springs_from_the_world_hold_a_floating_base():
+    """Four upright springs: 4 k (1.9 - z - 1) = m g, from a start that is off and turned; a run may begin there."""
+    robot = kronbot.loads(HUNG)
+    wanted = 0.9 - 3 * 9.81 / 200
+    found = robot.statics(q={"base.x": 0.2, "base.ry": 0.1, "base.rz": -0.1, "base.z": 0.3})
+    assert found["base.z"] == pytest.approx([wanted], rel=1e-9)
+    for name in ("base.x", "base.y", "base.rx", "base.ry", "base.rz"):
+        assert abs(found[name][0]) < 1e-9
+    assert found.summary["stable"] is True
+    pulled = robot.statics(q={}, forces=[[0, 0, -10]])
+    assert pulled["base.z"] == pytest.approx([wanted - 10 / 200], rel=1e-9)
+    still = robot.simulate(duration=2, step=0.5, start="equilibrium")
+    assert still["base.z"] == pytest.approx(np.full(5, wanted), abs=1e-7)
+
+
 # ------------------------------------------------------------------------------------------ the generalized Jacobian
 
 
