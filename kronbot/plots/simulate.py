@@ -12,6 +12,7 @@ from kronbot.model.robot import Robot
 from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.style import HEIGHT, Picture, drawn, flow
+from kronbot.questions.columns import columns_of_simulate
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import commanded
@@ -97,7 +98,19 @@ def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
         ("energies", _energies(result), 0.0),
     ):
         diagrams += curves.diagrams(title, group, least)
+    for title, group in _asked(robot, result).items():
+        diagrams += curves.diagrams(title, group)
     return diagrams
+
+
+def _asked(robot: Robot, result: Result) -> dict[str, list[Curve]]:
+    """The outputs that were asked for beside the columns of every run, by kind."""
+    known, found = set(columns_of_simulate(robot)), dict[str, list[Curve]]()
+    for name, values in result.series.items():
+        if name not in known:
+            kind, _, rest = name.partition(".")
+            found.setdefault(kind, []).append(Curve(rest.replace(".", " "), result.units[name], values))
+    return found
 
 
 def _deflections(robot: Robot, result: Result) -> list[Curve]:

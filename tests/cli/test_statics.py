@@ -85,6 +85,17 @@ def test_loads_on_frames_and_along_beams(capsys):
     assert change == pytest.approx(2 * lever - 0.5 + line, rel=1e-12)
 
 
+def test_a_row_of_a_file_is_a_row_of_the_answer(capsys, tmp_path):
+    """In its order, in place of the angles of the file, each with the one load."""
+    (tmp_path / "rows.csv").write_text("q2,q1\n0.3,0.1\n-0.2,0.5\n0.3,0.1\n")
+    rows = ["statics", "canadarm", "--q", f"@{tmp_path / 'rows.csv'}", "--forces", "0,-5,0"]
+    found = ask(capsys, *rows, "--outputs", "reaction:q2")["series"]
+    assert (found["angle.q1"], found["angle.q2"]) == ([0.1, 0.5, 0.1], [0.3, -0.2, 0.3])
+    alone = ask(capsys, "statics", "canadarm", "--q", "0.5,-0.2,0", "--forces", "0,-5,0", "--outputs", "reaction:q2")
+    for name in ("reaction.q2.fx", "reaction.q2.mz", "endpoint.y", "torque.q1"):
+        assert found[name][1] == alone["series"][name][0]
+
+
 def test_buckling(capsys):
     case = ["statics", "canadarm", "--q", "0,0,0", "--load", "endpoint=-1,0,0", "--buckling"]
     newton = ask(capsys, *case)["summary"]["buckling_factor"]

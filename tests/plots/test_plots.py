@@ -333,6 +333,17 @@ def test_an_svg_holds_its_text_as_text(unsettled):
     assert all(word in text for word in ("simulate khang, order 2", "joint torques", "[N m]", "t [s]", "x [m]"))
 
 
+def test_outputs_of_a_run_have_diagrams(picture):
+    """One for each kind and unit, of those that are asked for alone."""
+    robot = kronbot.load("canadarm")
+    outputs = "reaction:q1,velocity:endpoint,power:q2"
+    plain, more = (
+        panels(picture(simulation.draw, robot.simulate(0.2, 0.05, outputs=asked))) for asked in ((), outputs)
+    )
+    assert [title for title in more if title not in plain] == ["reaction", "velocity", "power"]
+    assert [line.get_label() for line in more["velocity"].lines] == ["endpoint y"]  # x is far smaller, and apart
+
+
 def test_a_run_over_time(picture):
     """Angles in degrees with what was commanded, deflections in mm, energies, the imbalance on decades."""
     series = moved("khang", 2.0).series
