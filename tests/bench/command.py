@@ -11,6 +11,7 @@ told and left out. The first run also compiles the loops in C and C++ and kronbo
 
 import argparse
 import json
+import statistics
 from pathlib import Path
 
 from bench import machine
@@ -101,6 +102,22 @@ def sweeps(options):
     return entries, {}
 
 
+def campaigns(options):
+    from bench import campaigns as part
+
+    sizes = part.Sizes(options.cases, options.loop, options.runs, tuple(options.counts))
+    entries, missing = part.compare(sizes, options.rounds)
+    columns = {
+        "sweeps": lambda e: e["who"],
+        "cases": lambda e: str(e["cases"]),
+        "times": lambda e: f"{statistics.median(e['ratios']):.3g} ({min(e['ratios']):.3g} to {max(e['ratios']):.3g})",
+        "ms a case": lambda e: f"{e['ms']:.3g}",
+        "MB": lambda e: "" if e["MB"] is None else f"{e['MB']:.0f}",
+    }
+    table("Whole sweeps", columns, entries)
+    return entries, missing
+
+
 def derivation(options):
     from bench import derivation as part
 
@@ -130,7 +147,10 @@ def scaling(options):
     return entries, {}
 
 
-PARTS = {each.__name__: each for each in (puma, canadarm, processes, startup, questions, sweeps, derivation, scaling)}
+PARTS = {
+    each.__name__: each
+    for each in (puma, canadarm, processes, startup, questions, sweeps, campaigns, derivation, scaling)
+}
 
 
 def seconds(entry):
@@ -164,6 +184,16 @@ def main():
         "--whole",
         action="store_true",
         help="compile all of Pinocchio for this processor (-O3 -march=native) beside its library as shipped: minutes",
+    )
+    parser.add_argument("--cases", type=int, default=10_000, help="of a campaign of modes (default: 10000)")
+    parser.add_argument("--loop", type=int, default=5, help="commands of a loop beside it (default: 5)")
+    parser.add_argument("--runs", type=int, default=40, help="of a campaign of simulations (default: 40)")
+    parser.add_argument(
+        "--counts",
+        type=int,
+        nargs="+",
+        default=[1_000, 10_000],
+        help="cases whose costs are compared",
     )
     parser.add_argument("--before", type=Path, help="another version of kronbot, whose answers are timed in turns")
     parser.add_argument("--json", type=Path, help="write everything there")

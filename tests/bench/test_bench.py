@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bench import (
     accuracy,
+    campaigns,
     canadarm,
     derivation,
     exudyn_arm,
@@ -170,3 +171,15 @@ def test_what_a_case_of_a_sweep_costs(tmp_path, monkeypatch):
         monkeypatch.setattr(sweeps, word, 3)
     assert {count for count, _ in sweeps.steps(sweeps.arm(tmp_path)).values()} == {3}
     assert [entry["who"] for entry in sweeps.compare()] == list(sweeps.steps(sweeps.arm(tmp_path)))
+
+
+def test_whole_sweeps_are_what_they_say(tmp_path):
+    """Commands and choices of a campaign; nothing is timed."""
+    sweeps.arm(tmp_path)
+    robot, out = tmp_path / "planar.yaml", tmp_path / "out.csv"
+    seconds, memory = campaigns.process(campaigns.swept(robot, 3, out, "--workers", "1"))
+    assert seconds > 0 and memory > 10
+    assert out.read_text().splitlines()[0] == f"case,EI,{campaigns.KEPT},error" and out.read_text().count("\n") == 4
+    assert {each.solver for each in campaigns.OURS} == {"cvodes", "rodas"}
+    told = campaigns.entry("this", 3, [np.float64(1.5)], 2.0)
+    assert told == {"part": "campaigns", "who": "this", "cases": 3, "ratios": [1.5], "ms": 2.0, "MB": None}
