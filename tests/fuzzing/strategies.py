@@ -6,6 +6,7 @@ Everything draws from a ``random.Random``: the harness makes one from a seed for
 import json
 import re
 from functools import cache
+from pathlib import Path
 
 import yaml
 from fuzzing.fragments import COLLECTIONS, EXPRESSIONS, EXTREMES, NUMBERS, SNIPPETS, WORDS
@@ -36,8 +37,9 @@ URDF = b"""<?xml version="1.0"?>
 
 @cache
 def shipped_texts():
-    """The shipped robot files as bytes, by name."""
-    return {name: path.read_bytes() for name, path in shipped_robots().items()}
+    """The shipped robot files as bytes, by name, and one with the keys that none of them has."""
+    paths = {**shipped_robots(), "yielding": Path(__file__).with_name("yielding.yaml")}
+    return {name: path.read_bytes() for name, path in paths.items()}
 
 
 def from_yaml(node):
