@@ -14,7 +14,7 @@ from kronbot.compute.trace import Trace
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
-from kronbot.mechanics.linear.null_spaces import lasting, null_spaces
+from kronbot.mechanics.linear.null_spaces import lasting, null_space, null_spaces
 
 # How often every number is moved by a rounding, and what the largest change found is multiplied by.
 SAMPLES, SAFETY = 6, 4.0
@@ -59,23 +59,25 @@ class Entries:
         @cache
         def elsewhere() -> list[SecondOrder]:
             parts = self._elsewhere._of(kept)
-            free = null_spaces(parts[2], parts[5])
-            return [SecondOrder(*each) for each in zip(*parts, free, strict=True)]
+            return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
 
         def free_of(i: int, F: Array) -> Array:
-            if not F.size or elsewhere()[i].free.shape[1] >= F.shape[1]:
+            if not F.size:
                 return F
-            return lasting(F, [(elsewhere()[i].K, elsewhere()[i].dK)])
-
-        def others(i: int, free: Array) -> Sequence[SecondOrder]:
             other = elsewhere()[i]
-            same = other.free.shape[1] != free.shape[1] or not (other.K @ free).any()
-            return [replace(other, free=free) if same else other]
+            same = lasting(F, [(other.K, other.dK)])
+            if same.shape[1] == F.shape[1] or (own := null_space(other.K, other.dK)).shape[1] < F.shape[1]:
+                return same
+            elsewhere()[i] = replace(other, free=own)
+            return F
+
+        def others(i: int) -> Sequence[SecondOrder]:
+            return elsewhere()[i : i + 1]
 
         own = self._of(kept)
         free = [free_of(i, F) for i, F in enumerate(null_spaces(own[2], own[5]))]
         systems = [SecondOrder(*each) for each in zip(*own, free, strict=True)]
-        return [replace(system, others=partial(others, i, system.free)) for i, system in enumerate(systems)]
+        return [replace(system, others=partial(others, i)) for i, system in enumerate(systems)]
 
     def _of(self, kept: Sequence[int]) -> list[Array]:
         """M, D, K and their errors of some coordinates."""
