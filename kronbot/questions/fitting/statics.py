@@ -23,6 +23,7 @@ from kronbot.description.names import moving_frames
 from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
+from kronbot.mechanics.static.equilibrium import CLOSE, CONTRACTION, REACH
 from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
 from kronbot.model.robot import Robot
@@ -34,6 +35,8 @@ from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 
 PURPOSE = "fit"
+# Steps of Newton's method with stiffnesses that are known.
+CORRECTIONS = 20
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,19 @@ class _Found:
     def index(self) -> Index:
         """What changes where they are singular."""
         return self.tangent.index
+
+    @cached_property
+    def inverse(self) -> Array:
+        """Their inverses (N, m, m), NaN where there is none."""
+        try:
+            return np.asarray(np.linalg.inv(self.tangent.K))
+        except np.linalg.LinAlgError:  # some row's
+            return np.full_like(self.tangent.K, np.nan)
+
+    def forget(self) -> None:
+        """What is known of equilibria that have changed."""
+        for word in ("tangent", "index", "inverse"):
+            vars(self).pop(word, None)
 
 
 @dataclass
@@ -192,14 +208,52 @@ class StaticAnswers:
         cases = Cases(rows.loads, straight, straight, np.zeros((len(rows), len(free))), free, never)
         found = _Found(values.copy(), robot, equilibria, cases, straight.copy(), never.copy())
         if free:
-            left = np.arange(len(rows)) if known is None else np.flatnonzero(~_followed(known, found))
+            left = np.arange(len(rows)) if known is None else np.flatnonzero(~self._followed(known, found))
             if len(left):
                 ends = equilibria.newton(cases[left])
                 found.q[left], found.lost[left] = ends.q, ends.lost
-                vars(found).pop("tangent", None)
-                vars(found).pop("index", None)
+                found.forget()
         self._found = found
         return found
+
+    def _followed(self, known: _Found, found: _Found) -> Flags:
+        """Put equilibria near those known in place, and say where this went well: no singular stiffness between.
+
+        Newton's method with the known stiffnesses needs new forces only; it counts where it contracts all the way.
+        """
+        free, rows = found.cases.free, self.rows
+        paths, forces = found.equilibria.paths(found.cases.loads, free), self._forces(found.robot)
+        going, before = np.flatnonzero(~known.lost), np.full(len(rows), np.inf)
+        found.q[going] = known.q[going]
+        done = np.zeros(len(rows), dtype=bool)
+        for _ in range(CORRECTIONS):
+            if not len(going):
+                break
+            F = forces.rows(found.q[going], rows.loads[going], self._whole[going])["F"].reshape(len(going), -1)
+            corrections = -(known.inverse[going] @ F[:, :, None])[:, :, 0]
+            sizes = paths.size(going, corrections)
+            found.q[going[:, None], free] += corrections
+            done[going] = sizes <= CLOSE
+            on = (sizes > CLOSE) & (sizes <= np.minimum(CONTRACTION * before[going], REACH))
+            before[going] = sizes
+            going = going[on]
+        done &= ~crossed(known.index, found.index)
+        left = np.flatnonzero(~known.lost & ~done)
+        if len(left):
+            q, well = paths.correct(left, known.q[left], np.ones(len(left)), known.index[left])
+            found.q[left[well]] = q[well]
+            done[left[well]] = True
+            found.forget()
+            done &= ~crossed(known.index, found.index)
+        return done
+
+    def _forces(self, robot: Robot) -> Trace:
+        """What is unbalanced of what yields."""
+
+        def outputs() -> dict[str, SX]:
+            return {"F": self._model.forces[list(robot.flexible), :]}
+
+        return traced(robot, ("F", *self._what), PURPOSE, lambda: (self._model.inputs, outputs()))
 
     @property
     def _what(self) -> tuple[object, ...]:
@@ -236,19 +290,6 @@ class StaticAnswers:
     def _measured(self) -> SX:
         """What is measured (columns x 1)."""
         return casadi.vertcat(*measured(self._model, self.rows.columns, self._attitudes))
-
-
-def _followed(known: _Found, found: _Found) -> Flags:
-    """Put equilibria near those known in place, and say where this went well: no singular stiffness between."""
-    near = np.flatnonzero(~known.lost)
-    done = np.zeros(len(known.q), dtype=bool)
-    if len(near):
-        paths = found.equilibria.paths(found.cases.loads, found.cases.free)
-        q, well = paths.correct(near, known.q[near], np.ones(len(near)), known.index[near])
-        found.q[near[well]] = q[well]
-        done[near[well]] = True
-        done &= ~crossed(known.index, found.index)
-    return done
 
 
 def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
