@@ -28,6 +28,8 @@ Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | Non
 _FITTED = "parameter that is fitted"
 # Most searches, and most steps of one.
 MOST_STARTS, MOST_STEPS = 10_000, 100_000
+# Most rows of a plan, and draws of noise.
+MOST_ROWS = 100_000
 
 
 def inquiry(
@@ -46,8 +48,9 @@ def inquiry(
     starts: object,
     seed: object,
     steps: object,
+    planned: bool = False,
 ) -> Inquiry:
-    """What is asked; what is None the file says. Raises UsageError for names that are not there, and values."""
+    """What is asked; what is None the file says; a plan needs no data. Raises UsageError for what is not there."""
     told = robot.file.fit or Fit()
     folder = robot.description.source.folder
     expressions = _expressions(told.columns if columns is None else columns)
@@ -64,9 +67,11 @@ def inquiry(
     for name in priors:
         if name not in names:
             raise unknown(name, names, Argument("prior"), f": no {_FITTED} ")
-    if data is None and told.data is None:
+    if data is None and told.data is None and not planned:
         raise UsageError("measurements are wanted: ", Argument("data", "FILE"))
-    rows = read(str(told.data), folder) if data is None else table(data, "data")
+    rows: Table | None = None
+    if data is not None or told.data is not None:
+        rows = read(str(told.data), folder) if data is None else table(data, "data")
     held: float | Named | None = None
     if validate is None and told.validate is not None:
         try:
@@ -83,7 +88,7 @@ def inquiry(
     sigmas = of_file if sigma is None else arguments.pairs(sigma, "sigma")
     return Inquiry(
         arguments.choice(told.question if question is None else question, FITTED, "question"),
-        Named(rows, expressions),
+        None if rows is None else Named(rows, expressions),
         tuple(names),
         _beliefs(robot, names, bounds, priors),
         {key: arguments.positive(value, known, f"sigma of {key}") for key, value in sigmas.items()},
@@ -105,6 +110,14 @@ def table(data: object, word: str) -> Table:
     if len(lengths) != 1 or 0 in lengths:
         raise UsageError(Argument(word), ": columns of equally many numbers are wanted, one at least")
     return Columns(columns, word)
+
+
+def candidates(robot: Robot, given: object, columns: object) -> Named:
+    """The rows among which a plan chooses. Raises UsageError."""
+    if given is None:
+        raise UsageError("a plan chooses among rows: give them to ", Argument("candidates"))
+    told = robot.file.fit or Fit()
+    return Named(table(given, "candidates"), _expressions(told.columns if columns is None else columns))
 
 
 def _column(values: object, word: str) -> Array:

@@ -653,6 +653,9 @@ class Robot:
         starts: int | None = None,
         seed: int | None = None,
         steps: int | None = None,
+        plan: int | None = None,
+        candidates: Data | None = None,
+        synthetic: int | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """Parameters of the file from measurements, by least squares with exact derivatives.
@@ -668,6 +671,11 @@ class Robot:
         ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the file says
         under ``fit``.
 
+        With ``plan`` nothing is fitted: the answer are so many rows of ``candidates`` that tell most beside the data,
+        if any, and the standard errors they lead to. With ``synthetic`` neither: the parameters are fitted to so many
+        draws of noise on what the file's own values give in the rows of the data, and their bias and spread told. For
+        both it does not matter what stands in the cells of what would be measured.
+
         Estimates are in ``at["parameters"]`` and in the array ``estimates``; with them standard errors, correlations,
         singular values, residuals, and in the warnings combinations that these data cannot tell apart. Raises
         UsageError for columns that do not fit, ComputationError without convergence, with the best as ``partial``.
@@ -680,13 +688,26 @@ class Robot:
         >>> round(answer.at["parameters"]["EI"], 6)
         13.4
         """
-        from kronbot.library.fit import inquiry
+        from kronbot.library.fit import MOST_ROWS, inquiry
+        from kronbot.library.fit import candidates as rows_of
         from kronbot.questions import fit
+        from kronbot.questions.fitting import planning
 
         asked = inquiry(
             self.model, data, question=question, columns=columns, estimate=estimate, prior=prior, sigma=sigma,
             only=only, fix=fix, validate=validate, loss=loss, starts=starts, seed=seed, steps=steps,
+            planned=plan is not None,
         )  # fmt: skip
+        if plan is not None and synthetic is not None:
+            raise UsageError("a plan fits nothing: leave out ", Argument("synthetic"))
+        if plan is None and candidates is not None:
+            raise UsageError(Argument("candidates"), " are those of a plan: leave them out, or add ", Argument("plan"))
+        if plan is not None:
+            count = arguments.count(plan, "plan", 1, MOST_ROWS)
+            return planning.plan(self.model, asked, rows_of(self.model, candidates, columns), count)
+        if synthetic is not None:
+            repetitions = arguments.count(synthetic, "synthetic", 2, MOST_ROWS)
+            return planning.synthetic(self.model, asked, repetitions, watcher(progress))
         return complete(fit.fit(self.model, asked, watcher(progress)))
 
     @in_words

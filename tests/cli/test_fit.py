@@ -163,3 +163,20 @@ def test_mistakes_of_the_section_are_told_at_once(files, capsys):
         "a standard deviation is positive, not -1", "unknown parameter 'kk'; did you mean 'k'?", "unknown key 'losss'",
     ):  # fmt: skip
         assert words in said, words
+
+
+def test_plans_and_trials(files, capsys):
+    plan = ["fit", "arm.yaml", "--set", "mp=1", "--candidates", "data.csv"]
+    plan += ["--sigma", "endpoint=1e-3", "--sigma", "torque=1"]
+    assert run([*plan, "--plan", "3", "-o", "chosen.csv"]) == 0
+    with open(files / "chosen.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 and list(rows[0]) == ["row", "angle.q1"]
+    assert run([*FIT, "--synthetic", "5", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["arrays"]["synthetic"]["columns"] == ["value", "bias", "spread", "predicted"]
+    assert run([*FIT, "--synthetic", "5", "-o", "fitted.yaml"]) == 2
+    assert "there is no robot file to write" in capsys.readouterr().err
+    assert run([*plan, "--plan", "3", "-o", "data.csv", "--overwrite"]) == 2
+    assert "that is the file of candidates itself" in capsys.readouterr().err
+    assert run([*plan, "--data", "data.csv"]) == 2 and "add --plan" in capsys.readouterr().err

@@ -1,11 +1,14 @@
 """Least squares with priors, bounds and losses, and what a Jacobian tells, against normal equations by hand."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
 from kronbot.mechanics.estimation.knowledge import Knowledge, outlying
 from kronbot.mechanics.estimation.least_squares import Beliefs, NoStart, fitted, starts
+from kronbot.mechanics.estimation.plans import chosen
 
 
 def beliefs(start, lower=-np.inf, upper=np.inf, mean=np.nan, deviation=np.nan):
@@ -136,3 +139,19 @@ def test_starts_are_the_first_value_and_draws_within_bounds():
     assert points[1:, 1].mean() == pytest.approx(7, abs=0.02) and points[1:, 1].std() == pytest.approx(0.5, abs=0.05)
     assert points[1:, 2].min() < -4 and points[1:, 2].max() > 4
     assert (points == starts(known, 65, 7)).all() and not (points == starts(known, 65, 8)).all()
+
+
+def test_a_plan_is_the_best_of_all_where_all_can_be_tried():
+    rng = np.random.default_rng(6)
+    blocks = rng.normal(size=(9, 2, 3)) * [1, 1e5, 1e-4]
+
+    def information(rows):
+        J = blocks[list(rows)].reshape(-1, 3) * [1, 1e-5, 1e4]
+        return np.linalg.slogdet(J.T @ J)[1]
+
+    best = max(combinations(range(9), 4), key=information)
+    assert chosen(blocks, np.zeros((3, 3)), 4) == list(best)
+    # Where much is known of the first two, rows that tell of the third.
+    alone = np.zeros((6, 1, 3))
+    alone[range(6), 0, [0, 1, 2, 0, 1, 2]] = [1, 1, 1, 2, 2, 1.5]
+    assert chosen(alone, np.diag([100.0, 100, 0]), 2) == [2, 5]

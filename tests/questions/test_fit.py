@@ -154,6 +154,42 @@ def test_noise_is_what_it_was(count):
     assert abs(sum(squares) - 4 * count) < 3 * np.sqrt(2 * 4 * count)
 
 
+def test_an_experiment_is_tried_before_it_is_run():
+    """Bias and spread of fits to draws of noise, beside the errors that theory predicts; a plan of rows."""
+    robot, q = kronbot.loads(SMALL), np.linspace(-2, 2, 9)
+    rows = {"q1": q, "endpoint.x": 0 * q, "endpoint.y": 0 * q, "torque.q1": np.where(q > 0, 1.0, np.nan)}
+    sigma = {"endpoint": 1e-3, "torque": 5e-2}
+    answer = robot.fit(rows, sigma=sigma, synthetic=60, seed=2)
+    value, bias, spread, predicted = answer["synthetic"].T
+    assert value.tolist() == [0.5, 40, 1, 0] and answer.summary["not_converged"] == 0
+    assert (np.abs(bias) < 4 * predicted / np.sqrt(60)).all()
+    assert ((spread / predicted > 0.7) & (spread / predicted < 1.35)).all()
+    again = robot.fit(rows, sigma=sigma, synthetic=60, seed=2)
+    assert (again["synthetic"] == answer["synthetic"]).all()
+    plan = robot.fit(plan=4, candidates=rows, sigma=sigma)
+    assert len(plan["row"]) == 4 and 0 < plan.summary["efficiency"] < 1
+    places = plan["row"].astype(int) - 1
+    some = robot.fit({name: each[places] for name, each in rows.items()}, sigma=sigma, synthetic=2)
+    np.testing.assert_allclose(plan["standard_errors"], some["standard_errors"], rtol=1e-9)
+    with pytest.raises(ComputationError, match="1 of these rows do not determine the parameters: these data tell"):
+        robot.fit(plan=1, candidates={name: each[:4] for name, each in rows.items()}, sigma=sigma, only="endpoint")
+    for bad, words in [
+        ({"candidates": rows, "sigma": {"endpoint": 1}}, "has no sigma: torque.q1"),
+        ({}, "give them to candidates"),
+        ({"candidates": rows, "plan": 10}, "10 of 9 candidates"),
+        ({"candidates": rows, "synthetic": 3}, "a plan fits nothing"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            robot.fit(**{"plan": 2, "sigma": sigma, **bad})
+
+
+def test_synthetic_rotations_are_turned(arm, measured):
+    table = {name: measured[name][:6] for name in measured if not name.startswith(("torque", "curvature"))}
+    answer = arm.fit(table, estimate=["roll", "off"], sigma={"position": 1e-4, "rotation": 1e-3}, synthetic=20)
+    _, _, spread, predicted = answer["synthetic"].T
+    assert ((spread / predicted > 0.5) & (spread / predicted < 1.6)).all()
+
+
 def test_sigmas_that_nobody_gave_are_those_of_the_noise(arm, measured):
     rng = np.random.default_rng(4)
     noise = {"position": 2e-3, "rotation": 1e-4, "torque": 3e-2, "curvature": 1e-3}

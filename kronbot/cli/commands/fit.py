@@ -14,10 +14,11 @@ from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
 from kronbot.description import choices
 from kronbot.description.wording import shown_path as shown
+from kronbot.errors import UsageError
 
 ARRAYS = (
     "estimates", "standard_errors", "correlations", "singular_values", "combinations", "combined", "residuals",
-    "validation", "searches",
+    "validation", "searches", "synthetic",
 )  # fmt: skip
 MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 
@@ -64,6 +65,13 @@ MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 @click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
 @click.option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
+@click.option("--plan", type=click.IntRange(1), metavar="N", help="Instead: the N rows of --candidates that tell most.")
+@click.option(
+    "--candidates", metavar="FILE", help="Rows that --plan chooses from; it matters which cells hold something."
+)
+@click.option(
+    "--synthetic", type=click.IntRange(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise."
+)
 @options.output_options()
 def fit(subject: Subject, out: Output, **asked: Any) -> None:
     """Find parameters of ROBOT with which its answers are nearest to measurements.
@@ -78,15 +86,19 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot fit arm.yaml --data poses.csv --estimate EI=1e3:1e6 --estimate l1,l2 --sigma position=1e-4
       kronbot fit arm.yaml --data poses.csv --validate 0.3 --loss huber -o residuals.csv
       kronbot fit canadarm --data sag.csv --estimate EI=1e4:1e6 --only position.upper
+      kronbot fit arm.yaml --plan 12 --candidates rows.csv --sigma position=1e-4 -o chosen.csv
       kronbot fit arm.yaml --data gauges.csv --columns curvature.g1='mV*2.1e-5' --fix m --format json
     """
+    unfitted = asked["plan"] is not None or asked["synthetic"] is not None
+    if unfitted and out.output is not None and Path(out.output).suffix in ROBOT_SUFFIXES:
+        raise UsageError(f"-o {shown(out.output)}: nothing is fitted, there is no robot file to write")
     fitted = out.output if out.output is not None and Path(out.output).suffix in ROBOT_SUFFIXES else None
     if fitted is not None:
         check_robot_file("-o", fitted, out.overwrite)
         out = replace(out, output=None)
     out.check(arrays=ARRAYS)
     given = fitting.arguments(asked)
-    for word, what in (("data", MEASURED), ("validate", VALIDATING)):
+    for word, what in (("data", MEASURED), ("validate", VALIDATING), ("candidates", "the file of candidates")):
         if isinstance(given.get(word), str):
             keep_apart(given[word], what)
     robot = subject.load(out)
@@ -104,7 +116,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
 
     def ask(progress: Any) -> Any:
         result = robot.fit(**given, progress=progress)
-        estimates.update(result.at["parameters"])
+        estimates.update(result.at.get("parameters", {}))
         return result
 
     out.answer(f"fitting {robot.name}", ask)

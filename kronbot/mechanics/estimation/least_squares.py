@@ -21,7 +21,10 @@ Residuals = Callable[[Array], Array]
 # (Holland and Welsch 1977).
 TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
 # Steps of a search, and relative changes of parameters and cost that end it.
-STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-13
+STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
+# The first step, as a share of one that changes all by their scales. A long one leaves the prior along what data hardly
+# tell, and the way back leads through a curved valley.
+FIRST = 0.02
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
 
@@ -101,24 +104,26 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
     rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
 
     def whole(x: Array) -> Array:
-        values = beliefs.start + scale * x
+        values = beliefs.start + scale * (x - FIRST)
         return np.concatenate([errors(values), (values[informed] - means) / deviations])
 
     def slope(x: Array) -> Array:
-        return np.concatenate([jacobian(beliefs.start + scale * x) * scale, rows])
+        return np.concatenate([jacobian(beliefs.start + scale * (x - FIRST)) * scale, rows])
 
     def rho(squares: Array) -> Array:
         told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
         told[:, :count] = _rho(squares[:count], loss)
         return told
 
-    low, high = (np.where(np.isfinite(b), (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper))
-    x = np.zeros(len(scale))
+    low, high = (
+        np.where(np.isfinite(b), FIRST + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
+    )
+    x = np.full(len(scale), FIRST)  # the distance from 0 is the length of the first step, at most
     found = least_squares(
         whole, x, slope, (low, high), x_scale="jac", ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
         loss="linear" if loss == "linear" else rho, max_nfev=steps,
     )  # fmt: skip
-    values = beliefs.start + scale * found.x
+    values = beliefs.start + scale * (found.x - FIRST)
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, jacobian(values), float(found.cost), weights, found.status > 0, int(found.nfev))

@@ -66,6 +66,18 @@ class ModalAnswers:
         points = {word: each[rows] for word, each in self.points.items()}
         return replace(self, points=points, measured=self.measured[rows])
 
+    def measuring(self, measured: Array) -> ModalAnswers:
+        """The same with other measurements (N, columns)."""
+        return replace(self, measured=measured)
+
+    def computed(self, values: Array) -> Array:
+        """What is computed (N, columns), NaN where nothing is measured."""
+        return self.errors(values) + self.measured
+
+    def disturbed(self, measured: Array, noise: Array) -> Array:
+        """Measurements (N, columns) with noise on them."""
+        return measured + noise
+
     linear = False
 
     def errors(self, values: Array) -> Array:

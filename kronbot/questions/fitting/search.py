@@ -46,6 +46,15 @@ class Answers(Protocol):
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""
 
+    def measuring(self, measured: Array) -> Answers:
+        """The same with other measurements (N, columns)."""
+
+    def computed(self, values: Array) -> Array:
+        """What is computed (N, columns), as it would be measured."""
+
+    def disturbed(self, measured: Array, noise: Array) -> Array:
+        """Measurements (N, columns) with noise on them."""
+
 
 @dataclass(frozen=True)
 class Inquiry:
@@ -56,7 +65,7 @@ class Inquiry:
     """
 
     question: str
-    data: Named
+    data: Named | None
     names: tuple[str, ...]
     beliefs: Beliefs
     sigma: Mapping[str, float] = field(default_factory=dict)
@@ -98,6 +107,7 @@ class Search:
         """Ready to run."""
         variation = Variation.of(robot, inquiry.names)
         read = READERS[inquiry.question]
+        assert inquiry.data is not None, "rows are wanted"
         answers, told = read(variation, inquiry.data, inquiry.only)
         notes = list(told.notes)
         check = None
@@ -110,30 +120,10 @@ class Search:
             check = read(variation, inquiry.validation, names)
             notes += check[1].notes
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
-        search = Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
-        search._begin()
-        return search
-
-    def _begin(self) -> None:
-        """Look at the start: what cannot be answered there, what is not to be fitted, what looks like other units."""
-        start = self.inquiry.beliefs.start
-        errors, present = self.answers.errors(start), self.present
-        lost = np.flatnonzero((~np.isfinite(errors) & present).any(axis=1))
-        if len(lost):
-            rows = listing(str(row) for row in self.told.rows[lost])
-            raise ComputationError(
-                f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
-                Argument("set"), " values that are nearer",
-            )  # fmt: skip
-        self.answers.jacobian(start)  # after which all traces are there
-        if shaped := self.variation.shaped:
-            moved = listing(self.inquiry.names)
-            raise UsageError(
-                f"what is traced depends on one of {moved}: {listing(sorted(shaped))}; leave it out with ",
-                Argument("fix"),
-            )
-        self.notes += unit_doubts(self.told, errors)
-        self.noise.begin(errors)
+        errors = begun(variation, answers, told, inquiry.beliefs.start)
+        notes += unit_doubts(told, errors)
+        noise.begin(errors)
+        return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
 
     @property
     def present(self) -> Flags:
@@ -223,6 +213,26 @@ class Search:
         jacobian = self.answers.jacobian(values) * self.weights[:, None]
         cost = float(errors @ errors) / 2
         self.found = Fit(values, errors, jacobian, cost, np.ones(len(errors)), False, self.evaluations)
+
+
+def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> Array:
+    """The errors (N, columns) at the first values of the parameters.
+
+    Raises ComputationError where a row has no answer there, UsageError for a parameter that shapes what is traced.
+    """
+    errors = answers.errors(start)
+    lost = np.flatnonzero((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
+    if len(lost):
+        rows = listing(str(row) for row in told.rows[lost])
+        raise ComputationError(
+            f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
+            Argument("parameters"), " values that are nearer",
+        )  # fmt: skip
+    answers.jacobian(start)  # after which all traces are there
+    if shaped := variation.shaped:
+        why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
+        raise UsageError(f"{why}; leave it out with ", Argument("fix"))
+    return errors
 
 
 def _drawn(count: int, share: float, seed: int) -> Flags:

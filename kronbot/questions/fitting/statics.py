@@ -19,8 +19,6 @@ from kronbot.compute.pullback import Pullback
 from kronbot.compute.trace import Rows as Places
 from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
-from kronbot.description.names import moving_frames
-from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import CLOSE, CONTRACTION, REACH
@@ -28,62 +26,15 @@ from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.columns import REACTION, WRENCH
-from kronbot.questions.fitting.attitude import attitude, matrices
-from kronbot.questions.fitting.columns import Column, found, of_statics, pose_of
+from kronbot.questions.fitting.attitude import attitude, turned_by
+from kronbot.questions.fitting.columns import Column, pose_of
 from kronbot.questions.fitting.data import Named
-from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.static_rows import Rows, read
 
 PURPOSE = "fit"
 # Steps of Newton's method with stiffnesses that are known.
 CORRECTIONS = 20
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of statics: angles (N, joints) of the drives, loads (N, 6 (1 + frames)), and what is measured there.
-
-    Loads are force and moment on the endpoint and on each of ``frames``. ``measured`` (N, columns) is NaN where a
-    measurement is missing; of a rotation all three columns stand one after the other, and all are there or none.
-    """
-
-    angles: Array
-    loads: Array
-    frames: tuple[str, ...]
-    columns: tuple[Column, ...]
-    measured: Array
-
-    def __len__(self) -> int:
-        return len(self.angles)
-
-    def __getitem__(self, rows: Places) -> Rows:
-        """Some of them."""
-        chosen = {word: getattr(self, word)[rows] for word in ("angles", "loads", "measured")}
-        return replace(self, **chosen)
-
-    @cached_property
-    def present(self) -> Flags:
-        """What is measured (N, columns)."""
-        return ~np.isnan(self.measured)
-
-    @cached_property
-    def turned(self) -> tuple[int, ...]:
-        """The columns in which rotations begin."""
-        return tuple(i for i, column in enumerate(self.columns) if column.kind == "rotation" and column.axis == "x")
-
-    @cached_property
-    def attitudes(self) -> Array:
-        """Measured rotations (N, 9 each), column by column."""
-        parts = [matrices(np.nan_to_num(self.measured[:, i : i + 3])) for i in self.turned]
-        return np.concatenate([np.zeros((len(self), 0)), *(R.swapaxes(1, 2).reshape(-1, 9) for R in parts)], axis=1)
-
-    @cached_property
-    def zeros(self) -> Array:
-        """What computed columns (N, columns) are compared with: 0 for rotations, which are compared in the trace."""
-        wanted = self.measured.copy()
-        for i in self.turned:
-            wanted[:, i : i + 3] = np.where(np.isnan(wanted[:, i : i + 3]), np.nan, 0.0)
-        return wanted
 
 
 @dataclass
@@ -132,25 +83,31 @@ class StaticAnswers:
     @staticmethod
     def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[StaticAnswers, Sorted]:
         """The rows of a table. Raises UsageError for columns that do not fit."""
-        robot, known = variation.robot, of_statics(variation.robot)
-        inputs = _inputs(robot, named.names)
-        told = sort_out(named, inputs, lambda name: found(robot, name, known), known, only)
-        loaded = {key.rpartition(".")[0] for key in told.inputs}
-        frames = tuple(name for name in _frames(robot) if f"load.{name}" in loaded)
-        none = np.zeros(len(told.rows))
-        angles = [told.inputs.get(f"angle.{joint.name}", none) for joint in robot.joints]
-        wrench = [told.inputs.get(name, none) for name in WRENCH]
-        loads = [told.inputs.get(f"load.{frame}.{axis}", none) for frame in frames for axis in REACTION]
-        still = [joint.name for joint in robot.joints if f"angle.{joint.name}" not in told.inputs]
-        if still:
-            verb = "is" if len(still) == 1 else "are"
-            told.notes.append(f"{listing(still)} {verb} not in {named.table.name}: 0 in every row")
-        rows = Rows(np.array(angles).T, np.array([*wrench, *loads]).T, frames, told.columns, told.measured)
+        rows, told = read(variation.robot, named, only)
         return StaticAnswers(variation, rows), told
 
     def of(self, rows: Places) -> StaticAnswers:
         """The same of some of the rows."""
         return StaticAnswers(self.variation, self.rows[rows])
+
+    def measuring(self, measured: Array) -> StaticAnswers:
+        """The same with other measurements (N, columns), from the equilibria that are known."""
+        return StaticAnswers(self.variation, replace(self.rows, measured=measured), self._found)
+
+    def computed(self, values: Array) -> Array:
+        """What is computed (N, columns), NaN where nothing is measured."""
+        errors = self.errors(values)
+        found = errors + self.rows.zeros
+        for i in self.rows.turned:
+            found[:, i : i + 3] = turned_by(self.rows.measured[:, i : i + 3], errors[:, i : i + 3])
+        return found
+
+    def disturbed(self, measured: Array, noise: Array) -> Array:
+        """Measurements (N, columns) with noise on them; rotations are turned by it."""
+        found = measured + noise
+        for i in self.rows.turned:
+            found[:, i : i + 3] = turned_by(measured[:, i : i + 3], noise[:, i : i + 3])
+        return found
 
     @cached_property
     def _model(self) -> StaticModel:
@@ -290,23 +247,6 @@ class StaticAnswers:
     def _measured(self) -> SX:
         """What is measured (columns x 1)."""
         return casadi.vertcat(*measured(self._model, self.rows.columns, self._attitudes))
-
-
-def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
-    """What is given in a row, by the names that columns of it may have."""
-    known = {name: name for name in WRENCH}
-    for joint in robot.joints:
-        key, motor = f"angle.{joint.name}", robot.coordinates[joint.driven]
-        known |= {key: key, motor: key}
-        if joint.elastic and not {key, motor} & set(names):  # else that of the link may be measured
-            known[joint.name] = key
-    for frame in _frames(robot):
-        known |= {f"load.{frame}.{axis}": f"load.{frame}.{axis}" for axis in REACTION}
-    return known
-
-
-def _frames(robot: Robot) -> tuple[str, ...]:
-    return moving_frames([link.name for link in robot.file.links])
 
 
 def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> list[SX]:

@@ -13,6 +13,8 @@ from kronbot.questions.fitting.sorting import Sorted
 
 # Correlations that are worth a word, and rows that show a unit.
 CORRELATED, ROWS = 0.9, 3
+# More sums of a group, and more pairs, are left to the arrays.
+MOST_SUMS, MOST_PAIRS = 6, 10
 # What numbers of another unit are, as multiples of ours: within a factor of 1.5 of these, and along with ours.
 _UNITS = {"m": {1e3: ("mm", "*1e-3"), 1e2: ("cm", "*1e-2")}, "rad": {180 / np.pi: ("degrees", "*deg")}}
 _OTHERS = {1e3: ("thousandths", "*1e-3"), 1e-3: ("thousands", "*1e3")}
@@ -24,7 +26,11 @@ def ambiguous(found: Sequence[Ambiguity], names: Sequence[str], held_by_priors: 
     behind = "; the rest is the priors'" if held_by_priors else ""
     for group in found:
         who = _and([names[i] for i in group.places])
-        if group.known:
+        if len(group.known) > MOST_SUMS:
+            rest = len(group.places) - len(group.known)
+            behind = f"; {rest} combination{'s' * (rest > 1)} of them {'is' if rest == 1 else 'are'} left open{behind}"
+            yield f"these data tell {who} only as {len(group.known)} sums, those of the array combinations{behind}"
+        elif group.known:
             sums = _and([sum_of(each, names) for each in group.known])
             yield f"these data tell {who} only as {sums}{behind}"
         else:
@@ -45,8 +51,10 @@ def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
     """Pairs of parameters of which one is known as far as the other is, the strongest first."""
     R = knowledge.correlations
     pairs = [(float(R[i, j]), i, j) for i in range(len(R)) for j in range(i) if abs(R[i, j]) > CORRELATED]
-    for value, i, j in sorted(pairs, key=lambda pair: -abs(pair[0])):
+    for value, i, j in sorted(pairs, key=lambda pair: -abs(pair[0]))[:MOST_PAIRS]:
         yield f"{names[j]} and {names[i]} are correlated: {value:.4f}"
+    if len(pairs) > MOST_PAIRS:
+        yield f"{len(pairs) - MOST_PAIRS} more pairs are correlated by more than {CORRELATED}: the array correlations"
 
 
 def unit_doubts(told: Sorted, errors: Array) -> Iterator[str]:

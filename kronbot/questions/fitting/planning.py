@@ -1,0 +1,132 @@
+"""Before anything is measured: which rows tell most, and how far estimates would be from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.wording import listing
+from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import Knowledge
+from kronbot.mechanics.estimation.plans import chosen
+from kronbot.model.robot import Robot
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.noise import Noise
+from kronbot.questions.fitting.search import READERS, Inquiry, Search, begun
+from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.words import ambiguous, correlated
+from kronbot.questions.result import Result
+
+PURPOSE = "fit"
+
+
+def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Result:
+    """The ``count`` rows of candidates that tell most of the parameters at their first values, beside data and priors.
+
+    What stands in a measured cell does not matter, only that something does. Raises UsageError where columns have no
+    sigma, ComputationError where so many rows cannot determine the parameters.
+    """
+    told, J = _information(robot, inquiry, candidates)
+    if count > len(told.rows):
+        raise UsageError(Argument("plan"), f": {count} of {len(told.rows)} candidates cannot be chosen")
+    beliefs, present = inquiry.beliefs, ~np.isnan(told.measured)
+    blocks = np.zeros((*present.shape, len(inquiry.names)))
+    blocks[present] = J
+    there = np.zeros((0, len(inquiry.names)))
+    if inquiry.data is not None:
+        there = _information(robot, inquiry, inquiry.data)[1]
+    known = there.T @ there + np.diag(np.nan_to_num(beliefs.deviation**-2.0))
+    rows = chosen(blocks, known, count)
+    whole = np.concatenate([there, blocks[rows].reshape(-1, len(inquiry.names))])
+    knowledge = Knowledge(whole, beliefs.scale, beliefs.deviation)
+    if np.isnan(knowledge.errors).any():
+        said = "; ".join(ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any())))
+        raise ComputationError(f"{count} of these rows do not determine the parameters: {said}")
+    everything = Knowledge(np.concatenate([there, J]), beliefs.scale, beliefs.deviation)
+    ratio = np.linalg.slogdet(everything.covariance)[1] - np.linalg.slogdet(knowledge.covariance)[1]
+    summary: dict[str, Scalar] = {
+        "question": inquiry.question, "candidates": len(told.rows), "rows": count, "parameters": len(inquiry.names),
+        "efficiency": float(np.exp(ratio / len(inquiry.names))),
+    }  # fmt: skip
+    series: dict[str, Array] = {"row": told.rows[rows].astype(float)}
+    series |= {name: values[rows] for name, values in told.inputs.items()}
+    warnings = [*told.notes, *correlated(knowledge, inquiry.names)]
+    return Result(
+        PURPOSE, robot.name, robot.order, arrays=_predicted(inquiry, knowledge), series=series, summary=summary,
+        warnings=warnings, about=robot, asked="plan",
+    )  # fmt: skip
+
+
+def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[float], None]) -> Result:
+    """Fits to ``count`` draws of noise on what the robot's own values give: their bias and spread.
+
+    Beside them the standard errors that theory predicts. What stands in a measured cell does not matter. Raises
+    UsageError where columns have no sigma.
+    """
+    assert inquiry.data is not None, "rows are wanted"
+    variation = Variation.of(robot, inquiry.names)
+    answers, told = READERS[inquiry.question](variation, inquiry.data, inquiry.only)
+    beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
+    begun(variation, answers, told, beliefs.start)
+    exact = answers.computed(beliefs.start)
+    J = answers.jacobian(beliefs.start) * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
+    knowledge = Knowledge(J, beliefs.scale, beliefs.deviation)
+    rng = np.random.default_rng(inquiry.seed)
+    found, lost = [], 0
+    for i in range(count):
+        drawn = answers.disturbed(exact, noise.sigma * rng.standard_normal(exact.shape))
+        rows = answers.measuring(drawn), replace(told, measured=drawn)
+        search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [])
+        search.run()
+        lost += not search.found.converged
+        found.append(search.found.values)
+        progress((i + 1) / count)
+    values = np.array(found)
+    kept = [i for i in range(len(inquiry.names)) if np.isfinite(knowledge.errors[i])]
+    off = values.mean(axis=0) - beliefs.start
+    table = np.column_stack([beliefs.start, off, values.std(axis=0, ddof=1), np.nan_to_num(knowledge.errors)])[kept]
+    names = [inquiry.names[i] for i in kept]
+    arrays = {"synthetic": NamedArray(table, names, "", ("value", "bias", "spread", "predicted"))}
+    arrays |= _predicted(inquiry, knowledge)
+    summary: dict[str, Scalar] = {
+        "question": inquiry.question, "rows": len(told.rows), "measurements": len(J), "parameters": len(inquiry.names),
+        "rank": knowledge.rank, "repetitions": count, "not_converged": lost,
+    }  # fmt: skip
+    warnings = [*told.notes, *ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any()))]
+    warnings += correlated(knowledge, inquiry.names)
+    return Result(
+        PURPOSE, robot.name, robot.order, arrays=arrays, summary=summary, warnings=warnings, about=robot,
+        asked="synthetic",
+    )  # fmt: skip
+
+
+def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array]:
+    """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values."""
+    variation = Variation.of(robot, inquiry.names)
+    answers, told = READERS[inquiry.question](variation, rows, inquiry.only)
+    noise, start = _noise(told, inquiry), inquiry.beliefs.start
+    begun(variation, answers, told, start)
+    weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]
+    return told, answers.jacobian(start) * weights[:, None]
+
+
+def _noise(told: Sorted, inquiry: Inquiry) -> Noise:
+    noise = Noise.of(told, inquiry.sigma, inquiry.loss)
+    if noise.groups:
+        raise UsageError("what would be measured has no ", Argument("sigma"), f": {listing(noise.groups)}")
+    return noise
+
+
+def _predicted(inquiry: Inquiry, knowledge: Knowledge) -> dict[str, NamedArray]:
+    kept = [i for i in range(len(inquiry.names)) if np.isfinite(knowledge.errors[i])]
+    names = [inquiry.names[i] for i in kept]
+    arrays = {"standard_errors": NamedArray(knowledge.errors[kept], names, "")}
+    if len(kept) > 1:
+        arrays["correlations"] = NamedArray(knowledge.correlations[np.ix_(kept, kept)], names, "1", names)
+    numbers = [str(i + 1) for i in range(len(knowledge.singular_values))]
+    return arrays | {"singular_values": NamedArray(knowledge.singular_values, numbers, "1")}
