@@ -54,6 +54,12 @@ def draw(result: Result) -> Picture:
         arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
     for key, diagram in panels.items():
         curves.draw(axes[key], time, diagram)
+        # When the robot is seen, in the shades in which it is.
+        shades = [arms.shade(k / max(1, len(chosen) - 1)) for k in range(len(chosen))]
+        feet, below = np.zeros(len(chosen)), axes[key].get_xaxis_transform()
+        axes[key].scatter(
+            time.values[chosen], feet, s=14, marker="^", c=shades, transform=below, clip_on=False, zorder=5
+        )
     if imbalance.peak:
         share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
         curves.draw_logarithmic(axes[BALANCE], time, Diagram(share, [imbalance]))

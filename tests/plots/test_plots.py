@@ -394,6 +394,13 @@ def test_snapshots_are_the_robot_to_scale(picture):
         assert end == pytest.approx([series["endpoint.x"][row], series["endpoint.y"][row]], abs=1e-12)
     shades = [np.mean(mpl.colors.to_rgb(arms_drawn[k * links].get_color())) for k in range(simulation.SNAPSHOTS)]
     assert shades == sorted(shades, reverse=True) and len(set(shades)) == simulation.SNAPSHOTS
+    # Below every diagram marks in the same shades say when they are.
+    for title in ("joint angles", "energies"):
+        (marks,) = starting(axis.figure, title).collections
+        rows = np.linspace(0, len(series["t"]) - 1, simulation.SNAPSHOTS).round().astype(int)
+        assert np.array(marks.get_offsets())[:, 0] == pytest.approx(series["t"][rows])
+        drawn = [mpl.colors.to_rgb(arms_drawn[k * links].get_color()) for k in range(simulation.SNAPSHOTS)]
+        assert marks.get_facecolor()[:, :3] == pytest.approx(np.array(drawn))
 
 
 @pytest.mark.parametrize("rows", [1, rare(7)])
