@@ -77,6 +77,21 @@ def startup(options):
     return entries, {}
 
 
+def pages(options):
+    from bench import pages as part
+
+    entries, missing = part.compare(options.rounds)
+    columns = {
+        "page of a simulation": lambda e: e["who"],
+        "MB": lambda e: f"{e['bytes'] / 1e6:.2f}",
+        "s to write, the first": lambda e: f"{e['written_s']:.2f}",
+        "s to the first picture": lambda e: f"{e['first_picture_s']:.2f}",
+        "pictures a second": lambda e: f"{e['pictures_a_second']:.0f}",
+    }
+    table("Pages, drawn by software in 1200 x 800", columns, entries)
+    return entries, missing
+
+
 def questions(options):
     from bench import questions as part
 
@@ -149,7 +164,7 @@ def scaling(options):
 
 PARTS = {
     each.__name__: each
-    for each in (puma, canadarm, processes, startup, questions, sweeps, campaigns, derivation, scaling)
+    for each in (puma, canadarm, processes, startup, pages, questions, sweeps, campaigns, derivation, scaling)
 }
 
 
