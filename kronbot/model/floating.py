@@ -7,7 +7,7 @@ from dataclasses import replace
 from casadi import SX
 
 from kronbot.description.entries import ZERO
-from kronbot.description.names import BASE, FREEDOMS
+from kronbot.description.names import BASE, FREEDOMS, carriers, is_fixed_frame
 from kronbot.model.dh import Row
 from kronbot.model.joint import FreeJoint
 from kronbot.model.pose import Pose
@@ -56,3 +56,10 @@ def in_chart(robot: Robot, turn: SX) -> Robot:
 def chart(robot: Robot) -> SX:
     """That turn (3 x 3) of a robot."""
     return robot.links[_TURNING].row.before.R
+
+
+def hung(robot: Robot) -> dict[int, float]:
+    """The coordinates of a floating base that elements hold from where nothing moves, each without a force."""
+    moving = carriers(robot.file)
+    ends = ([is_fixed_frame(name, moving) for name in each.frames] for each in robot.elements)
+    return dict.fromkeys(robot.base, 0.0) if any(any(each) for each in ends) else {}

@@ -11,6 +11,7 @@ from kronbot.compute.trace import Rows, Trace
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 
@@ -46,7 +47,7 @@ def balanced(
     Each path starts at its point, where constraint forces hold the modal coordinates, and lets these fade. Where it
     ends on the way the point stays.
     """
-    modal, still = list(robot.flexible), np.zeros((len(q), len(robot.joints)))
+    modal, still = sorted([*robot.flexible, *hung(robot)]), np.zeros((len(q), len(robot.joints)))
 
     def at(rows: Rows, q: Array) -> Mapping[str, Array]:
         return trace.of_some(rows).rows(q, qd[rows], qdd[rows], still[rows], force[rows])

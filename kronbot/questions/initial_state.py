@@ -17,8 +17,8 @@ from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
-from kronbot.questions.load_cases import hung
 from kronbot.questions.statics import sag
 
 PURPOSE = "simulate"

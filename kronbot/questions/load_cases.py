@@ -11,10 +11,10 @@ import numpy as np
 
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.limits import CASES
-from kronbot.description.names import carriers, is_fixed_frame
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given
 
@@ -71,13 +71,6 @@ class Sweep:
         if len(rows) > 1:
             raise UsageError(f"{count} forces and moments do not pair with {len(rows)}: as many, or one of them")
         return [rows[0] if rows else (0.0, 0.0, 0.0)] * count
-
-
-def hung(robot: Robot) -> dict[int, float]:
-    """The coordinates of a floating base that elements hold from where nothing moves, each without a force."""
-    moving = carriers(robot.file)
-    ends = ([is_fixed_frame(name, moving) for name in each.frames] for each in robot.elements)
-    return dict.fromkeys(robot.base, 0.0) if any(any(each) for each in ends) else {}
 
 
 def calibration_angles(robot: Robot, entry: Mapping[str, Expression]) -> Array:

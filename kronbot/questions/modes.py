@@ -24,6 +24,7 @@ from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.multibody.size import demand_tractable
 from kronbot.model.build import build, numbers_apart, together
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.friction import told_of_friction
@@ -80,7 +81,7 @@ class Vibrations:
         robot = self.robot
         joints = list(robot.rigid)
         basic = "steady spin, straight beams, moving joints locked" if moving else "the straight posture at rest"
-        if robot.base and not robot.gravity.is_zero():
+        if robot.base and not robot.gravity.is_zero() and not hung(robot):
             basic += ", falling freely"
         spinning = [joint.name for joint in robot.joints if joint.driven in moving]
         rates = dict(zip((joint.name for joint in robot.joints), qd[joints].tolist(), strict=True))

@@ -22,12 +22,13 @@ from kronbot.mechanics.static.equilibrium import Ends, Lost
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import at_order, together
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
 from kronbot.questions.buckling import buckling
 from kronbot.questions.columns import WRENCH, columns_of_statics
 from kronbot.questions.keeping import gathered, kept
-from kronbot.questions.load_cases import hung, one_case, telling
+from kronbot.questions.load_cases import one_case, telling
 from kronbot.questions.outline import Given as Possible
 from kronbot.questions.outline import Labels, Outline
 from kronbot.questions.outputs import asked as outputs_asked

@@ -454,6 +454,14 @@ def test_springs_from_the_world_hold_a_floating_base():
     assert found.summary["stable"] is True
     pulled = robot.statics(q={}, forces=[[0, 0, -10]])
     assert pulled["base.z"] == pytest.approx([wanted - 10 / 200], rel=1e-9)
+    # About it nothing falls: upright sqrt(4 k / m), whatever question is asked.
+    at = {"base.z": wanted}
+    for answer in (robot.modes(q=at)["frequencies_free"], robot.linearize(equilibrium=True)["frequencies"]):
+        assert np.abs(answer - np.sqrt(200 / 3)).min() < 1e-6
+        assert answer.min() > 0.1
+    linear = robot.linearize(q=at)
+    assert linear.summary["largest_h_L"] < 1e-9
+    assert linear["frequencies"] == pytest.approx(robot.modes(q=at)["frequencies_free"], rel=1e-9)
     still = robot.simulate(duration=2, step=0.5, start="equilibrium")
     assert still["base.z"] == pytest.approx(np.full(5, wanted), abs=1e-7)
 

@@ -17,6 +17,7 @@ from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.kinematics import attached, frame, relative_motion
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
 
@@ -86,7 +87,8 @@ class LinearModel:
         return -self._balance
 
     def in_steady_spin(self) -> tuple[SX, SX, SX]:
-        """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations; a floating base falls.
+        """M_L, D_L, K_L (n x n) about straight beams, without torques, load and accelerations; a floating base that
+        nothing holds falls.
 
         What is not differentiated by is put in before: a tenth of the expressions is left.
         """
@@ -94,7 +96,8 @@ class LinearModel:
         q_f, qd_f = self.q[flexible, :], self.qd[flexible, :]
         straight, steady = attached(self.robot, self.q, self.qd)
         qdd = SX(self.robot.n, 1)
-        qdd[list(self.robot.base[:3])] = self.robot.gravity[: len(self.robot.base[:3])]
+        falling = [] if hung(self.robot) else list(self.robot.base[:3])
+        qdd[falling] = self.robot.gravity[: len(falling)]
         needed = casadi.cse(inverse_dynamics(self._state, qdd))
         D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
         K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)

@@ -79,13 +79,14 @@ def natural_frequencies(robot: Robot) -> NaturalFrequencies:
     while (weak := weakest(M[np.ix_(r, r)])) is not None:
         idle.append(robot.coordinates[r.pop(weak)])
     locked = _with_free(M, K, f, b)
-    held = [place for place in r if K[place].any()]
-    free = _with_free(M, K, [*held, *f], [*b, *(place for place in r if place not in held)])
+    free = _with_free(M, K, f, [*b, *r])
     return NaturalFrequencies(locked, free, tuple(idle))
 
 
 def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:
-    """Those of coordinates f, while coordinates r have no stiffness and move along: as many zeros."""
+    """Those of coordinates f, while coordinates r move along: those of them without stiffness are zeros."""
+    held = [place for place in r if K[place].any()]
+    r, f = [place for place in r if place not in held], [*held, *f]
     reduced = M[np.ix_(f, f)]
     if r:
         M_rf = M[np.ix_(r, f)]

@@ -14,6 +14,7 @@ from kronbot.description.schema import RobotDamping
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
 
@@ -53,9 +54,8 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
     M = T.T @ generalized_inertia_matrix(state) @ T
     if said.joints == "locked":
         swinging, following = flexible, list(robot.base)
-        energy = elastic_energy(state) + (
-            0 if robot.base else gravity_energy(state)
-        )  # which falls with what it carries
+        falls = robot.base and not hung(robot)  # so that it has no weight
+        energy = elastic_energy(state) + (0 if falls else gravity_energy(state))
         K = casadi.hessian(energy, q)[0][flexible, flexible]
     else:
         springs = casadi.hessian(elastic_energy(state), q)[0] if robot.elements else robot.stiffness
