@@ -43,4 +43,10 @@ def poles(M, D, K):
     A = mp.zeros(2 * n)
     A[:n, n:] = mp.eye(n)
     A[n:, :n], A[n:, n:] = -mp.inverse(M) * K, -mp.inverse(M) * D
-    return list(mp.eig(A, left=False, right=False))
+    for more in range(0, 60, 7):  # now and then the QR steps of mpmath stand still
+        try:
+            with mp.workdps(mp.mp.dps + more):
+                return list(mp.eig(A, left=False, right=False))
+        except RuntimeError:
+            continue
+    raise AssertionError("mpmath finds no eigenvalues")

@@ -87,38 +87,35 @@ class Polynomial:
         """Left vectors to right ones X: by symmetry, or Y where there is none."""
         return X.conj() if self.symmetric else Y
 
-    def bordered(self, s: Numbers, count: int, near: tuple[Numbers, Numbers] | None = None) -> Bordered:
-        """Solutions of the bordered systems at s (N,), regular where ``count`` eigenvalues are near, once refined.
+    def bordered(self, s: Numbers, near: tuple[Numbers, Numbers] | None = None) -> Bordered:
+        """Solutions of the bordered systems at s (N,), regular where an eigenvalue is near, once refined.
 
-        With vectors ``near`` X, Y (N, n, count) borders are L' X and Y^H L': solutions keep clear of other
-        eigenvectors, to which these are orthogonal; else they are in general position. Where symmetry gives the left
-        vector of one eigenvalue, Y is left out.
+        With vectors ``near`` x, y (N, n) borders are L' x and y^H L': solutions keep clear of other eigenvectors, to
+        which these are orthogonal; else they are in general position. Where symmetry gives the left vector, it is left
+        out.
         """
         n, scale = len(self.matrices[0].T), self.scale(s)
         if near is None:
             # Nothing in a robot is like these.
-            usual = np.cos(np.arange(1, 2 * n * count + 1) ** 2 * 0.7).reshape(2, n, count) / np.sqrt(n)
-            B, C = np.broadcast_to(usual.astype(s.dtype)[:, None], (2, len(s), n, count))
+            usual = np.cos(np.arange(1, 2 * n + 1) ** 2 * 0.7).reshape(2, n) / np.sqrt(n)
+            b, c = np.broadcast_to(usual.astype(s.dtype)[:, None], (2, len(s), n))
         else:
             slope = self.at(s, 1)
-            met = slope @ near[0], slope.conj().swapaxes(1, 2) @ near[1]
-            B, C = (_orthonormal(scale[:, :, None] * side) for side in met)
-        whole = np.zeros((len(s), n + count, n + count), dtype=B.dtype)
+            met = slope @ near[0][:, :, None], slope.conj().swapaxes(1, 2) @ near[1][:, :, None]
+            b, c = (_unit(scale * side[:, :, 0]) for side in met)
+        whole = np.zeros((len(s), n + 1, n + 1), dtype=b.dtype)
         whole[:, :n, :n] = self.at(s) * scale[:, :, None] * scale[:, None, :]
-        whole[:, :n, n:], whole[:, n:, :n] = B, C.conj().transpose(0, 2, 1)
+        whole[:, :n, n], whole[:, n, :n] = b, c.conj()
         H = inverse(whole)
         sides = []
-        one_sided = count == 1 and self.symmetric
-        for left, border in ((False, B),) if one_sided else ((False, B), (True, C)):
+        for left, border in ((False, b),) if self.symmetric else ((False, b), (True, c)):
             h = H.conj().transpose(0, 2, 1) if left else H
-            solution = h[:, :, n:].copy()
-            for k in range(count):  # of L x + b t = 0 with c^H x = 1
-                x, t = scale * solution[:, :n, k], solution[:, n:, k]
-                rest = scale * self.residual(s, x.T, left).T + np.einsum("nij,nj->ni", border, t)
-                solution[:, :, k] -= np.einsum("nij,nj->ni", h[:, :, :n], rest.astype(h.dtype))
-            sides.append(solution)
-        X, Y = (scale[:, :, None] * side[:, :n] for side in (sides[0], sides[-1]))
-        return Bordered(X, Y, sides[0][:, n:], scale[:, :, None] * H[:, :n, :n] * scale[:, None, :], scale)
+            solution = h[:, :, n].copy()  # of L x + b t = 0 with c^H x = 1
+            x, t = scale * solution[:, :n], solution[:, n:]
+            rest = scale * self.residual(s, x.T, left).T + border * t
+            solution -= np.einsum("nij,nj->ni", h[:, :, :n], rest.astype(h.dtype))
+            sides.append(scale * solution[:, :n])
+        return Bordered(sides[0], sides[-1], scale[:, :, None] * H[:, :n, :n] * scale[:, None, :], scale)
 
 
 def together(many: Sequence[Polynomial], counts: int | Sequence[int]) -> Polynomial:
@@ -132,22 +129,20 @@ def together(many: Sequence[Polynomial], counts: int | Sequence[int]) -> Polynom
 
 @dataclass(frozen=True)
 class Bordered:
-    """Spaces X (N, n, m), Y of vectors with L X + B T = 0, Y^H L + T C^H = 0 and C^H X = Y^H B = 1; T (N, m, m) = 0 at
-    an eigenvalue. ``rest`` (N, n, n): a change dL of the matrix changes X by -rest dL X. In units of ``scale`` (N, n)
-    entries are of one size.
+    """Vectors x, y (N, n) with L x + b t = 0, y^H L + t c^H = 0 and c^H x = y^H b = 1, t = 0 at an eigenvalue.
+
+    ``rest`` (N, n, n): a change dL of the matrix changes x by -rest dL x. In units of ``scale`` (N, n) entries are of
+    one size.
     """
 
-    X: Numbers
-    Y: Numbers
-    T: Numbers
+    x: Numbers
+    y: Numbers
     rest: Numbers
     scale: Array
 
 
-def _orthonormal(X: Numbers) -> Numbers:
-    """Bases of the same spaces (N, n, m)."""
-    one = X.shape[2] == 1
-    return np.asarray(X / np.sqrt((np.abs(X) ** 2).sum(axis=1, keepdims=True)) if one else np.linalg.qr(X)[0])
+def _unit(x: Numbers) -> Numbers:
+    return np.asarray(x / np.sqrt((np.abs(x) ** 2).sum(axis=1, keepdims=True)))
 
 
 def inverse(values: Numbers) -> Numbers:

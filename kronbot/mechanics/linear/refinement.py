@@ -55,12 +55,12 @@ def joined(many: Sequence[Steps]) -> Steps:
 @np.errstate(all="ignore")  # where two have met
 def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbers | None = None) -> Steps:
     """A step for eigenvalues (N,) that are apart from all others, with vectors (N, n) where some are known."""
-    near = None if right is None or left is None else (right[:, :, None], left[:, :, None])
+    near = None if right is None or left is None else (right, left)
     if not s.imag.any():  # real arithmetic, a third of the work
         s, near = s.real, None if near is None else (near[0].real, near[1].real)
-    near_by = p.bordered(s, 1, near)
-    X = unit(near_by.X[:, :, 0].T)
-    Y = unit(p.left(X, near_by.Y[:, :, 0].T))
+    near_by = p.bordered(s, near)
+    X = unit(near_by.x.T)
+    Y = unit(p.left(X, near_by.y.T))
     change, residual = (p.at(s, 1) @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
     slope = (change * Y.T.conj()).sum(axis=1)
     step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(s.dtype)
