@@ -14,6 +14,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question, asked
 from kronbot.description.choices import POSE, QUATERNION, RPY, XYZ
 from kronbot.description.names import carriers
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.inverse_kinematics import Found, InverseKinematics, Target
@@ -175,6 +176,7 @@ def _unreached(search: InverseKinematics, found: Found, best: int) -> Computatio
     ends = zip(search.places, found.q[best], *search.limits, strict=True)
     at_limit = [f"{robot.coordinates[i]} at {q:.4g} {robot.units[i]}" for i, q, *pair in ends if q in pair]
     held = f" (at their limits: {', '.join(at_limit)})" if at_limit else ""
+    held += f" (beyond the limits of {listing(beyond)})" if (beyond := search.beyond(found.q[best])) else ""
     begun = "the start" if count == 1 else f"any of {count} starts"
     return ComputationError(
         f"the pose is not reached from {begun}: the nearest is {' and '.join(away)} away{held}; take ",

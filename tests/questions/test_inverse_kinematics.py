@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import coordinates, robots, to_yaml
+from scipy.optimize import brentq
 
 import kronbot
 from kronbot.cli.main import run
@@ -22,6 +23,7 @@ links:
   - {name: upper, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0}}
   - {name: fore, joint: {type: revolute, name: q2LIMITS}, dh: {a: 0.8, d: 0, alpha: 0, theta: 0}}
 """
+HAND = "  - {name: hand, joint: {type: revolute, name: q3LAST}, dh: {a: 0.5, d: 0, alpha: 0, theta: 0}}\n"
 # Of the Puma in rows of Corke and Armstrong-Helouvry.
 A2, A3, D3, D4 = 0.4318, 0.0203, 0.15005, 0.4318
 
@@ -180,6 +182,46 @@ def test_a_solution_takes_the_turn_nearest_to_the_start():
         assert bend == pytest.approx(np.full(2, bend[0]))
         if start == 4.5:  # bent by -1.39, that is 4.89 otherwise, which is too much
             assert found[:, 1].max() < 2
+
+
+def test_what_follows_by_a_half_is_where_it_was_after_two_turns():
+    """sin(q) + 0.8 sin(1.5 q) = 0.9 has the period 4 pi, and so have the solutions, which all hold."""
+    robot = planar(", follows: 0.5*q1")
+    rest = lambda q: np.sin(q) + 0.8 * np.sin(1.5 * q) - 0.9  # noqa: E731
+    grid = np.linspace(-2 * np.pi, 2 * np.pi, 2001)
+    brackets = [pair for pair in itertools.pairwise(grid) if rest(pair[0]) * rest(pair[1]) < 0]
+    wanted = sorted(brentq(rest, *pair, xtol=1e-14) for pair in brackets)
+    found = robot.kinematics(inverse={"y": 0.9})["solutions"][:, 0]
+    assert len(wanted) == 4
+    np.testing.assert_allclose(np.sort(found), wanted, rtol=0, atol=1e-9)
+    other = robot.kinematics(q={"q1": 0.4 + 2 * np.pi})["pose"][0, :2]  # a turn away from 0.4 and its pose
+    (only,) = robot.kinematics(inverse=dict(zip("xy", other, strict=True)))["solutions"]
+    assert np.remainder(only[0], 4 * np.pi) == pytest.approx(0.4 + 2 * np.pi, abs=1e-9)
+
+
+def test_what_follows_has_limits():
+    """Of two joints: of both elbows one keeps the hand within, and where none does it is told; and of one joint."""
+    text, target = PLANAR.replace("LIMITS", "") + HAND, {"x": 1.6, "y": 0.7}
+    both = kronbot.loads(text.replace("LAST", ", follows: -(q1 + q2)")).kinematics(inverse=target)["solutions"]
+    assert len(both) == 2
+    for row in both:
+        hand = -row.sum()
+        limited = text.replace("LAST", f", follows: -(q1 + q2), limits: [{hand - 0.1}, {hand + 0.1}]")
+        (only,) = kronbot.loads(limited).kinematics(inverse=target)["solutions"]
+        assert only == pytest.approx(row, abs=1e-9)
+    with pytest.raises(ComputationError, match=r"beyond the limits of q3"):
+        kronbot.loads(text.replace("LAST", ", follows: -(q1 + q2), limits: [2, 2.1]")).kinematics(inverse=target)
+    bent = planar(", follows: -2*q1, limits: [-2, -1]").kinematics(inverse={"x": np.cos(0.7) + 0.8 * np.cos(0.7)})
+    assert bent["solutions"] == pytest.approx(np.array([[0.7]]), abs=1e-9)
+
+
+def test_shafts_of_what_follows_stay_slack():
+    """The posture of a solution, asked for by its joints, has the pose."""
+    text = PLANAR.replace("LIMITS", "") + HAND.replace("LAST", ", follows: -(q1 + q2), elastic: {stiffness: 3}")
+    robot = kronbot.loads(text)
+    for row in robot.kinematics(inverse={"x": 1.6, "y": 0.7})["solutions"]:
+        at = robot.kinematics(q=dict(zip(robot.joints, row, strict=True)))["pose"][0, :2]
+        assert at == pytest.approx([1.6, 0.7], abs=1e-8)
 
 
 def test_what_does_not_move_the_frame_stays():

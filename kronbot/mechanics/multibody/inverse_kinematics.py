@@ -9,6 +9,7 @@ wanted to the present rotation and L the reach, the length of the way to the fra
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import casadi
 import numpy as np
@@ -37,6 +38,8 @@ GAIN = 1e-3
 SAME = 1e-4
 # Singular values of J below this share of the largest one are zero.
 SINGULAR = 1e-7
+# What follows joints by other fractions than those of so many turns is taken to be never where it was.
+MOST_TURNS = 12
 
 Flags = npt.NDArray[np.bool_]
 
@@ -84,11 +87,22 @@ class InverseKinematics:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """Places of the joints that move what is wanted; the others stay as they are held."""
+        return tuple(place for place, _ in self._moving)
+
+    @cached_property
+    def carried(self) -> Array:
+        """By how much a joint moves every coordinate (m, n): shafts keep their twist, beams and tilts stay."""
+        return np.array([row for _, row in self._moving]).reshape(-1, self.robot.n)
+
+    @cached_property
+    def _moving(self) -> list[tuple[int, Array]]:
         _, motion = self._motion
         J = casadi.vertcat(motion.J_T, motion.J_R)[self.target.rows, :]
-        on_the_way = {place for _, step in motion.chain for place in step.places}
-        links = [joint.index for joint in self.robot.joints]
-        return tuple(i for i in links if i in on_the_way and not J[:, i].is_zero())
+        on_the_way = {place for _, step in motion.chain for place in step.places if not J[:, place].is_zero()}
+        joints = self.robot.joints
+        rates = self.robot.undeformed_rates(np.eye(self.robot.n)[[joint.driven for joint in joints]])
+        rows = zip((joint.index for joint in joints), rates, strict=True)
+        return [(place, row) for place, row in rows if on_the_way & set(np.flatnonzero(row).tolist())]
 
     @cached_property
     def reach(self) -> float:
@@ -106,12 +120,50 @@ class InverseKinematics:
         return np.where(self.turning, 1.0, self.reach)
 
     @cached_property
+    def period(self) -> Array:
+        """After which way of each joint (m,) all joints are where they were, those that follow it too; infinite: never.
+
+        One that follows a joint by a half is there after two turns, one that slides with it never.
+        """
+        robot = self.robot
+        period = np.where(self.turning, 2 * np.pi, np.inf)
+        for joint in robot.followers:
+            shares = self.carried @ robot.parameters.evaluate_all(robot.row(joint.shares).T, PURPOSE)
+            for i in np.flatnonzero(np.isfinite(period) & (shares != 0)):
+                turns = Fraction(float(shares[i])).limit_denominator(MOST_TURNS)
+                repeats = joint.revolute and abs(float(turns) - shares[i]) <= REACHED
+                period[i] = np.lcm(round(period[i] / np.pi), 2 * turns.denominator) * np.pi if repeats else np.inf
+        return period
+
+    @cached_property
     def limits(self) -> tuple[Array, Array]:
-        """Smallest and largest values (m,) of the joints, infinite where the file has none."""
-        known = {each.joint: (each.low, each.high) for each in self.robot.limits}
-        pairs = [known.get(self.robot.coordinates[i], (-np.inf, np.inf)) for i in self.places]
-        low, high = np.array(pairs).reshape(-1, 2).T
+        """Smallest and largest values (m,) of the joints, also for the sake of those that follow one; else infinite."""
+        low, high = np.full(len(self.places), -np.inf), np.full(len(self.places), np.inf)
+        for _, shares, ends in self._bounds:
+            (first, *others) = np.flatnonzero(shares).tolist()
+            if not others:
+                least, most = sorted(end / shares[first] for end in ends)
+                low[first], high[first] = max(low[first], least), min(high[first], most)
         return low, high
+
+    @cached_property
+    def _bounds(self) -> list[tuple[str, Array, tuple[float, float]]]:
+        """Joints with limits, by their shares (m,) of the joints that move, and the ends of shares times these."""
+        found = []
+        for each in self.robot.limits:
+            shares = self.carried @ each.row
+            rest = float(each.values(self.held) - shares @ self.held[list(self.places)])
+            if shares.any():
+                found.append((each.joint, shares, (each.low - rest, each.high - rest)))
+        return found
+
+    def beyond(self, q: Array) -> list[str]:
+        """Joints that are beyond their limits at q (m,), as those that follow several may be."""
+        return [
+            name
+            for name, shares, (low, high) in self._bounds
+            if not low - REACHED * (1 + abs(low)) <= q @ shares <= high + REACHED * (1 + abs(high))
+        ]
 
     @cached_property
     def start(self) -> Array:
@@ -121,10 +173,11 @@ class InverseKinematics:
     def starts(self, count: int) -> Array:
         """Where the search begins (count, m): at the values held, and spread over the limits, the same every time.
 
-        Of joints without limits over a whole turn, or the reach to both sides.
+        Of joints without limits over a whole turn (as many as bring back what follows), or the reach to both sides.
         """
         low, high = self.limits
-        middle, wide = np.where(self.turning, 0.0, self.start), np.where(self.turning, np.pi, self.reach)
+        around = np.where(np.isinf(self.period), np.pi, self.period / 2)
+        middle, wide = np.where(self.turning, 0.0, self.start), np.where(self.turning, around, self.reach)
         low, high = np.where(np.isinf(low), middle - wide, low), np.where(np.isinf(high), middle + wide, high)
         drawn = np.random.default_rng(0).uniform(size=(count - 1, len(low)))
         return np.vstack([self.start, low + (high - low) * drawn])
@@ -181,12 +234,13 @@ class InverseKinematics:
 
     def reached(self, found: Found) -> Flags:
         """Which starts (N,) have led to the pose."""
-        return np.asarray((found.position <= REACHED * self.reach) & (found.rotation <= REACHED))
+        there = (found.position <= REACHED * self.reach) & (found.rotation <= REACHED)
+        return np.array([well and not self.beyond(q) for well, q in zip(there, found.q, strict=True)], dtype=bool)
 
     def solutions(self, found: Found) -> list[list[int]]:
         """The starts that have led to the pose, one list for each of the solutions, the one nearest to the start first.
 
-        Revolute joints are compared modulo 2 pi.
+        Revolute joints are compared modulo their periods.
         """
         away, reached = np.linalg.norm((found.q - self.start) / self.units, axis=1), self.reached(found)
         groups: list[list[int]] = []
@@ -205,8 +259,9 @@ class InverseKinematics:
 
     def whole(self, q: Array) -> Array:
         """All coordinates (..., n) where the joints are at q (..., m)."""
-        found = np.broadcast_to(self.held, (*q.shape[:-1], self.robot.n)).copy()
-        found[..., list(self.places)] = q
+        places = list(self.places)
+        found = self.held + (q - self.held[places]) @ self.carried
+        found[..., places] = q
         return found
 
     @cached_property
@@ -230,7 +285,7 @@ class InverseKinematics:
     def _errors(self, x: Array) -> tuple[Array, Array]:
         """What is left to the pose (k, rows), by the reach and in rad, and its derivative by x = q / units."""
         values, rows = self._trace.rows(self.whole(x * self.units)), self.target.rows
-        e, J = np.zeros((len(x), 6)), values["J"].reshape(len(x), 6, self.robot.n)[..., list(self.places)] * self.units
+        e, J = np.zeros((len(x), 6)), values["J"].reshape(len(x), 6, self.robot.n) @ self.carried.T * self.units
         e[:, :3] = (values["r"] - self.target.position) / self.reach
         J[:, :3] /= self.reach
         if self.target.rotation is not None:
@@ -243,16 +298,18 @@ class InverseKinematics:
         return self.reach * np.linalg.norm(e[:, ~turning], axis=1), np.linalg.norm(e[:, turning], axis=1)
 
     def _nearest(self, q: Array) -> Array:
-        """The same postures (N, m) with revolute joints whole turns nearer to the start, within their limits."""
+        """The same postures (N, m) with revolute joints whole periods nearer to the start, within their limits."""
         low, high = self.limits
-        whole = 2 * np.pi
+        repeats = np.isfinite(self.period)
+        whole = np.where(repeats, self.period, 1.0)
         least, most = np.ceil((low - q) / whole), np.floor((high - q) / whole)
         turns = np.clip(np.round((self.start - q) / whole), least, most)
-        return np.asarray(q + whole * np.where(self.turning & (least <= most), turns, 0.0))
+        return np.asarray(q + whole * np.where(repeats & (least <= most), turns, 0.0))
 
     def _apart(self, change: Array) -> float:
-        """The largest change (m,) of a joint, whole turns left out."""
-        left = np.where(self.turning, np.remainder(change + np.pi, 2 * np.pi) - np.pi, change / self.units)
+        """The largest change (m,) of a joint, whole periods left out."""
+        whole = np.where(np.isfinite(self.period), self.period, 1.0)
+        left = np.where(np.isfinite(self.period), change - whole * np.round(change / whole), change / self.units)
         return float(np.abs(left).max(initial=0.0))
 
 
