@@ -55,6 +55,14 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class Stops:
+    """What pushes a joint back beyond its limits: stiffness d + damping (rate of d) at a depth d, never pulling."""
+
+    stiffness: Annotated[Quantity, Field(description="N m/rad (revolute) or N/m (prismatic)")]
+    damping: Annotated[Quantity, Field(description="N m s (revolute) or N s/m (prismatic)")] = ZERO
+
+
+@dataclass(frozen=True)
 class Friction:
     """Dry friction (F_c + (F_s - F_c) exp(-(qd/v_s)^2)) tanh(qd/smoothing): it creeps where a real joint sticks."""
 
@@ -80,6 +88,7 @@ class Joint:
     rotor_inertia: Annotated[Quantity, Field(description="inertia on the motor side, kg m^2 (prismatic: kg)")] = ZERO
     gear: Annotated[Quantity, Field(description="motor turns per joint turn; not 0")] = ONE
     limits: Annotated[tuple[Quantity, Quantity] | None, Field(description="smallest and largest coordinate")] = None
+    stops: Annotated[Stops | None, Field(description="what pushes back at the limits; of the link")] = None
     elastic: Annotated[Shaft | None, Field(description="what yields between the motor and the link")] = None
     bearing: Annotated[Bearing | None, Field(description="what lets the joint tilt across its axis")] = None
     spring: Annotated[Spring | None, Field(description="a spring between parent and link")] = None

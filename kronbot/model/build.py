@@ -24,7 +24,7 @@ from kronbot.model.damping import modal_damping, rayleigh_damping
 from kronbot.model.dh import Row
 from kronbot.model.element import element
 from kronbot.model.floating import base_links
-from kronbot.model.joint import Joint, Spring, joints_of, springs_of
+from kronbot.model.joint import Joint, Spring, Stop, joints_of, springs_of, stops_of
 from kronbot.model.motions import motion
 from kronbot.model.parameter_rows import Rows
 from kronbot.model.parameters import Parameters
@@ -60,6 +60,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     if file.base.floats:
         places[names[0]] = before
     springs: list[Spring] = []
+    stops: list[Stop] = []
     joints, slack = joints_of(file, order, parameters)
     n = len(FREEDOMS) if file.base.floats else 0
     for i, entry in enumerate(file.links):
@@ -72,6 +73,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             bearing, link = _on_bearing(entry.joint, link, len(links))
             links.append(bearing)
         springs += springs_of(entry.joint, link.joint, links[-1].modal.start if tilting[i] else n, slack, parameters)
+        stops += stops_of(entry.joint, link.joint, parameters)
         n = link.modal.stop
         links.append(link)
     turning = {link.joint.name for link in links if link.joint is not None and link.joint.revolute}
@@ -81,6 +83,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         parameters=parameters,
         links=tuple(links),
         springs=tuple(springs),
+        stops=tuple(stops),
         attachments=slack,
         elements=tuple(element(entry, parameters) for entry in file.elements),
         gravity=parameters.vector(file.gravity),

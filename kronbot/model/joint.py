@@ -54,6 +54,21 @@ class Friction:
         return (self.coulomb + more) * casadi.tanh(rate / self.smoothing)
 
 
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """One end of a joint's motion: ``limit`` (rad or m) of its shares of coordinates and an offset, from below (sign 1)
+    or above (sign -1), and what pushes back beyond it: N m/rad and N m s, or N/m and N s/m.
+    """
+
+    joint: str
+    sign: int
+    limit: SX
+    stiffness: SX
+    damping: SX
+    shares: Shares
+    offset: SX
+
+
 @dataclass(frozen=True)
 class Joint:
     """A joint that moves: revolute about or prismatic along the z-axis of the link's root frame.
@@ -132,7 +147,10 @@ class FreeJoint(Joint):
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Smallest and largest value of a joint (rad or m), which is ``row`` (n,) times q plus an offset."""
+    """Smallest and largest value of a joint (rad or m), which is ``row`` (n,) times q plus an offset.
+
+    With ``stops`` it is pushed back beyond them.
+    """
 
     joint: str
     unit: str
@@ -140,6 +158,7 @@ class Limits:
     high: float
     row: Array
     offset: float
+    stops: bool = False
 
     def values(self, q: Array) -> Array:
         """Of the joint at rows q (N, n)."""
@@ -210,6 +229,15 @@ def _combination(follows: Coupling, others: Mapping[str, Joint], parameters: Par
         for place, share in other.shares:
             shares[place] = shares.get(place, SX(0)) + factor * share
     return tuple(sorted(shares.items())), offset
+
+
+def stops_of(entry: described.Joint, joint: Joint | None, parameters: Parameters) -> Iterator[Stop]:
+    """The stops of a joint at its limits."""
+    if joint is None or entry.stops is None or entry.limits is None:
+        return
+    stiffness, damping = (parameters.number(each) for each in (entry.stops.stiffness, entry.stops.damping))
+    for sign, end in zip((-1, 1), entry.limits, strict=True):
+        yield Stop(joint.name, sign, parameters.number(end), stiffness, damping, joint.shares, joint.offset)
 
 
 def springs_of(

@@ -18,7 +18,7 @@ from kronbot.floats import Array
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.dh import Row
 from kronbot.model.element import Element
-from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, Spring
+from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, Spring, Stop
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
@@ -101,8 +101,9 @@ class Robot:
 
     ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``springs`` are
     those between coordinates, ``attachments`` what flexible coordinates behind shafts are where these are slack, by
-    place: a combination of others that stand before them, and an offset. ``elements`` join frames. ``relatives``
-    are robots of the same file and order with other values that make other structures, the latest last.
+    place: a combination of others that stand before them, and an offset. ``elements`` join frames, ``stops`` hold
+    joints. ``relatives`` are robots of the same file and order with other values that make other structures, the latest
+    last.
     """
 
     description: Description
@@ -115,6 +116,7 @@ class Robot:
     endpoint: Endpoint
     motions: dict[str, Motion]
     elements: tuple[Element, ...] = ()
+    stops: tuple[Stop, ...] = ()
     relatives: list[Robot] = field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:
@@ -273,6 +275,7 @@ class Robot:
     def limits(self) -> tuple[Limits, ...]:
         """Smallest and largest values of joints, where the file limits them and parameters in it have values."""
         known = {name: value for name, value in self.description.values.items() if value is not None}
+        stopped = {stop.joint for stop in self.stops}
         ends = {link.joint.name: link.joint.limits for link in self.file.links}
         found = []
         for joint in (link.joint for link in self.links if link.joint is not None):
@@ -283,7 +286,7 @@ class Robot:
             numbers = np.array([self.parameters.evaluate(each, "limits") for each in casadi.horzsplit(row)])
             low, high = (evaluate(end, known) for end in pair)
             unit = "rad" if joint.revolute else "m"
-            found.append(Limits(joint.name, unit, low, high, numbers[:-1], float(numbers[-1])))
+            found.append(Limits(joint.name, unit, low, high, numbers[:-1], float(numbers[-1]), joint.name in stopped))
         return tuple(found)
 
     @cached_property

@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody.elements import element_forces, stretched
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
 
@@ -61,9 +62,11 @@ class Equations:
     @cached_property
     def g(self) -> SX:
         """Gravity forces (n x 1), the gradient of its energy, less the preload of springs that are not slack at 0, and
-        what elements take at rest."""
-        rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
-        return casadi.gradient(gravity_energy(rest), self.q) - self.robot.preload + element_forces(rest)
+        what elements and stops take at rest."""
+        still = SX(self.robot.n, 1)
+        rest = propagate(self.robot, self.q, still)
+        weight = casadi.gradient(gravity_energy(rest), self.q)
+        return weight - self.robot.preload + element_forces(rest) + stop_forces(self.robot, self.q, still)
 
     @cached_property
     def D(self) -> SX:
@@ -75,7 +78,8 @@ class Equations:
         """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""
         robot = self.robot
         inertia = self.M @ qdd + self.C_star @ kron_power(qd, 2)
-        return inertia + self.g + robot.stiffness @ self.q + self.D @ qd + robot.friction(qd)
+        moving = stop_forces(robot, self.q, qd) - stop_forces(robot, self.q, SX(robot.n, 1))
+        return inertia + self.g + robot.stiffness @ self.q + self.D @ qd + robot.friction(qd) + moving
 
 
 def dynamics(robot: Robot, rates: bool) -> Question:

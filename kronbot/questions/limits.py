@@ -137,8 +137,12 @@ def told_of_motion(robot: Robot, joint: str, motion: Motion, end: float | None, 
 
 
 def told_of_run(robot: Robot, q: Array, times: Array, error: Callable[[float], float]) -> list[str]:
-    """The joints beyond a limit in q (N, n) at ``times`` (N,), in words; ``error`` as in :func:`passings`."""
-    return _timed(passings(robot, q, error), times)
+    """The joints beyond a limit in q (N, n) at ``times`` (N,), in words; ``error`` as in :func:`passings`.
+
+    Those with stops are meant to be there now and then.
+    """
+    stopped = {limits.joint for limits in robot.limits if limits.stops}
+    return _timed((each for each in passings(robot, q, error) if each.joint not in stopped), times)
 
 
 def told_of_rows(robot: Robot, q: Array) -> list[str]:

@@ -38,6 +38,7 @@ from kronbot.questions.outline import Given, Labels, Outline, first, modal, numb
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
+from kronbot.questions.stops import told_of_stops
 
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
@@ -158,7 +159,7 @@ class Linearization:
         arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice)
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
-        told = told_of_friction(robot, point.qd)
+        told = [*told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:

@@ -20,7 +20,7 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
-from kronbot.mechanics.multibody.elements import stretched
+from kronbot.mechanics.multibody.elements import lengths_and_tensions
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.momentum import momentum
@@ -140,10 +140,10 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "steps": solver.steps,
         "evaluations": solver.evaluations,
     }
+    summary |= {"stop_events": solver.events} if robot.stops else {}
     if error is None:  # what an error has left in it nobody knows
         idle.append(solver)
-    if run.start == "equilibrium":
-        summary["start"] = run.start
+    summary |= {"start": run.start} if run.start == "equilibrium" else {}
     watching = {name: each[seen] for name, each in series.items()}
     summary |= highlights(robot, watching, run.solver)
     if robot.base:
@@ -271,8 +271,7 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
     outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
     if system.told.numel():
         outputs |= dict(zip((*MOMENTA, "momentum_sizes"), momentum(state), strict=True))
-    for each in stretched(state.robot, state.q):
-        outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, each.tension(state.qd))
+    outputs |= lengths_and_tensions(state)
     given = {"given": system.given} if system.given.numel() else {}
     return {"t": system.t, "x": system.row} | given, outputs
 
@@ -329,6 +328,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: the columns, and what :func:`highlights` and the run tell."""
     driven = drives(robot)
     numbers = ["end", "steps", "evaluations", "largest_energy", "energy_imbalance", "energy_drift"]
+    numbers += ["stop_events"] if robot.stops else []
     numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
     numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]

@@ -31,6 +31,7 @@ TOPICS = {
         "rows",
         "shapers",
         "shapes",
+        "stops",
         "units",
     ),
 }

@@ -18,6 +18,11 @@ from kronbot.description.wording import quote
 def check_joint(joint: View) -> None:
     """Report signs and sizes that are wrong; warn of those that are odd."""
     not_negative(joint["damping"], joint["rotor_inertia"], joint["elastic"]["damping"], joint["spring"]["stiffness"])
+    if "stops" in joint:
+        if "limits" not in joint and joint["type"].text != "fixed":
+            joint["stops"].refuse_key("stops stand at the limits of a joint: give it 'limits'")
+        positive(joint["stops"]["stiffness"])
+        not_negative(joint["stops"]["damping"])
     if "elastic" in joint:
         positive(joint["elastic"]["stiffness"])
     friction = joint["friction"]

@@ -146,7 +146,7 @@ def _one_of_two(link: View) -> None:
     kind = joint["type"].text
     if kind == "fixed" and "name" in joint:
         joint["name"].refuse_key("a fixed joint has no name")
-    for key in ("elastic", "bearing", "spring", "friction", "follows"):
+    for key in ("elastic", "bearing", "spring", "friction", "follows", "stops"):
         if kind == "fixed" and key in joint:
             joint[key].refuse_key(f"a fixed joint has no '{key}'")
     if kind in ("revolute", "prismatic") and "name" not in joint:

@@ -39,7 +39,7 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     parameters, rest = robot.parameters, SX(robot.n, 1)
     q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
     slack = tuple(replace(spring, rest=SX(0)) for spring in robot.springs)
-    bare = replace(robot, gravity=SX(3, 1), springs=slack, elements=())
+    bare = replace(robot, gravity=SX(3, 1), springs=slack, elements=(), stops=())
     forces = inverse_dynamics(propagate(bare, q, rest), qdd)
     K = robot.stiffness + sum((each.stiffness for each in stretched(robot, q)), SX(robot.n, robot.n))
     parameters.require(parameters.free_in(casadi.veccat(forces, K)), PURPOSE)

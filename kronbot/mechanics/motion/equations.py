@@ -8,6 +8,7 @@ import casadi
 from casadi import SX
 
 from kronbot.mechanics.motion.charts import charted, own_rates
+from kronbot.mechanics.motion.contacts import Switch
 from kronbot.mechanics.motion.drives import Drives, drives
 from kronbot.mechanics.motion.forces import Forces, forces
 from kronbot.mechanics.motion.integration import Ode
@@ -16,6 +17,7 @@ from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
+from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
@@ -45,6 +47,7 @@ class Equations:
     parameters: set[str]
     told: SX
     given: SX
+    switch: Switch
 
     @property
     def row(self) -> SX:
@@ -68,7 +71,7 @@ class Equations:
     @property
     def ode(self) -> Ode:
         """What an integrator takes."""
-        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols)
+        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols, self.switch)
 
 
 def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
@@ -92,24 +95,34 @@ def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equatio
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
     outer, loads = forces(robot), SX.sym("given", 6, len(frames))
-    state, outer_power = outer.on(propagate(moving, q, qd), t)
+    state, outer_power = outer.on(propagate(replace(moving, stops=()), q, qd), t)
     for name, wrench in zip(frames, casadi.horzsplit(loads), strict=True):
         at = carried(state, name)
         state = loaded(state, [(at.link, at.on_link(wrench[:3], wrench[3:]))])
         outer_power += casadi.dot(wrench, at.twist)
+    # Whether stops push changes at events, which the integration finds: in between their forces are smooth.
+    stops, touching = Contacts.of(robot, q, qd), SX.sym("touching", len(robot.stops))
+    pushing = touching * stops.forces
+    held = stops.taken(pushing)
     tau = driven.torques(t, q, qd)
-    qdd = ALGORITHMS[algorithm](state, tau, given)
+    qdd = ALGORITHMS[algorithm](state, tau - held, given)
     if given:
-        needed = inverse_dynamics(state, qdd)
+        needed = inverse_dynamics(state, qdd) + held
         for place in given:
             tau[place] = needed[place]
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
-    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken
+    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken + stops.loss(pushing)
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
     numbers = robot.parameters
     used = numbers.used_in(rate)
+    state = replace(state, robot=moving)
+    switch = Switch(touching, casadi.vertcat(stops.depths, stops.forces, stops.rates))
+    rate = casadi.cse(rate)
+    if robot.stops:  # at an instant it is told by the state
+        active = casadi.if_else(casadi.logic_and(stops.depths > 0, stops.forces > 0), 1, SX.zeros(touching.shape))
+        qdd, tau = casadi.substitute([qdd, tau], [touching], [active])
     symbols, extent = casadi.vertcat(numbers.symbols(), casadi.vec(loads), *casadi.vertsplit(told)[:1]), numbers.extent
-    rate, wrenches = casadi.cse(rate), casadi.vec(loads)
-    return Equations(driven, outer, t, x, rate, state, qdd, tau, free, symbols, extent, used, told, wrenches)
+    wrenches = casadi.vec(loads)
+    return Equations(driven, outer, t, x, rate, state, qdd, tau, free, symbols, extent, used, told, wrenches, switch)

@@ -11,6 +11,7 @@ import itertools
 import math
 import warnings
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -20,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.compute.buffered import Buffered
 from kronbot.compute.native.cost import instructions
 from kronbot.compute.native.use import Native
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
+from kronbot.mechanics.motion.contacts import Switch, Switching
 from kronbot.system.interruption import Interruptions
 
 WHY = "the motion runs away there, or the tolerances are too tight"
@@ -36,6 +39,10 @@ APART = 8
 PATIENCE, HOPELESS = 1000, 1e12
 # Evaluations after which a forecast of what is to come means something.
 TELLING = 200
+
+
+def _no_contacts() -> Switch:
+    return Switch(SX(0, 1), SX(0, 1))
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Ode:
     rate: SX
     coordinates: int
     symbols: SX = field(default_factory=lambda: SX(0, 1))
+    switch: Switch = field(default_factory=_no_contacts)
 
 
 @dataclass(frozen=True)
@@ -102,11 +110,17 @@ class Integrator(ABC):
         self.ode, self.tolerances = ode, tolerances
         # The rate may jump at a stop; before it, it is that of the time before, up to ``latest``.
         self.latest = SX.sym("latest")
-        self.symbols = casadi.vertcat(self.latest, ode.symbols)
+        self.contacts = ode.switch.touching.numel()
+        self.symbols = casadi.vertcat(self.latest, ode.switch.touching, ode.symbols)
         self.bound = np.full(self.symbols.numel(), math.inf)
         self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
         self.met = Interruptions()  # those of whoever runs this
-        self.begin((0.0, 0.0), self.bound[1:])
+        self.switch: Switching | None = None
+        if self.contacts:
+            touching = self.bound[1 : 1 + self.contacts]
+            look = casadi.Function("contacts", [ode.t, ode.x, self.symbols], [casadi.densify(ode.switch.seen)])
+            self.switch = Switching(touching, Buffered(look), self.bound, self._state_at)
+        self.begin((0.0, 0.0), self.bound[1 + self.contacts :])
 
     def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = (), charts: Charts | None = None) -> None:
         """The next run goes by these ``stops`` (s), start, every corner of the rate and end, and values of the symbols.
@@ -115,8 +129,10 @@ class Integrator(ABC):
         if it were new.
         """
         self.stops, self.charts = stops, charts
-        self.bound[1:] = values  # in place: functions were pointed to it
-        self.steps = self.evaluations = 0
+        self.bound[1 : 1 + self.contacts] = 0.0
+        self.bound[1 + self.contacts :] = values  # in place: functions were pointed to it
+        self.steps = self.evaluations = self.events = 0
+        self.looking = bool(self.contacts)  # for contacts that begin or end
 
     @property
     def span(self) -> float:
@@ -141,19 +157,58 @@ class Integrator(ABC):
         """
         places = np.searchsorted(times, self.stops, side="right").tolist()
         stretches = zip(itertools.pairwise(self.stops), itertools.pairwise(places), strict=True)
+        if self.switch is not None:
+            self.switch.set(self.stops[0], x)
         for (start, end), (first, last) in stretches:
             self.bound[0] = end - APART // 2 * np.spacing(end)
             wanted = times[first:last].tolist()
-            blocks = self.follow(start, end, wanted, x)
-            while (block := self._next(blocks, x, start)) is not None:
-                start, x = block.t, block.x
-                yield block
-                self._expect_more((start - self.stops[0]) / self.span)
-                if self.charts is not None and self.leaves(x):
-                    x = self.charts.changed(x)
-                    self.bound[-1] = self.charts.chart
-                    if start < end:
-                        blocks = self.follow(start, end, [t for t in wanted if t > start], x)
+            while start < end:
+                blocks = self.follow(start, end, wanted, x)
+                while (block := self._next(blocks, x, start)) is not None:
+                    event = self._event(start, x, block, wanted)
+                    ended = block if event is None else event
+                    start, x, wanted = ended.t, ended.x, wanted[len(ended.states) :]
+                    yield ended
+                    self._expect_more((start - self.stops[0]) / self.span)
+                    self.events += event is not None
+                    leaving = self.leaves(x)
+                    if self.charts is not None and leaving:
+                        x = self.charts.changed(x)
+                        self.bound[-1] = self.charts.chart
+                    if event is not None or leaving:
+                        break
+
+    def _event(self, t: float, x: Array, block: Block, wanted: list[float]) -> Block | None:
+        """The block from t and x on up to where a contact changes first, which is then changed; None where none does.
+
+        ``wanted`` are the times after t that are asked for.
+        """
+        change = None if self.switch is None else self.switch.first_change(t, x, block.t, block.x)
+        if self.switch is None or change is None:
+            return None
+        at, contact = change
+        if block.t - at <= APART * np.spacing(block.t):
+            ended = block
+        elif at - t <= APART * np.spacing(at):
+            ended = Block(t, x, np.empty((0, len(x))))
+        else:
+            ended = self._ending(t, x, at, wanted[: bisect_right(wanted, at)])
+        self.switch.change(contact, ended.t, ended.x)
+        return ended
+
+    def _state_at(self, t: float, x: Array, end: float) -> Array:
+        return self._ending(t, x, end, []).x
+
+    def _ending(self, t: float, x: Array, end: float, times: list[float]) -> Block:
+        """The block from t and x to an end."""
+        states, at, reached = [np.empty((0, len(x)))], t, x
+        self.looking = False
+        blocks = self.follow(t, end, times, x)
+        while (block := self._next(blocks, reached, at)) is not None:
+            at, reached = block.t, block.x
+            states.append(block.states)
+        self.looking = True
+        return Block(end, reached, np.concatenate(states))
 
     def leaves(self, x: Array) -> bool:
         """Whether a state leaves its chart: a block ends there."""
@@ -200,7 +255,7 @@ class Integrator(ABC):
 
     def _expect_more(self, share: float) -> None:
         """What this share of the run took is a measure of what is to come."""
-        if self.evaluations >= TELLING:
+        if self.evaluations >= TELLING and share > 0:
             left = self.evaluations * (1 - share) / share
             self.native.expect(*(int(min(left, 1e15) * weight) for weight in self.weights))
 

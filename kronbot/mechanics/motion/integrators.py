@@ -39,6 +39,8 @@ STEP_LIMIT = 200_000
 LENGTH, UNIT = 2.0**20, 2.0**-26
 # Steps of a piece at least: of a motion that is small beside atol the first ones, of order 1, would miss a part.
 STEPS = 16
+# Blocks of a piece at least where contacts are looked for.
+CLOSELY = 32
 # Integrators that are kept.
 KEPT = 32
 
@@ -85,7 +87,7 @@ class Cvodes(Integrator):
         longest = (end - start) / math.ceil(PIECES * (end - start) / self.span * (1 - 1e-9))
         # CVODES makes the next step up to 10,000 times as long. Pieces with the same first step share an integrator.
         first = min(self.first_step(start, x, end), longest / 1024)
-        self.first = 2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4)
+        self.first = _rounded(first)
         length, t, done = longest, start, 0
         while length > min(max(most / CAUTION, 1.0) * first, self.longest(x)):
             length /= 2
@@ -93,11 +95,30 @@ class Cvodes(Integrator):
             goal = start + length * math.floor((t - start) / length + 1 + 1e-6)
             goal = end if goal > end - 1e-6 * length else goal
             last, before = bisect_right(times, goal), self.evaluations
-            states = self._piece(t, np.array([*times[done:last], goal]), x)
+            taken, places = self.steps, np.array([*times[done:last], goal])
+            states = self._piece(t, places, x)
+            if self.looking:
+                first = self.first
+                yield from self._closely(t, places, x, self.steps - taken)
+                self.first = first
+            else:
+                yield Block(goal, states[-1], states[:-1])
             t, done, x = goal, last, states[-1]
-            yield Block(t, x, states[:-1])
             wanted = min(length * min(GROWTH, most / max(1, self.evaluations - before)), self.longest(x))
             length = longest / 2 ** max(0, math.ceil(math.log2(longest / wanted)))
+
+    def _closely(self, t: float, times: Array, x: Array, steps: int) -> Iterator[Block]:
+        """The piece from t and x to the last of the times in blocks that are shorter than its steps."""
+        count = 2 ** math.ceil(math.log2(max(CLOSELY, 2 * steps)))
+        marks = t + (times[-1] - t) * np.arange(1, count + 1) / count
+        marks[-1] = times[-1]
+        every = np.union1d(marks, times)
+        states = self._piece(t, every, x)
+        first = 0
+        for mark in np.searchsorted(every, marks).tolist():
+            rows = np.isin(every[first : mark + 1], times[:-1])
+            yield Block(float(every[mark]), states[mark], states[first : mark + 1][rows])
+            first = mark + 1
 
     def _piece(self, t: float, times: Array, x: Array) -> Array:
         """States at ``times``, the last of which is where the piece ends."""
@@ -122,7 +143,9 @@ class Cvodes(Integrator):
         """A grid of the same relative times reuses the integrator."""
         scale = (times[-1] - t) / LENGTH
         grid, places = np.unique(np.round((times - t) / scale / UNIT) * UNIT, return_inverse=True)
-        solver = self._integrator(tuple(grid.tolist()), family, self.first / scale)
+        first = self.first / scale
+        # Pieces up to where a contact changes have any length.
+        solver = self._integrator(tuple(grid.tolist()), family, _rounded(first) if self.contacts else first)
         with redirect_stderr(StringIO()):  # CasADi prints what it makes of a Ctrl-C
             states = solver(x0=x, p=np.concatenate([[t, scale], self.bound]))["xf"]
         statistics = solver.stats()
@@ -140,6 +163,11 @@ class Cvodes(Integrator):
             options: dict[str, Any] = self.options | {"linear_multistep_method": family, "step0": first}
             self.grids[place] = casadi.integrator("piece", "cvodes", oracle, 0.0, list(grid), options)
         return self.grids[place]
+
+
+def _rounded(first: float) -> float:
+    """A power of 16 up to it."""
+    return float(2.0 ** ((math.frexp(first)[1] - 1) // 4 * 4))
 
 
 def _shared(t: SX, x: SX, p: SX, rate: SX) -> dict[str, MX]:

@@ -81,7 +81,8 @@ class Rodas(Integrator):
         """Steps of the traced function, as long as the estimated errors allow."""
         t, length, largest, steps = start, self.first_step(start, x, end), self.MOST, 0
         shown = done = 0
-        pause = max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
+        # Contacts are looked for step by step.
+        pause = 1 if self.looking else max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
         attempt, found = self._attempt(), []
         self.here[:] = x
         while t < end:
@@ -109,7 +110,9 @@ class Rodas(Integrator):
                 largest = 1.0  # what has just failed is not made longer again at once
             self.demand_progress(t, end, length, steps)
             if steps - shown >= pause or t == end or self.leaves(self.here):
-                yield Block(t, self.here.copy(), np.concatenate(found) if found else np.empty((0, len(x))))
+                here = self.here.copy()
+                yield Block(t, here, np.concatenate(found) if found else np.empty((0, len(x))))
+                self.here[:] = here  # where others may have gone meanwhile, to look for contacts
                 attempt, found, shown = self._attempt(), [], steps
 
     def _between(self, times: Array, t: float, goal: float, h: float) -> Array:

@@ -122,6 +122,12 @@ def element_power(state: State) -> SX:
     return sum((each.power(state.qd) for each in stretched(state.robot, state.q)), SX(2, 1))
 
 
+def lengths_and_tensions(state: State) -> dict[str, SX]:
+    """Of every element (2 x 1, m and N), as ``element NAME``."""
+    found = stretched(state.robot, state.q)
+    return {f"element {each.element.name}": casadi.vertcat(each.length, each.tension(state.qd)) for each in found}
+
+
 def acted_on(state: State) -> State:
     """The robot with the pulls of its elements acting on its links, so that reactions of joints hold them."""
     actions = [action for element in state.robot.elements for action in _pulls(state, element)]

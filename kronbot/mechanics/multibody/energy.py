@@ -8,6 +8,7 @@ from casadi import SX
 from kronbot.mechanics.multibody.elements import stretched
 from kronbot.mechanics.multibody.inertia import mass_moment
 from kronbot.mechanics.multibody.state import State
+from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.model.robot import Robot
 
 
@@ -31,6 +32,7 @@ def elastic_energy(state: State) -> SX:
     for spring in state.robot.springs:
         stretch = state.robot.row(spring.stretch) @ state.q - spring.rest
         energy += spring.stiffness * stretch**2 / 2
+    energy += Contacts.of(state.robot, state.q, state.qd).energy
     return energy + sum((each.energy for each in stretched(state.robot, state.q)), SX(0))
 
 

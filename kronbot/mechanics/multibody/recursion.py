@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_forces
 from kronbot.mechanics.multibody.inertia import Inertia, carried
 from kronbot.mechanics.multibody.state import LinkState, State, coordinates_of, generalized_inertia_matrix, rotors
+from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.pose import symmetric
 from kronbot.model.robot import BASE, Robot
 
@@ -31,6 +32,7 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     """
     robot = state.robot
     tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd) + element_forces(state)
+    tau += stop_forces(robot, state.q, state.qd)
     for place, rotor in rotors(robot):
         tau[place] += rotor * qdd[place]
     wrenches = link_wrenches(state, link_accelerations(state, qdd))
@@ -97,6 +99,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
         return composite_forward_dynamics(state, tau, given)
     demand_inertia(robot, given)
     force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd) - element_forces(state)
+    force -= stop_forces(robot, state.q, state.qd)
     qdd = SX(robot.n, 1)
     turning = dict(rotors(robot))
     for joint in robot.joints:

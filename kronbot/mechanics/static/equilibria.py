@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Rows, Trace
+from kronbot.compute.trace import Rows, Trace, traced
 from kronbot.description import schema
 from kronbot.floats import Array
-from kronbot.mechanics.static.equilibrium import Ends, Paths, metric, solved
+from kronbot.mechanics.multibody.stops import Contacts
+from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, solved
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
 from kronbot.mechanics.static.tangent import Flags, Tangent, to_unit
 from kronbot.model.robot import Robot
@@ -161,7 +163,23 @@ class Equilibria:
             F, K = self.stiffness(q, loads[rows], shares(share), free, rows)
             return F[:, free] - torques, K
 
-        return Paths(balance, free, metric(self.robot, free, PURPOSE))
+        return self._paths(balance, free)
+
+    def _paths(self, balance: Balances, free: list[int]) -> Paths:
+        """Paths of the free coordinates, which know stops."""
+        if not self.robot.stops:
+            return Paths(balance, free, metric(self.robot, free, PURPOSE))
+
+        def depths() -> tuple[dict[str, SX], dict[str, SX]]:
+            q = SX.sym("q", self.robot.n)
+            return {"q": q}, {"depths": Contacts.of(self.robot, q, SX(self.robot.n, 1)).depths}
+
+        trace = traced(self.robot, "depths of stops", PURPOSE, depths)
+
+        def touching(rows: Rows, q: Array) -> Flags:
+            return trace.of_some(rows).rows(q)["depths"].reshape(len(q), -1) > 0
+
+        return Paths(balance, free, metric(self.robot, free, PURPOSE), touching)
 
     def newton(self, cases: Cases) -> Ends:
         """Equilibria that the growing load, or the start, leads to; then joints with torques are let go."""
@@ -191,7 +209,7 @@ class Equilibria:
             share = share[:, None]
             return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K
 
-        ends.put(chosen, Paths(balance, free, metric(self.robot, free, PURPOSE)).follow(chosen, q, 0.0, 1.0))
+        ends.put(chosen, self._paths(balance, free).follow(chosen, q, 0.0, 1.0))
 
     def linear(self, cases: Cases) -> Array:
         """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42).

@@ -91,13 +91,14 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
 class Paths:
     """Equilibria of many cases over a share of the load, each on its own path with its own steps.
 
-    ``balance``, the places in q that are ``free``, and their metric, or that of each case. What comes of a case does
-    not depend on the others beside it.
+    ``balance``, the places in q that are ``free``, and their metric, or that of each case; ``touching`` tells which
+    stops hold at rows q (k, n) of some cases (k,). What comes of a case does not depend on the others beside it.
     """
 
     balance: Balances
     free: list[int]
     metric: Array
+    touching: Callable[[Rows, Array], Flags] | None = None
 
     @cached_property
     def _unit(self) -> Array:
@@ -153,10 +154,16 @@ class Paths:
         """
         at, well = q.copy(), np.full(len(q), not self.free)
         going, before = np.arange(len(q) if self.free else 0), np.full(len(q), np.inf)
+        held = None if self.touching is None else self.touching(rows, at)
         for _ in range(CORRECTIONS):
             if not len(going):
                 break
             now = rows[going]
+            if held is not None and self.touching is not None:
+                holding = self.touching(now, at[going])
+                # Where a stop has come or gone the forces have a bend, and Newton's method begins afresh behind it.
+                before[(holding != held[going]).any(axis=1)] = np.inf
+                held[going] = holding
             F, K = self.balance(now, at[going], shares[going])
             tangent = Tangent(K, _of(self._unit, now)).index
             corrections = solved(K, -F)

@@ -14,7 +14,7 @@ from kronbot.description import schema
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody.carried import along_beam as along_link
 from kronbot.mechanics.multibody.carried import carried, loaded
-from kronbot.mechanics.multibody.elements import stretched
+from kronbot.mechanics.multibody.elements import lengths_and_tensions
 from kronbot.mechanics.multibody.energy import elastic_energy
 from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, relative_motion, truncated
 from kronbot.mechanics.multibody.outputs import Instant
@@ -192,9 +192,7 @@ class StaticModel:
     def _strains(self) -> dict[str, SX]:
         """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
         outputs = {"elastic": elastic_energy(self.state)}
-        for each in stretched(self.state.robot, self.q):
-            tension = each.tension(SX(self.robot.n, 1))
-            outputs[f"element {each.element.name}"] = casadi.vertcat(each.length, tension)
+        outputs |= lengths_and_tensions(self.state)
         for gauge in self.statics.gauges:
             link, beam, xi = gauge_place(self.robot, gauge)
             outputs[f"gauge {gauge.name}"] = beam.curvature(xi, self.q[link.modal, :])

@@ -1,0 +1,158 @@
+"""Stops at the limits of joints: against motion from event to event in closed form, energy balances, equilibria."""
+
+import math
+
+import numpy as np
+import pytest
+
+import kronbot
+
+DROPPED = """
+kronbot: 1
+name: dropped
+gravity: [0, 0, -9.81]
+parameters: {k: 2e4, c: 30}
+links:
+  - name: block
+    joint: {type: prismatic, name: h, limits: [0, 3], stops: {stiffness: k, damping: c}}
+    pose: {}
+    rigid: {mass: 2}
+"""
+G, MASS, K, C = 9.81, 2.0, 2e4, 30.0
+
+
+def bounces(height, times):
+    """Heights and rates at times, flight by flight: parabolas, and damped swings that end where the force is zero."""
+    decay, turning = C / (2 * MASS), math.sqrt(K / MASS - (C / (2 * MASS)) ** 2)
+    sag = MASS * G / K
+
+    def contact(s, entering):
+        """Depth and its rate after s from depth 0."""
+        a, b = -sag, (entering - decay * sag) / turning
+        swing, fade = (math.cos(turning * s), math.sin(turning * s)), math.exp(-decay * s)
+        depth = sag + fade * (a * swing[0] + b * swing[1])
+        rate = fade * ((b * turning - decay * a) * swing[0] - (a * turning + decay * b) * swing[1])
+        return depth, rate
+
+    pieces, t, h, v = [], 0.0, height, 0.0
+    while t < times[-1]:
+        flight = (v + math.sqrt(v * v + 2 * G * h)) / G
+        pieces.append((t, lambda s, h=h, v=v: (h + v * s - G * s * s / 2, v - G * s)))
+        t += flight
+        entering = G * flight - v
+        pieces.append((t, lambda s, entering=entering: tuple(-each for each in contact(s, entering))))
+        low, high = 1e-4, 2 * math.pi / turning
+        while K * contact(high, entering)[0] + C * contact(high, entering)[1] > 0:
+            high /= 1.01
+        for _ in range(200):
+            middle = (low + high) / 2
+            depth, rate = contact(middle, entering)
+            low, high = (middle, high) if K * depth + C * rate > 0 else (low, middle)
+        depth, rate = contact(low, entering)
+        t, h, v = t + low, -depth, -rate
+    return np.array([next(of(at - begin) for begin, of in reversed(pieces) if begin <= at) for at in times]).T
+
+
+@pytest.fixture(scope="module")
+def dropped():
+    return kronbot.loads(DROPPED)
+
+
+@pytest.mark.parametrize(("solver", "rtol"), [("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), ("radau", 1e-9)])
+def test_a_block_bounces_from_event_to_event(dropped, solver, rtol):
+    run = dropped.simulate(q=[0.5], duration=1.6, step=0.02, solver=solver, rtol=rtol, atol=1e-12)
+    heights, rates = bounces(0.5, run["t"])
+    assert np.abs(run["h"] - heights).max() < 1e-9
+    assert np.abs(run["h_dot"] - rates).max() < 1e-7
+    assert run.summary["stop_events"] == 6
+    assert run.summary["energy_drift"] < 1e-8
+    assert not run.warnings
+    assert run["energy.dissipated"][-1] > 1
+
+
+def test_its_steps_do_not_depend_on_its_rows(dropped):
+    few, many = (dropped.simulate(q=[0.5], duration=0.5, step=step, solver="rodas") for step in (0.1, 0.01))
+    assert few.summary["steps"] == many.summary["steps"]
+    assert few["h"].tolist() == many["h"][::10].tolist()
+
+
+HANGING = """
+kronbot: 1
+name: hanging
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, limits: [-2, -1], stops: {stiffness: 300, damping: 2}, damping: 0.3,
+            elastic: {stiffness: 200, damping: 1}, rotor_inertia: 0.05, friction: {coulomb: 1, smoothing: 0.1}}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 2, EI: {z: 300}, modes: {v: 1}}
+  - name: fore
+    joint: {type: revolute, name: q2, follows: -q1/2 + 0.3, limits: [0.9, 1.1], stops: {stiffness: 100, damping: 1}}
+    dh: {a: 0.6, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, com: [-0.3, 0, 0], inertia: {Izz: 0.1}}
+elements:
+  - {name: stay, type: spring, between: [world, fore], points: [[1, 0, 0], [0, 0, 0]], stiffness: 15, rest: 0.5,
+     damping: 3, force: 2}
+"""
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
+    """A shaft, a beam, friction, a follower's stop, an element, and torque against two stops."""
+    robot = kronbot.loads(HANGING)
+    run = robot.simulate(q={"q1": -1.4}, qd={"q1": 3}, duration=0.6, solver=solver, rtol=1e-11, atol=1e-12)
+    assert run.summary["energy_drift"] < 1e-8
+    assert run.summary["stop_events"] >= 2
+    assert max(run["q1"].max() + 1, (0.3 - run["q1"] / 2).max() - 1.1) > 0.01
+
+
+def test_forces_are_those_of_the_law_and_never_pull(dropped):
+    """By differences of energy, by the law, at the edges, in every algorithm."""
+
+    def pushed(h, rate):
+        return MASS * G - float(dropped.dynamics(q=[h], qd=[rate], qdd=[0]).arrays["tau"].values[0])
+
+    assert pushed(0.1, -5) == pushed(0, -5) == pytest.approx(0, abs=1e-13)
+    assert pushed(-0.01, 0) == pytest.approx(200)
+    assert pushed(-0.01, -2) == pytest.approx(260)
+    assert pushed(-0.01, 6) == pytest.approx(20)
+    assert pushed(-0.01, 7) == pytest.approx(0, abs=1e-13)
+    assert pushed(3.02, 0.5) == pytest.approx(-415)
+
+
+def test_statics_leans_on_a_stop_and_linear_models_say_so(dropped):
+    depth = (50 + MASS * G) / K
+    resting = dropped.statics(q=[-0.001], tau={"h": -50})
+    assert resting["angle.h"] == pytest.approx([-depth], rel=1e-10)
+    assert resting["energy.elastic"] == pytest.approx([K * depth**2 / 2], rel=1e-10)
+    sprung = kronbot.loads(DROPPED.replace("name: h,", "name: h, spring: {stiffness: 100, rest: 0.3},"))
+    for posture in (0.1, 0.5, -0.1):  # from outside the path goes through where the stop begins
+        lying = sprung.statics(q=[posture], tau={"h": -50})
+        assert lying["angle.h"] == pytest.approx([-(50 + MASS * G - 30) / (K + 100)], rel=1e-9)
+    linear = dropped.linearize(q=[-depth], tau=[-50])
+    assert linear["K_L"][0, 0] == pytest.approx(K) and linear["D_L"][0, 0] == pytest.approx(C)
+    assert any("h is in its stop at 0 m" in told and "deep: it holds" in told for told in linear.warnings)
+    edge = dropped.linearize(q=[0])
+    assert edge["K_L"][0, 0] == 0
+    assert any("h is exactly at its stop at 0 m" in told for told in edge.warnings)
+    assert not any("stop" in told for told in dropped.linearize(q=[1]).warnings)
+
+
+def test_a_link_behind_a_shaft_is_held_by_its_stop():
+    """Statics with the motor beyond: shaft, weight and stop are in balance, as dynamics has them."""
+    text = HANGING[: HANGING.index("elements:")].replace(
+        "flexible: {mass: 2, EI: {z: 300}, modes: {v: 1}}", "rigid: {mass: 2}"
+    )
+    unheld = text.replace("stops: {stiffness: 300, damping: 2}, ", "")
+    held, free = (kronbot.loads(said).statics(q=[-0.4]) for said in (text, unheld))
+    assert -1 < held["q1"][0] < free["q1"][0] - 0.05
+    tau = kronbot.loads(text).dynamics(q=[held["q1"][0], -0.4], qd=[0, 0], qdd=[0, 0]).arrays["tau"].values
+    assert tau == pytest.approx([0, held["torque.q1"][0]], abs=1e-8)
+
+
+def test_what_stops_need_is_told():
+    with pytest.raises(kronbot.errors.DescriptionError, match="stops stand at the limits of a joint: give it 'limits'"):
+        kronbot.loads(DROPPED.replace("limits: [0, 3], ", ""))
+    with pytest.raises(kronbot.errors.DescriptionError, match="a fixed joint has no 'stops'"):
+        kronbot.loads(DROPPED.replace("prismatic, name: h, limits: [0, 3]", "fixed"))
