@@ -890,6 +890,10 @@ def test_statics_over_loads_alone(forces, picture):
     assert axis.get_xlabel() == f"{over} [N]" and not figure.legends
     assert np.array_equal(curve.get_xdata(), result.series[over])
     assert np.array_equal(curve.get_ydata(), result.series["torque.theta"])
+
+
+def test_loads_that_vary_apart_are_curves_for_each():
+    robot = shipped("piedboeuf")
     paired = [[x, y, 0] for x in (1, 2) for y in (1, 2, 3)]
     (result,) = (each.result for each in sweep(robot, {"theta": [0.3]}, paired, "2").values())
     assert [curve.label for curve in statics._curves(robot, result, "force.y")] == ["force.x = 1 N", "force.x = 2 N"]
@@ -898,7 +902,7 @@ def test_statics_over_loads_alone(forces, picture):
 
 def test_bending_and_twist_of_a_mode_have_one_scale(picture):
     """Of a robot where they come together: 1 rad is as much as the robot's size, which the title says."""
-    robot = shipped("spatial")
+    robot = shipped("spatial", "1")
     result = vibration.vibration(robot, np.zeros(robot.n), np.zeros(robot.n), None)
     figure = picture(modes.draw, result)
     axis = next(axis for title, axis in panels(figure).items() if "twist, 1 rad as 3.4 m" in title)
