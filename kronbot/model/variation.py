@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi
@@ -28,14 +28,17 @@ class Variation:
     names: tuple[str, ...]
 
     @staticmethod
-    def of(robot: Robot, names: Sequence[str]) -> Variation:
-        """The variation of a robot, built and traced once for all robots of its structure."""
+    def of(robot: Robot, names: Sequence[str], apart: Hashable = None) -> Variation:
+        """The variation of a robot, built and traced once for all robots of its structure.
+
+        What is traced with others ``apart`` shapes nothing here.
+        """
         own, varied = robot.parameters, tuple(names)
 
         def opened() -> Robot:
             return build(robot.description, robot.order, Parameters(own.definitions, own.values, varied))
 
-        model = own.kept(("varied", robot.order, varied, depending(own.definitions, varied)), opened)
+        model = own.kept(("varied", robot.order, varied, depending(own.definitions, varied), apart), opened)
         parameters = model.parameters.with_values(own.definitions, own.values)
         if parameters is None:
             return Variation(opened(), varied)

@@ -1,12 +1,14 @@
 """Fits: exact derivatives against extrapolated differences, parameters that come back, noise that is what it was."""
 
+import signal
+
 import numpy as np
 import pytest
 from differences import extrapolated
 from scipy.spatial.transform import Rotation
 
 import kronbot
-from kronbot.errors import ComputationError, MeasurementError, UsageError
+from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named
@@ -313,9 +315,69 @@ def test_what_shapes_a_trace_is_refused():
         kronbot.loads(clamped).fit({"q1": [0.0], "q2": [0.0], "torque.q2": [1.0]}, estimate="mp")
 
 
+def test_what_gauges_need_is_no_matter_without_them():
+    """The length of a gauge's beam can be fitted to all else, before and after somebody has asked for the gauge."""
+    robot = kronbot.load("piedboeuf")
+    data = {"theta": [0.0, 0.5], "endpoint.x": [0.7, 0.6], "endpoint.y": [-0.1, 0.3]}
+    answer = robot.fit(data, estimate="l", sigma={"endpoint": 1})
+    with pytest.raises(UsageError, match="gauge 'g1'"):
+        robot.fit({**data, "curvature.g1": [0.1, 0.2]}, estimate="l")
+    assert robot.fit(data, estimate="l", sigma={"endpoint": 1}).at == answer.at
+
+
 def test_a_second_fit_traces_nothing_anew(arm, measured):
     arm.fit(measured, estimate=["l", "EI"], sigma=SIGMA)
     structure = arm.model.parameters._structure
     known = set(structure.kept)
     arm.with_parameters(EI=40, l=1.1).fit(measured, estimate=["l", "EI"], sigma=SIGMA)
     assert set(structure.kept) == known
+
+
+def test_springs_between_frames_are_fitted():
+    """Their stiffness, rest length and points, exactly as all else."""
+    text = ARM.replace("spring: 4,", "spring: 4, ks: 20, rest2: 0.3, px: 0.1,") + (
+        "elements: [{name: s, type: spring, between: [base, b], points: [[0.3, px, 0], [0.1, 0, 0]], "
+        "stiffness: ks, rest: rest2}]\n"
+    )
+    robot, names = kronbot.loads(text).model, ["ks", "rest2", "px", "EI", "l"]
+    rng = np.random.default_rng(7)
+    table = {name: rng.normal(size=2) for name in ("q1", "q2", "position.b.x", "torque.q1", "curvature.g1")}
+    answers, _ = StaticAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), ())
+    at = np.array([robot.parameters.values[name] for name in names])
+    J = answers.jacobian(at)
+    for i, name in enumerate(names):
+        wanted = extrapolated(answers.errors, at, i).ravel()
+        assert np.abs(J[:, i] - wanted).max() <= 1e-7 * np.abs(wanted).max() + 1e-12, name
+
+
+def test_who_interrupts_gets_the_best_so_far(arm, measured):
+    def stop(share):
+        if share > 0.15:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted, match="the best so far is told") as stopped:
+        arm.fit(measured, estimate=list(TRUE), sigma=SIGMA, progress=stop)
+    partial = stopped.value.partial
+    assert partial.summary["complete"] is False and partial.summary["evaluations"] < 6
+    assert list(partial.at["parameters"]) == list(partial.arrays["estimates"].rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["canadarm", "canadarm-craig-bampton", "khang", "piedboeuf", "spatial", "torso"])
+def test_shipped_robots_come_back(name):
+    """From exact measurements of the endpoint and the torques, as far as these can tell."""
+    robot, rng = kronbot.load(name), np.random.default_rng(9)
+    values, definitions = robot.description.values, robot.model.parameters.definitions
+    names = [each for each, one in definitions.items() if one is not None and one.constant]
+    true = robot.with_parameters(**{each: values[each] * rng.uniform(0.97, 1.03) for each in names})
+    q = rng.uniform(-0.6, 0.6, (8, len(robot.joints)))
+    force = np.array([robot.statics(q=q[0], forces=[[0, 0, 0]])["energy.elastic"][0] + 1.0, 2.0, 0.5])
+    at = true.statics(q=q, forces=[force])
+    columns = [f"endpoint.{axis}" for axis in "xyz"] + [f"torque.{joint}" for joint in robot.joints]
+    data = {**dict(zip(robot.joints, q.T, strict=True)), **{each: at[each] for each in columns}}
+    data |= {f"force.{axis}": at[f"force.{axis}"] for axis in "xyz"}
+    answer = robot.fit(data, estimate=names, sigma={"endpoint": 1e-6, "torque": 1e-6})
+    known = answer.arrays["standard_errors"].rows
+    assert known or "combined" in answer
+    for each in known:
+        assert answer.at["parameters"][each] == pytest.approx(true.description.values[each], rel=1e-8), each

@@ -131,12 +131,12 @@ class StaticModel:
 
     def report(self) -> Trace:
         """Everything that a row holds, at an equilibrium."""
-        return self._traced("report", lambda: self.quantities)
+        return self._traced("report", lambda: self.positions | self.bearing | self.strains)
 
-    @cached_property
-    def quantities(self) -> dict[str, SX]:
-        """The same as expressions by word."""
-        return self._positions() | {"forces": self.forces, "reaction": self.reaction} | self._strains()
+    @property
+    def bearing(self) -> dict[str, SX]:
+        """Forces that joints and beams must bear, and what the base does."""
+        return {"forces": self.forces, "reaction": self.reaction}
 
     def linear_report(self) -> Trace:
         """The same as the linear statics sees it: positions as polynomials of the order's degree, forces of degree 1.
@@ -149,9 +149,9 @@ class StaticModel:
         def cut(expression: SX, degree: int) -> SX:
             return truncated(self.robot, self.q, expression, degree)
 
-        outputs = {name: cut(part, self._degree) for name, part in self._positions().items()}
+        outputs = {name: cut(part, self._degree) for name, part in self.positions.items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
-        return outputs | self._strains()
+        return outputs | self.strains
 
     @property
     def _degree(self) -> int:
@@ -162,7 +162,8 @@ class StaticModel:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
         return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()))
 
-    def _positions(self) -> dict[str, SX]:
+    @cached_property
+    def positions(self) -> dict[str, SX]:
         """Endpoint, its displacement from the rigid robot's, and for every beam its tip and how that has turned.
 
         Turns are rotation vectors; order exact has none, but the matrices along the beam that lead to them.
@@ -189,7 +190,8 @@ class StaticModel:
             place = links[place].parent
         return self.state.links[place]
 
-    def _strains(self) -> dict[str, SX]:
+    @cached_property
+    def strains(self) -> dict[str, SX]:
         """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
         outputs = {"elastic": elastic_energy(self.state)}
         outputs |= lengths_and_tensions(self.state)

@@ -196,6 +196,11 @@ class Named:
         return [*self.expressions, *(name for name in self.table.header if name not in self.expressions)]
 
     @property
+    def kinds(self) -> frozenset[str]:
+        """What columns are about: their names up to the first dot."""
+        return frozenset(name.partition(".")[0] for name in self.names)
+
+    @property
     def spent(self) -> set[str]:
         """Columns of the table that expressions use."""
         return {used for expression in self.expressions.values() for used in expression.names}

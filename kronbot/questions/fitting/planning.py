@@ -14,7 +14,6 @@ from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import Knowledge
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
-from kronbot.model.variation import Variation
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.search import READERS, Inquiry, Search, begun
@@ -69,7 +68,7 @@ def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[fl
     UsageError where columns have no sigma.
     """
     assert inquiry.data is not None, "rows are wanted"
-    variation = Variation.of(robot, inquiry.names)
+    variation = inquiry.variation(robot, inquiry.data)
     answers, told = READERS[inquiry.question](variation, inquiry.data, inquiry.only)
     beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
     begun(variation, answers, told, beliefs.start)
@@ -107,7 +106,7 @@ def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[fl
 
 def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array]:
     """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values."""
-    variation = Variation.of(robot, inquiry.names)
+    variation = inquiry.variation(robot, rows)
     answers, told = READERS[inquiry.question](variation, rows, inquiry.only)
     noise, start = _noise(told, inquiry), inquiry.beliefs.start
     begun(variation, answers, told, start)

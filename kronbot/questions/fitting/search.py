@@ -76,6 +76,10 @@ class Inquiry:
     seed: int = 0
     steps: int = STEPS
 
+    def variation(self, robot: Robot, rows: Named) -> Variation:
+        """A robot at any values of the parameters, for such rows: gauges may need numbers that others do without."""
+        return Variation.of(robot, self.names, (rows.kinds, tuple(self.only)))
+
 
 READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {
     "statics": StaticAnswers.read,
@@ -105,9 +109,8 @@ class Search:
     @staticmethod
     def of(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Search:
         """Ready to run."""
-        variation = Variation.of(robot, inquiry.names)
-        read = READERS[inquiry.question]
         assert inquiry.data is not None, "rows are wanted"
+        variation, read = inquiry.variation(robot, inquiry.data), READERS[inquiry.question]
         answers, told = read(variation, inquiry.data, inquiry.only)
         notes = list(told.notes)
         check = None

@@ -267,12 +267,16 @@ def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> li
             case "torque":
                 each = model.forces[places[of]]
             case "gauge":
-                each = model.quantities[f"gauge {of}"][axis]
+                each = model.strains[f"gauge {of}"][axis]
             case "coordinate":
                 each = q[robot.coordinates.index(of)]
             case "tip":
-                each = model.quantities[f"tip {of}"][axis]
-            case _:  # endpoint, displacement, displacement_hub, reaction, elastic
-                each = model.quantities[column.kind][axis]
+                each = model.positions[f"tip {of}"][axis]
+            case "reaction":
+                each = model.reaction[axis]
+            case "elastic":
+                each = model.strains["elastic"]
+            case _:  # endpoint, displacement, displacement_hub
+                each = model.positions[column.kind][axis]
         expressions.append(each)
     return expressions
