@@ -54,10 +54,11 @@ class Polynomial:
         return [E + 4 * WIDE * A.shape[-1] * np.abs(A) for A, E in zip(self.matrices, self.errors, strict=True)]
 
     def resolvent(self, s: Complex) -> Complex:
-        """Inverses (N, n, n) at s."""
+        """Inverses (N, n, n) at s, infinite where they are beyond floats."""
         scale = self.scale(s)
         values = self.at(s) * scale[:, :, None] * scale[:, None, :]
-        return np.asarray(inverse(values) * scale[:, :, None] * scale[:, None, :])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(inverse(values) * scale[:, :, None] * scale[:, None, :])
 
     def scale(self, s: Numbers) -> Array:
         """Powers of two (N, n) that bring the diagonal of ``size`` to one."""
