@@ -193,7 +193,9 @@ CALLS = {
     "Robot.check": {},
     "Robot.symbolic": {"style": "text", "short": False, "shared": False, "seconds": 1.0, "array": None},
     "Robot.kinematics": {"q": [0.1, 0.2], "frame": ["fore"], "inverse": {"x": 0.7, "y": 0.4}, "starts": 2},
-    "Robot.jacobian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "frame": "fore", "axes": "body"},
+    "Robot.jacobian": {
+        "q": [0.1, 0.2], "qd": {"q1": 1.0}, "frame": "fore", "axes": "body", "generalized": False
+    },
     "Robot.hessian": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "frame": "fore", "axes": "body"},
     "Robot.dynamics": {"q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2]},
     "Robot.taylor": {"of": "J_T", "terms": 1, "q": [0.1, 0.2], "delta": [0.1, 0], "frame": "fore", "axes": "base"},
@@ -229,14 +231,15 @@ CALLS = {
         "data": {"q1": [0, 0.3, 0.5], "q2": [0.1, 0.2, 0.3], "endpoint.y": [-0.04201, 0.38566, 0.6621]},
         "question": "statics", "columns": {}, "estimate": {"EI": (1, 100)}, "prior": {"EI": (20, 10)},
         "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "loss": "linear",
-        "starts": 1, "seed": 0, "steps": 100, "progress": lambda share: None,
+        "starts": 1, "seed": 0, "steps": 100, "plan": None, "candidates": None, "synthetic": None,
+        "progress": lambda share: None,
     },
     "Robot.rewritten": {"values": {"EI": 30}, "heading": "Before"},
     "Robot.view": {"q": [0.1, 0.2], "file": None, "overwrite": False, "open": False},
     "Robot.force_units": {"indices": [0, 1]},
     "Robot.derivative_names": {"words": ["q", "qd"]},
     "Symbolic.kinematics": {"frame": "fore"},
-    "Symbolic.jacobian": {"frame": "fore", "axes": "body"},
+    "Symbolic.jacobian": {"frame": "fore", "axes": "body", "generalized": False},
     "Symbolic.hessian": {"frame": "fore", "axes": "body"},
     "Symbolic.dynamics": {},
     "Symbolic.linearize": {"lock": ["q1"]},
@@ -254,7 +257,7 @@ RIGHT = {
     "progress": {"type", "function"},
     "scheduler": {"text", "hostile text", "surrogate", "NUL", "long text", "bytes"},  # a path, looked for when needed
     **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices", "open"), {"True", "numpy bool"}),
-    **dict.fromkeys(("short", "shared", "equilibrium", "buckling"), {"True", "numpy bool"}),
+    **dict.fromkeys(("short", "shared", "equilibrium", "buckling", "generalized"), {"True", "numpy bool"}),
 }
 
 
