@@ -52,6 +52,46 @@ def test_two_masses_on_a_shaft():
     assert equations.arrays["tau"].values == pytest.approx([2 * J + torque, -B - torque])
 
 
+def test_an_elastic_arm_of_two_links_is_spongs_reduced_model():
+    """Entry by entry: links M(q2), C, g and K (q - motor); motors B and the other side of the shafts, uncoupled."""
+    links = "".join(
+        f"""
+  - name: link{i}
+    joint: {{type: revolute, name: q{i}, rotor_inertia: {rotor}, gear: 10, elastic: {{stiffness: {k}}}}}
+    dh: {{a: {length}, d: 0, alpha: 0, theta: 0}}
+    rigid: {{mass: {mass}, com: [{centre - length}, 0, 0], inertia: {{Izz: {about}}}}}
+"""
+        for i, rotor, k, length, mass, centre, about in (
+            (1, 0.002, 500, 0.9, 3, 0.5, 0.2),
+            (2, 0.001, 300, 0.7, 2, 0.3, 0.1),
+        )
+    )
+    robot = kronbot.loads(HEAD + links)
+    q, motor, qd, qdd = (0.4, -0.8), (0.5, -1.1), (0.7, -1.3), (2.0, 0.6)
+    both = {"q1": 0, "q2": 1}
+
+    def named(values, of_motors):
+        found = {name: values[i] for name, i in both.items()}
+        return found | {f"{name}.motor": of_motors[i] for name, i in both.items()}
+
+    found = robot.dynamics(q=named(q, motor), qd=named(qd, (0.2, 0.3)), qdd=named(qdd, (-1.0, 1.5))).arrays
+    coupled, c2, s2 = 2 * 0.9 * 0.3, np.cos(q[1]), np.sin(q[1])
+    far = 0.1 + 2 * 0.3**2
+    M = np.array(
+        [[0.2 + 3 * 0.5**2 + far + 2 * 0.9**2 + 2 * coupled * c2, far + coupled * c2], [far + coupled * c2, far]]
+    )
+    turning = coupled * s2 * np.array([-qd[1] * (2 * qd[0] + qd[1]), qd[0] ** 2])
+    c1, c12 = np.cos(q[0]), np.cos(q[0] + q[1])
+    weight = 9.81 * np.array([3 * 0.5 * c1 + 2 * (0.9 * c1 + 0.3 * c12), 2 * 0.3 * c12])
+    shafts, rotors = np.array([500, 300]) * (np.array(q) - motor), np.array([0.2, 0.1])
+    links_first = [0, 2, 1, 3]
+    assert list(robot.coordinates) == ["q1", "q1.motor", "q2", "q2.motor"]
+    whole = np.block([[M, np.zeros((2, 2))], [np.zeros((2, 2)), np.diag(rotors)]])
+    assert found["M"].values[np.ix_(links_first, links_first)] == pytest.approx(whole, rel=1e-13, abs=1e-15)
+    wanted = [*(M @ qdd + turning + weight + shafts), *(rotors * (-1.0, 1.5) - shafts)]
+    assert found["tau"].values[links_first] == pytest.approx(wanted, rel=1e-12)
+
+
 def test_a_rigid_beam_behind_a_shaft_has_the_frequency_of_the_shaft():
     """At order 0, where joints yield and beams do not."""
     beam = "flexible: {length: 1, mass: 3, EI: {z: 1e3}, modes: {v: 2}}"
