@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from differences import extrapolated
 from scipy.spatial.transform import Rotation
+from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
@@ -73,7 +74,7 @@ def measured(arm):
     return {**given, **columns}
 
 
-@pytest.mark.parametrize("order", ["0", "2", pytest.param("1", marks=pytest.mark.slow), "exact"])
+@pytest.mark.parametrize("order", ["0", "2", rare("1"), rare("exact")])
 def test_derivatives_are_exact_for_every_kind_of_parameter(arm, order):
     robot = arm.at_order(order).model
     names = [name for name in robot.parameters.definitions if name != "EIy"]
