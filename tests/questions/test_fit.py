@@ -211,6 +211,8 @@ def test_what_the_data_cannot_tell_is_said(arm, measured):
     answer = arm.fit(data, estimate=["spring", "rest", "l", "cx"], sigma=SIGMA)
     assert any("these data tell nothing of spring" in each for each in answer.warnings)
     assert any("these data tell nothing of rest" in each for each in answer.warnings)
+    for name in ("spring", "rest"):  # stay where they were, not where rounding leads
+        assert answer.at["parameters"][name] == arm.model.parameters.values[name]
     assert list(answer.arrays["standard_errors"].rows) == ["cx", "l"] and answer.summary["rank"] == 2
     # Torque of a spring on a joint: k (q - r) at one posture is one number.
     one = {

@@ -108,7 +108,9 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
         return np.concatenate([errors(values), (values[informed] - means) / deviations])
 
     def slope(x: Array) -> Array:
-        return np.concatenate([jacobian(beliefs.start + scale * (x - FIRST)) * scale, rows])
+        J = jacobian(beliefs.start + scale * (x - FIRST)) * scale
+        J[:, ~_seen(J)] = 0.0  # what errors do not know stays where it is, not where rounding leads it
+        return np.concatenate([J, rows])
 
     def rho(squares: Array) -> Array:
         told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
@@ -124,6 +126,8 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
         loss="linear" if loss == "linear" else rho, max_nfev=steps,
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - FIRST)
+    told = _seen(jacobian(values) * scale) | informed
+    values = np.where(told, values, beliefs.start)  # what was more than rounding on the way only goes back
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, jacobian(values), float(found.cost), weights, found.status > 0, int(found.nfev))
@@ -140,8 +144,7 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
     if not np.isfinite(e).all():
         raise NoStart(e)
     J = np.concatenate([jacobian(start), rows]) * scale
-    norms = np.sqrt((J**2).sum(axis=0))
-    seen = norms > RANK * 1e-3 * norms.max(initial=0.0)
+    norms, seen = np.sqrt((J**2).sum(axis=0)), _seen(J)
     values = start.copy()
     for _ in range(2):  # the second one takes away what rounding has left
         step = np.linalg.lstsq(J[:, seen] / norms[seen], -e, rcond=RANK)[0]
@@ -149,6 +152,12 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)
     return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, 2)
+
+
+def _seen(J: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which columns (k,) of a scaled Jacobian are more than rounding."""
+    norms = np.sqrt((J**2).sum(axis=0))
+    return np.asarray(norms > RANK * 1e-3 * norms.max(initial=0.0))
 
 
 def _rho(squares: Array, loss: str) -> Array:
