@@ -230,7 +230,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = {}
     largest = max((each for each in given.get("convergence", ()) if isinstance(each, int)), default=0)
     largest = min(largest, MODES)
-    cases = {"locked": [robot.coordinates[place] for place in robot.flexible], "free": robot.coordinates}
+    locked = [robot.coordinates[place] for place in (*robot.base, *robot.flexible)]
+    cases = {"locked": locked, "free": robot.coordinates}
     for case, names in cases.items():
         arrays |= modal(names, f"_{case}")
         if largest:

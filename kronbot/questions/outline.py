@@ -66,6 +66,9 @@ def modal(names: Sequence[str], suffix: str = "") -> dict[str, Labels]:
 
 
 def first(name: str, robot: Robot, free: bool) -> list[str]:
-    """The frequencies that most ask for; ``free`` joints come besides, each at 0, with damping two that creep."""
-    besides = sum(2 - joint.damping.is_zero() for joint in robot.joints) if free else 0
+    """The frequencies that most ask for; what moves freely comes besides, each at 0: a floating base, ``free`` joints.
+
+    Those with damping are two that creep.
+    """
+    besides = len(robot.base) + (sum(2 - joint.damping.is_zero() for joint in robot.joints) if free else 0)
     return [f"{name}[{number}]" for number in numbered(min(FIRST, len(robot.flexible)) + besides)]
