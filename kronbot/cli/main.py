@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import sys
 import traceback
@@ -190,7 +191,7 @@ def _end(error: BaseException, debug: bool) -> int:
             told = KronbotError(f"cannot write the answer: {said(error)}")
         case ImportError() if limit := not_loaded(error):
             told = KronbotError(f"cannot load a library: {limit}")
-        case SystemError() if "without exception set" in str(error) and host.memory_limited():
+        case SystemError() if "without exception set" in str(error) and host.memory_limit() < math.inf:
             told = KronbotError(f"a library has given up: {said(MemoryError())}")
         case MemoryError():
             told = KronbotError(f"{said(error)}: ask for less at a time")

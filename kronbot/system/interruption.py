@@ -35,6 +35,8 @@ ENDED = 128
 PATIENCE = 0.8
 # The same after the other signals, whose senders wait longer than people: what there is is worth it.
 UNATTENDED = 5.0
+# Bytes that Python and a thread of it need, by far, beside the thread's stack; numbers take more.
+LEAST_MEMORY = 40 << 20
 # What the end of the process does with files that are not whole, by their temporary names, and with compilers at work,
 # by their folders. Each says what it has left.
 UNFINISHED: dict[str, Callable[[], str]] = {}
@@ -239,7 +241,7 @@ def leave(number: int, *_: object) -> NoReturn:
 
 def tell_native_exits() -> None:
     """Where a library ends the process for want of memory, it leaves nothing behind, and the limit is told."""
-    if not host.memory_limited():
+    if host.memory_limit() == math.inf:
         return
     from kronbot.errors import KronbotError, said
 
@@ -269,8 +271,11 @@ def leave_in_time() -> None:
 
     In time is after PATIENCE or UNATTENDED. For the main thread of the command line. One call of native code that keeps
     other threads from running delays it.
-    Destructors and callbacks that swallow the exception do not print it. Raises OSError for want of descriptors.
+    Destructors and callbacks that swallow the exception do not print it. Raises OSError for want of descriptors,
+    MemoryError where a thread might find so little that Python crashes in it or waits for it for ever.
     """
+    if host.memory_limit() < LEAST_MEMORY:
+        raise MemoryError(f"{LEAST_MEMORY >> 20} MB of memory and a thread's stack are the least")
     import threading
 
     def print_unless_interrupted(unraisable: sys.UnraisableHookArgs) -> None:

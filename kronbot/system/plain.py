@@ -5,6 +5,7 @@ Files are reached by their paths, and nothing that anybody else could have chang
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
@@ -163,9 +164,9 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def memory_limited() -> bool:
-    """It is not."""
-    return False
+def memory_limit() -> float:
+    """None is known."""
+    return math.inf
 
 
 def at_native_exit(answer: Callable[[], object]) -> None:

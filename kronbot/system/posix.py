@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import os
 import select
 import signal
@@ -218,11 +219,12 @@ class Channel:
         return os.read(self._reading, 1)[0] if select.select([self._reading], [], [], timeout)[0] else None
 
 
-def memory_limited() -> bool:
-    """Whether this process may have only so much memory (ulimit -v)."""
+def memory_limit() -> float:
+    """Bytes that this process may have (ulimit -v), without the stack (ulimit -s) of one thread more."""
     import resource
 
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    most, stack = (resource.getrlimit(limit)[0] for limit in (resource.RLIMIT_AS, resource.RLIMIT_STACK))
+    return math.inf if most == resource.RLIM_INFINITY else most - (0 if stack == resource.RLIM_INFINITY else stack)
 
 
 def at_native_exit(answer: Callable[[], object]) -> None:
