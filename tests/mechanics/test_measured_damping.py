@@ -6,6 +6,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import robots, to_yaml
+from scipy.integrate import simpson
 from scipy.linalg import eigh
 
 import kronbot
@@ -224,3 +225,24 @@ def test_it_survives_the_ways_of_a_robot():
     again = pickle.loads(pickle.dumps(robot)).with_motion("q1: {type: sinusoid, amplitude: 0.1, frequency: 3}")
     np.testing.assert_array_equal(again.dynamics()["D"], robot.dynamics()["D"])
     assert yaml.safe_load(again.description.source.text)["damping"] == {"ratios": 0.02}
+
+
+@pytest.mark.parametrize("joints", ["locked", "free"])
+def test_on_a_base_that_floats_a_run_may_be_the_first_question(joints):
+    """D is that of the robot's own angles, whichever the run is in; the dissipation is that of D."""
+    text = (
+        ARM.replace("DAMPING", f"ratios: 0.02, joints: {joints}").replace("GRAVITY", "0").replace("SHAPE", "legendre")
+    )
+    text = text.replace(
+        "links:", "base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}\nlinks:", 1
+    )
+    start = {"q": {"upper.v1": 0.02, "base.ry": 1.4}, "qd": {"base.rx": 2, "q1": 1}}
+    run = kronbot.loads(text).simulate(**start)
+    robot = kronbot.loads(text)
+    D = robot.dynamics()["D"]
+    assert robot.simulate(**start).to_dict() == run.to_dict()
+    fine = kronbot.loads(text).simulate(**start, step=1e-4)
+    qd = np.column_stack([fine[f"{name}_dot"] for name in robot.coordinates])
+    power = np.einsum("ij,jk,ik->i", qd, D, qd)
+    assert fine["energy.dissipated"][-1] == pytest.approx(simpson(power, x=fine["t"]), rel=1e-6)
+    assert np.abs(run["energy.balance"]).max() < 1e-7

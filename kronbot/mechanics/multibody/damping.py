@@ -14,7 +14,7 @@ from kronbot.description.schema import RobotDamping
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
-from kronbot.model.floating import hung
+from kronbot.model.floating import hung, in_chart
 from kronbot.model.robot import Robot
 
 
@@ -44,6 +44,8 @@ def measured_damping(robot: Robot) -> SX:
 
 
 def _matrix(robot: Robot, said: RobotDamping) -> SX:
+    if robot.base:  # in its own angles, whatever those of a run are
+        robot = in_chart(robot, SX.eye(3))
     parameters, (U, u) = robot.parameters, robot.attachment
     values = (said.at.get(joint.name) for joint in robot.joints)
     posture = U @ casadi.vertcat(SX(0, 1), *(0 if v is None else parameters.number(v) for v in values)) + u
