@@ -47,6 +47,15 @@ class Traced:
         shared = casadi.cse(dense) if sum(map(casadi.n_nodes, dense)) <= SHARING_LIMIT else dense
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self._memory = threading.local()
+        self._ways: dict[tuple[int, int], Array] = {}
+
+    def way(self, count: int, which: int) -> Array:
+        """One of random ways to move so many numbers and the parameters that are used, each by 1/2 to 1 or back."""
+        found = self._ways.get((count, which))
+        if found is None:
+            state, size = np.random.default_rng(which), count + np.count_nonzero(self.used)
+            found = self._ways[count, which] = state.uniform(0.5, 1, size) * state.choice([-1.0, 1.0], size)
+        return found
 
     @property
     def buffered(self) -> Buffered:
@@ -144,16 +153,14 @@ class Trace:
         other._traced, other.bound = self._traced, self.bound[robots]
         return other
 
-    def moved(self, points: Sequence[Array], share: float, state: np.random.Generator) -> tuple[Trace, list[Array]]:
-        """The same with other parameters, and other points (N, size): moved by up to a share of themselves.
+    def moved(self, points: Sequence[Array], share: float, which: int) -> tuple[Trace, list[Array]]:
+        """The same with other parameters and points (N, size), each number moved by half a share of itself or more.
 
-        Each number is moved at random, by the same share at all points. A share of one rounding shows what rounding
-        does to the outputs, here and on the way to them. Zeros stay.
+        The way is random and the same at all points, ``which`` tells several. Zeros stay.
         """
         bound, used = self.bound.copy(), self._traced.used
-        count = sum(part.shape[1] for part in points)
-        factors = 1 + share * state.uniform(-1, 1, count + np.count_nonzero(used))
-        bound[..., used] *= factors[count:]
+        factors = 1 + share * self._traced.way(sum(part.shape[1] for part in points), which)
+        bound[..., used] *= factors[len(factors) - np.count_nonzero(used) :]
         return self.bound_to(bound), _scaled(points, factors)
 
     def elsewhere(self, points: Sequence[Array], share: float) -> tuple[Trace, list[Array]]:

@@ -25,7 +25,7 @@ from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
 from kronbot.mechanics.linear.stability import judge
-from kronbot.mechanics.linear.state_space import margins, state_space
+from kronbot.mechanics.linear.state_space import margins, seen_errors, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.build import numbers_apart, rigid_arm, together
@@ -60,10 +60,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Found:
-    """The numbers of a linear model about a point, by the names of its trace, and the solution."""
+    """The numbers of a linear model about a point, by the names of its trace, their errors, and the solution."""
 
     point: Point
     values: Mapping[str, Array]
+    errors: Mapping[str, Array]
     solution: Solution
 
 
@@ -175,11 +176,14 @@ class Linearization:
         else:
             torques = np.array([point.tau for point in points])
         basic = (q, qd, qdd, torques, force)
-        values = self._trace.rows(*basic)
-        solved = solutions(Entries.at(self._trace, basic, values), self.robot.coordinates, self.choice.locked)
-        rows = [{name: each[i].copy() for name, each in values.items()} for i in range(len(points))]
+        entries = Entries.at(self._trace, basic)
+        solved = solutions(entries, self.robot.coordinates, self.choice.locked)
+        values, errors = (
+            [{name: each[i].copy() for name, each in rows.items()} for i in range(len(points))]
+            for rows in (entries.values, entries.errors)
+        )
         placed = [replace(point, q=at, tau=tau) for point, at, tau in zip(points, q, torques, strict=True)]
-        found = [Found(*each) for each in zip(placed, rows, solved, strict=True)]
+        found = [Found(*each) for each in zip(placed, values, errors, solved, strict=True)]
         return [lost.get(i, each) for i, each in enumerate(found)]
 
     def at_rows(self, points: Sequence[Point], progress: Callable[[float], None]) -> Outcome:
@@ -238,8 +242,8 @@ def _answers(
     values, system, found = given.values, given.solution.system, given.solution.poles
     free = robot.others(choice.locked)
     h = values["h"][free]
-    E = values["E"].reshape(robot.n, len(inputs))[free, :]
-    outputs, measured = outputs_seen(robot, values, outputs, len(inputs), free, choice)
+    E, dE = (rows["E"].reshape(robot.n, len(inputs))[free, :] for rows in (values, given.errors))
+    outputs, measured, uncertain = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names]
     space = state_space(system.M, system.D, system.K, E, measured)
@@ -255,7 +259,7 @@ def _answers(
         "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
         **named_modes(Modes(found, len(free)), names),
     }
-    reached = margins(system.M, E, space.C, found)
+    reached = margins(system.M, E, space.C, found, dE, seen_errors(system, measured, uncertain))
     arrays["margins"] = reached.array
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
     summary: dict[str, Scalar] = {"states": len(states), **reached.counts}

@@ -54,19 +54,31 @@ def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
 
 
 def outputs_seen(
-    robot: Robot, values: Mapping[str, Array], names: Sequence[str], inputs: int, free: list[int], choice: Choice
-) -> tuple[list[str], Seen]:
-    """Outputs, each once, and what they are made of."""
-    rows, count = values["P"].size // max(1, robot.n), len(names)
-    q, qd, qdd, u = (np.zeros((count, size)) for size in (robot.n, robot.n, robot.n, inputs))
-    q[:rows] = values["P"].reshape(rows, robot.n)
-    if choice.measured:
-        for word, whole in (("by q", q), ("by qd", qd), ("by qdd", qdd), ("by u", u)):
-            whole[rows:] = values[word].reshape(count - rows, -1)
-    for each in choice.measured:
-        own = slice(rows, rows + len(each.columns(robot)))
-        if each.kind == "rotation":
-            q[own] = turning(values[str(each)]) @ q[own]
-        rows = own.stop
+    robot: Robot,
+    values: Mapping[str, Array],
+    errors: Mapping[str, Array],
+    names: Sequence[str],
+    inputs: int,
+    free: list[int],
+    choice: Choice,
+) -> tuple[list[str], Seen, Seen]:
+    """Outputs, each once, what they are made of, and the errors of that."""
+    sizes = [len(each.columns(robot)) for each in choice.measured]
     first = [names.index(name) for name in dict.fromkeys(names)]
-    return [names[i] for i in first], Seen(q[first][:, free], qd[first][:, free], qdd[first][:, free], u[first])
+    turns = {str(each): turning(values[str(each)]) for each in choice.measured if each.kind == "rotation"}
+
+    def made(parts: Mapping[str, Array], turns: Mapping[str, Array]) -> Seen:
+        rows, count = parts["P"].size // max(1, robot.n), len(names)
+        q, qd, qdd, u = (np.zeros((count, size)) for size in (robot.n, robot.n, robot.n, inputs))
+        q[:rows] = parts["P"].reshape(rows, robot.n)
+        if choice.measured:
+            for word, whole in (("by q", q), ("by qd", qd), ("by qdd", qdd), ("by u", u)):
+                whole[rows:] = parts[word].reshape(count - rows, -1)
+        for each, size in zip(choice.measured, sizes, strict=True):
+            if str(each) in turns:
+                q[rows : rows + size] = turns[str(each)] @ q[rows : rows + size]
+            rows += size
+        return Seen(q[first][:, free], qd[first][:, free], qdd[first][:, free], u[first])
+
+    sure = {word: np.abs(turn) for word, turn in turns.items()}
+    return [names[i] for i in first], made(values, turns), made(errors, sure)

@@ -16,36 +16,42 @@ from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.null_spaces import lasting, null_space, null_spaces
 
-# How often every number is moved by a rounding, and what the largest change found is multiplied by.
-SAMPLES, SAFETY = 6, 4.0
+# Pairs of points beside a point, what the largest change found is multiplied by, and the share that numbers are moved
+# by: large beside a rounding, and its square small.
+PAIRS, SAFETY, STEP = 3, 4.0, 2.0**-38
 # By which share all numbers are changed to see whether a zero stands for a symmetry.
 SHARE = 1e-2
 
 
 @dataclass(frozen=True)
 class Entries:
-    """M, D, K of a trace (N, n, n) at points, each input (N, size), with the errors of their entries.
+    """What a trace has given (``values``, by name, a row for every point) at points, each input (N, size), with errors.
 
-    An error is the largest change of an entry where every number is moved by up to a rounding, times a factor.
+    They hold what a rounding of every number does that is given, of robot and question, by differences between two
+    points, and what rounding does on the way: what points on a line have left of the second difference.
     """
 
     trace: Trace
     points: Sequence[Array]
-    matrices: Sequence[Array]
-    errors: Sequence[Array]
+    values: Mapping[str, Array]
+    errors: Mapping[str, Array]
 
     @staticmethod
-    def at(trace: Trace, points: Sequence[Array], values: Mapping[str, Array] | None = None) -> Entries:
-        """Those at points where the trace has given these ``values``, or will."""
-        state = np.random.default_rng(0)
-        exact = _squares(trace.rows(*points) if values is None else values)
-        changes = [np.zeros_like(A) for A in exact]
-        for _ in range(SAMPLES):
-            other, beside = trace.moved(points, ROUNDING, state)
-            moved = _squares(other.rows(*beside))
-            changes = [np.fmax(c, np.abs(B - A)) for c, A, B in zip(changes, exact, moved, strict=True)]
-        errors = [SAFETY * c + ROUNDING * np.abs(A) for c, A in zip(changes, exact, strict=True)]
-        return Entries(trace, points, exact, errors)
+    def at(trace: Trace, points: Sequence[Array]) -> Entries:
+        """Those at points."""
+        values = trace.rows(*points)
+        beside = [[_rows(*trace.moved(points, side * STEP, k)) for side in (1, -1)] for k in range(PAIRS)]
+        return Entries(trace, points, values, {name: _errors(A, name, beside) for name, A in values.items()})
+
+    @property
+    def matrices(self) -> list[Array]:
+        """M, D, K (N, n, n)."""
+        return _squares(self.values)
+
+    @property
+    def matrix_errors(self) -> list[Array]:
+        """Bounds of the errors of their entries (N, n, n)."""
+        return _squares(self.errors)
 
     def systems(self, kept: Sequence[int]) -> list[SecondOrder]:
         """The systems of the coordinates ``kept``.
@@ -82,12 +88,25 @@ class Entries:
     def _of(self, kept: Sequence[int]) -> list[Array]:
         """M, D, K and their errors of some coordinates."""
         # In one layout of memory however many points there are: products depend on it by a rounding.
-        return [np.ascontiguousarray(A[:, kept][:, :, kept]) for A in (*self.matrices, *self.errors)]
+        return [np.ascontiguousarray(A[:, kept][:, :, kept]) for A in (*self.matrices, *self.matrix_errors)]
 
     @cached_property
     def _elsewhere(self) -> Entries:
         """The same with other numbers."""
         return Entries.at(*self.trace.elsewhere(self.points, SHARE))
+
+
+def _rows(trace: Trace, points: Sequence[Array]) -> Mapping[str, Array]:
+    return trace.rows(*points)
+
+
+def _errors(A: Array, name: str, beside: Sequence[Sequence[Mapping[str, Array]]]) -> Array:
+    """Errors of the entries of one output, from its values at pairs of points beside."""
+    turned, left = np.zeros_like(A), ROUNDING * np.abs(A)
+    for ahead, back in ((one[name] - A, other[name] - A) for one, other in beside):
+        turned = np.fmax(turned, np.abs(ahead - back))
+        left = np.fmax(left, np.abs(ahead + back))
+    return np.asarray(SAFETY * ROUNDING / (2 * STEP) * turned + left)
 
 
 def _squares(values: Mapping[str, Array]) -> list[Array]:

@@ -10,7 +10,8 @@ import numpy as np
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.floats import Array, within
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.matrix_polynomial import Numbers
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
 from kronbot.mechanics.linear.modal import state_matrix
 from kronbot.mechanics.linear.pole import Pole
 
@@ -45,6 +46,17 @@ def state_space(M: Array, D: Array, K: Array, E: Array, seen: Seen) -> StateSpac
     return StateSpace(state_matrix(M, D, K), np.vstack([np.zeros_like(E), B]), C, seen.u + seen.qdd @ B)
 
 
+def seen_errors(system: SecondOrder, seen: Seen, errors: Seen) -> Array:
+    """Bounds of the errors of C (outputs x 2n), from those of what is seen and of the entries of M, D, K."""
+    if not seen.qdd.any():
+        return np.hstack([errors.q, errors.qd])
+    inverse = np.linalg.inv(system.M)
+    W, size = np.abs(seen.qdd @ inverse), np.abs(inverse)
+    dW = (errors.qdd + W @ system.dM + len(inverse) * ROUNDING * np.abs(seen.qdd)) @ size
+    parts = ((errors.q, system.K, system.dK), (errors.qd, system.D, system.dD))
+    return np.hstack([own + W @ dA + dW @ np.abs(A) for own, A, dA in parts])
+
+
 @dataclass(frozen=True)
 class Margins:
     """How far each mode is from being out of reach, ``array`` (modes x 4), and how many states are not, ``counts``."""
@@ -53,19 +65,23 @@ class Margins:
     counts: dict[str, Scalar]
 
 
-def margins(M: Array, E: Array, C: Array, found: Sequence[Pole]) -> Margins:
+def margins(
+    M: Array, E: Array, C: Array, found: Sequence[Pole], dE: Array | None = None, dC: Array | None = None
+) -> Margins:
     """How well forces E u reach, and outputs C [y; y'] see, each mode, by Popov, Belevitch and Hautus.
 
     [L(s), E] loses rank where a left vector y of the pole has y^H E = 0, [L(s); C_0 + s C_1] where (C_0 + s C_1) x = 0.
     Vectors have length one in the metric of M, columns of E and rows of C in that of M^-1, a row of both with
     |C_0| + |s| |C_1|; the margin of one input is at most 1. Poles that cannot be told apart have the singular values on
     their common space, generalized vectors among them. A mode is lost where its margin is below LOST, or within its
-    error.
+    error. Entries of E and C have errors ``dE`` and ``dC``; forces and outputs that are no more than these are none.
     """
     factor = np.asarray(np.linalg.cholesky(M), dtype=float)
-    forces, *outputs = (
-        np.asarray(np.linalg.solve(factor, side), dtype=float) for side in (E, *(part.T for part in np.hsplit(C, 2)))
-    )
+    inverse = np.linalg.inv(factor)
+    pairs = [(E, np.zeros_like(E) if dE is None else dE)]
+    both = C, np.zeros_like(C) if dC is None else dC
+    pairs += [(A.T, dA.T) for A, dA in zip(*(np.hsplit(A, 2) for A in both), strict=True)]
+    forces, *outputs = (_told(inverse @ A, np.abs(inverse) @ dA) for A, dA in pairs)
     counts: dict[str, Scalar] = {}
     columns = []
     for word, left, sides in (("controllable", True, [forces]), ("observable", False, outputs)):
@@ -82,12 +98,22 @@ def margins(M: Array, E: Array, C: Array, found: Sequence[Pole]) -> Margins:
     return Margins(NamedArray(np.hstack(columns), numbers, "1", names), counts)
 
 
-def _margins(factor: Array, found: Sequence[Pole], sides: Sequence[Array], left: bool) -> tuple[Array, int]:
+def _told(side: Array, error: Array) -> tuple[Array, Array]:
+    """Columns with their errors, nothing where they cannot be told from it."""
+    told = (side**2).sum(axis=0) > (error**2).sum(axis=0)
+    return side * told, error * told
+
+
+def _margins(
+    factor: Array, found: Sequence[Pole], known: Sequence[tuple[Array, Array]], left: bool
+) -> tuple[Array, int]:
     """Margins and their errors (m, 2) of left or right vectors against columns (n x k), in the metric of a factor of M;
     and how many of all states are not lost.
 
-    The columns of a pole s are those of the first side plus s times those of the second, if any, at length one.
+    The columns of a pole s are those of the first side plus s times those of the second, if any, at length one; sides
+    are ``known`` with errors.
     """
+    sides = [side for side, _ in known]
     vectors = np.array([pole.left if left else pole.right for pole in found], dtype=complex)
     V = factor.T @ vectors.reshape(len(found), len(factor)).T
     lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
@@ -99,15 +125,18 @@ def _margins(factor: Array, found: Sequence[Pole], sides: Sequence[Array], left:
     table = np.zeros((len(found), 2))
     whole = sum(power * part for power, part in zip(powers, seen, strict=True))
     table[:, 0] = np.sqrt((np.abs(whole) ** 2).sum(axis=1))
+    own_errors = [np.abs(V.T) @ error / scale for _, error in known]
+    spread = sum(np.abs(power) * part for power, part in zip(powers, own_errors, strict=True))
+    table[:, 1] = np.sqrt((spread**2).sum(axis=1))
     moving = [(i, pole.refined, pole.place) for i, pole in enumerate(found) if pole.refined is not None]
     if moving:
         rows, (refined, *_), own = zip(*moving, strict=True)
         at, met = [*rows], [factor @ side for side in sides]
         turned = [refined.left_errors([*own], A) if left else refined.right_errors([*own], A.T) for A in met]
         of_vectors = [part / lengths[at, None] / scale[at] for part in turned]
-        spread = sum(np.abs(power[at]) * part for power, part in zip(powers, of_vectors, strict=True))
+        turned_by = sum(np.abs(power[at]) * part for power, part in zip(powers, of_vectors, strict=True))
         of_poles = np.array([[found[i].error] for i in at]) * np.abs(sum(part[at] for part in seen[1:]))
-        table[at, 1] = np.sqrt(((spread + of_poles) ** 2).sum(axis=1))
+        table[at, 1] = np.sqrt(((spread[at] + turned_by + of_poles) ** 2).sum(axis=1))
     states = np.array([pole.count for pole in found], dtype=int)
     kept = states * (table[:, 0] > np.maximum(LOST, table[:, 1]))
     rates, shared = any(side.any() for side in sides[1:]), dict[Block | None, list[int]]()
@@ -118,9 +147,10 @@ def _margins(factor: Array, found: Sequence[Pole], sides: Sequence[Array], left:
     for block, places in shared.items():
         if block is None:
             basis = np.linalg.qr(V[:, places])[0].conj().T
-            values, error = _singular(basis @ sides[0] / scale[places[0]]), 0.0
+            values = _singular(basis @ sides[0] / scale[places[0]])
+            error = float(np.linalg.norm(np.abs(basis) @ known[0][1] / scale[places[0]]))
         else:
-            values, error = _of_block(block, factor, sides, left)
+            values, error = _of_block(block, factor, known, left)
         # A pole has the least of its share of the values.
         ends, all_states = np.cumsum(states[places]), int(states[places].sum())
         table[places, 0], table[places, 1] = values[ends * len(values) // all_states - 1], error
@@ -143,7 +173,7 @@ def _singular(A: Numbers) -> Array:
     return values
 
 
-def _of_block(block: Block, factor: Array, sides: Sequence[Array], left: bool) -> tuple[Array, float]:
+def _of_block(block: Block, factor: Array, known: Sequence[tuple[Array, Array]], left: bool) -> tuple[Array, float]:
     """Margins (m,) of eigenvalues that cannot be told apart, and their error: Kalman's test on their common space.
 
     With an orthonormal basis of the rows Y^H, N Y^H, ... the columns are those of Y^H B, N Y^H B, ...; margins are the
@@ -151,13 +181,15 @@ def _of_block(block: Block, factor: Array, sides: Sequence[Array], left: bool) -
     """
     rows, N = (block.Y.conj().T, block.N) if left else (block.X.conj().T, block.N.conj().T)
     many, moves = len(N), block.moved if left else block.moved.T
+    sides = [side for side, _ in known]
     S, scale = block.centre.conjugate() * np.eye(many) + N, _lengths(np.array([[block.scale]]), sides)[0]
-    met = [factor @ side / scale for side in sides]
+    met, size = [factor @ side / scale for side in sides], np.abs(rows @ factor)
+    own = [size @ error / scale for _, error in known]
     turned = [block.rest[1] @ A if left else block.rest[0].conj().T @ A for A in met]
-    parts, moved = rows @ met[0], block.spread[left].T @ np.abs(turned[0])
-    for A, B in zip(met[1:], turned[1:], strict=True):
+    parts, moved = rows @ met[0], block.spread[left].T @ np.abs(turned[0]) + own[0]
+    for A, B, error in zip(met[1:], turned[1:], own[1:], strict=True):
         parts = parts + S @ rows @ A
-        moved = moved + np.abs(S) @ (block.spread[left].T @ np.abs(B)) + moves @ np.abs(rows @ A)
+        moved = moved + np.abs(S) @ (block.spread[left].T @ np.abs(B) + error) + moves @ np.abs(rows @ A)
     basis, reached, errors = [rows @ factor], [parts], [moved]
     for _ in range(1, many):
         errors.append((np.abs(N) @ errors[-1] + moves @ np.abs(reached[-1])) / block.scale)
