@@ -11,7 +11,8 @@ from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
-from kronbot.questions.simulate import Run, horizon, simulate
+from kronbot.questions.grids import horizon
+from kronbot.questions.simulate import Run, simulate
 
 
 def model(robot, order="2"):

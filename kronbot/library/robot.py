@@ -598,6 +598,7 @@ class Robot:
         solver: str = "cvodes",
         rtol: NumberLike = 1e-8,
         atol: NumberLike = 1e-10,
+        band: NumberLike = 0.02,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
@@ -607,7 +608,8 @@ class Robot:
         forces and moments on frames beside those of the file, as in :meth:`statics`. ``outputs`` are columns more:
         position, rotation (its vector), velocity and acceleration of a frame (``"velocity:endpoint"``), rate and
         acceleration of a joint, its reaction (force and moment of the parent on the link, in the root frame), spring
-        and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or radau.
+        and power, and gauges. ``algorithm`` is recursive or composite, ``solver`` cvodes, rodas, dop853 or radau;
+        ``band`` is the share of its way in which what moves has settled (``settling_time`` in the summary).
         Raises ComputationError where the run stops early, Interrupted at Ctrl-C, both with the rows so far as
         ``partial``.
 
@@ -618,10 +620,10 @@ class Robot:
         """
         from kronbot.library.statics import on_moving_frames
         from kronbot.mechanics.motion.integration import Tolerances
-        from kronbot.questions import simulate
+        from kronbot.questions import grids, simulate
 
         known = self.description.values
-        run_time, row_time = simulate.horizon(self.model, self._time(duration, "duration"), self._time(step, "step"))
+        run_time, row_time = grids.horizon(self.model, self._time(duration, "duration"), self._time(step, "step"))
         run = simulate.Run(
             duration=run_time,
             step=row_time,
@@ -632,6 +634,7 @@ class Robot:
             qd=by_index(self.model, qd, "qd"),
             outputs=outputs_of(self.model, outputs),
             loads=on_moving_frames(self.model, loads),
+            band=arguments.positive(band, known, "band"),
             start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
         )
         return complete(simulate.simulate(self.model, run, watcher(progress)))

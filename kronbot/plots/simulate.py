@@ -13,9 +13,9 @@ from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.style import HEIGHT, Picture, drawn, flow
 from kronbot.questions.columns import columns_of_simulate
+from kronbot.questions.commanded import commanded
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
-from kronbot.questions.simulate import commanded
 
 SNAPSHOTS = 6
 # Points of the path of the endpoint that paper shows.

@@ -29,6 +29,10 @@ _UNITS = {
     **dict.fromkeys((f"largest_growth_rate{case}" for case in ("", "_locked", "_free")), "1/s"),
     "total_mass": "kg",
     "end": "s",
+    **dict.fromkeys(("motion_end", "settling_time"), "s"),
+    "residual_amplitude": "m",
+    "residual_frequency": "rad/s",
+    "overshoot": "1",
     "period": "s",
     "rotation_error": "rad",
     **dict.fromkeys(("curvature", "curvature_y", "twist"), "1/m"),
@@ -43,7 +47,8 @@ def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | N
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
         known |= dict.fromkeys((f"angle.{joint.name}", f"peak_deviation.{joint.name}"), robot.units[joint.driven])
-        known |= {f"torque.{joint.name}": force, f"torque_quadratic.{joint.name}": force}
+        words = ("torque", "torque_quadratic", "peak_torque", "rms_torque")
+        known |= dict.fromkeys((f"{word}.{joint.name}" for word in words), force)
     return {column: known.get(column) or _unit(column) for column in columns}
 
 

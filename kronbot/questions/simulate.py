@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-import casadi
 import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
-from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.drives import drives
@@ -30,11 +28,15 @@ from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.between_rows import told_of_vibrations
 from kronbot.questions.columns import columns_of_simulate, series_of_elements, units_of
+from kronbot.questions.commanded import commanded, motion_end
 from kronbot.questions.elements import demand_directions
+from kronbot.questions.grids import grid, sampled
 from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
+from kronbot.questions.measures import after_motion, efforts, times_of_rest
+from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.outline import Given, Outline
 from kronbot.questions.outputs import asked as outputs_asked
@@ -45,13 +47,10 @@ from kronbot.questions.result import Outcome, Result
 from kronbot.system.interruption import Interruptions
 
 PURPOSE = "simulate"
-ROWS = 200
-ROW_LIMIT = 1_000_000
-# Numbers of the answer, 8 bytes each and several times that while they are written.
-NUMBER_LIMIT = 50_000_000
 # Errors of a run over the tolerances, which are those of a step.
 STRAY = 10.0
-SHORTEST_STEP = 1e-8
+# What control engineers call settled: 2 % of the way.
+BAND = 0.02
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class Run:
 
     ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
     their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
-    ``outputs`` are columns beside those that are always there, ``loads`` dead forces and moments on frames, by name.
+    ``outputs`` are columns beside those that are always there, ``loads`` dead forces and moments on frames, by name;
+    ``band`` is the share of its way in which a joint has settled.
     """
 
     duration: float
@@ -73,6 +73,7 @@ class Run:
     start: str = "straight"
     outputs: tuple[str, ...] = ()
     loads: Sequence[tuple[str, Sequence[float]]] = ()
+    band: float = BAND
 
     def error(self, size: float) -> float:
         """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
@@ -108,7 +109,8 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
         wanted, watched = grid(run.duration, run.step), sampled(at)
-        times = np.union1d(wanted, watched)
+        resting = times_of_rest(motion_end(robot, system.drives, watched), run.duration)
+        every = np.union1d(np.union1d(wanted, watched), resting)
         start = initial_state(robot, system, run.start, run.q, run.qd)
         charts = Charts(len(system.free), start) if robot.base else None
         start = start if charts is None else charts.begun(start)
@@ -117,8 +119,13 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         at_start = matrices(robot, system, row)
         numbers = np.concatenate([parameters.bound(system.extent), *given])
         solver.begin(at, numbers if charts is None else np.append(numbers, charts.chart), charts)
-    states, reached, error = _follow(robot, system, solver, times, start, progress, met)
-    values = report.rows(times[: len(states)], states, *(np.tile(each, (len(states), 1)) for each in given))
+    states, reached, error = _follow(robot, system, solver, every, start, progress, met)
+    # Between rows a run is looked at for what vibrates, and nothing else.
+    reached_rows = every[: len(states)]
+    rested = states[np.isin(reached_rows, resting)]
+    in_rows = np.isin(reached_rows, np.union1d(wanted, watched))
+    times, states = reached_rows[in_rows], states[in_rows]
+    values = report.rows(times, states, *(np.tile(each, (len(states), 1)) for each in given))
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))
     if count == 0:
@@ -145,7 +152,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         idle.append(solver)
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
     watching = {name: each[seen] for name, each in series.items()}
-    summary |= highlights(robot, watching, run.solver)
+    summary |= highlights(robot, watching, run.solver) | efforts(robot, watching)
+    if error is None:
+        summary |= after_motion(robot, system, which, rested, resting, row, run.band, np.ravel(given))
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen])
     q = values["q"][:count]
@@ -201,56 +210,6 @@ def _follow(
     finally:
         solver.close()
     return np.concatenate(found), reached, error
-
-
-def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
-    """Duration and step (s): as given, else as the file's ``simulate`` says, a step by default so that 200 rows follow.
-
-    Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
-    """
-    settings = robot.file.simulate
-    if duration is None:
-        if settings.duration is None:
-            raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
-        duration = robot.parameters.value(settings.duration, "simulate.duration")
-    if step is None:
-        given = settings.step
-        step = duration / ROWS if given is None else robot.parameters.value(given, "simulate.step")
-    demand_rows(duration, step, 2 * robot.n)
-    return duration, step
-
-
-def demand_rows(duration: float, step: float, size: int) -> None:
-    """Raise UsageError for steps (s) that are too short, and for too many rows of ``size`` numbers."""
-    if min(step, duration) < SHORTEST_STEP:
-        raise UsageError(
-            f"steps under {SHORTEST_STEP:g} s are too short for the integrators, not {min(step, duration):g}"
-        )
-    if duration / step > ROW_LIMIT:
-        raise UsageError(
-            f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
-        )
-    if size * duration / step > NUMBER_LIMIT:
-        raise UsageError(
-            f"{duration / step:.3g} rows of {size} numbers are too many; "
-            f"{NUMBER_LIMIT // size} rows are the limit: take a longer step"
-        )
-
-
-def grid(duration: float, step: float) -> Array:
-    """Times of the output (s): multiples of the step, and the duration itself."""
-    count = int(np.ceil(duration / step * (1 - 1e-12)))
-    decimal = Decimal(repr(step))  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
-    times: Array = np.array([float(k * decimal) for k in range(count + 1)])
-    times[-1] = duration
-    return times
-
-
-def sampled(stops: tuple[float, ...]) -> Array:
-    """Times (s) at which a run is watched for its summary, whatever its rows: even ones, stops, and halfway between."""
-    at = np.array(stops)
-    even = grid(stops[-1], stops[-1] / ROWS)
-    return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
 
 
 def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:
@@ -332,19 +291,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
     numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]
-    numbers += CHANGES if robot.base else ()
+    numbers += [*measured(robot, driven), *(CHANGES if robot.base else ())]
     texts = ["complete", "drive", "algorithm", "solver", "start"]
     series = dict.fromkeys((*columns_of_simulate(robot), *outputs_asked(robot, given)))
     return Outline([*numbers, "rows_beyond_small_deflections"], texts, series=list(series))
-
-
-def commanded(robot: Robot, times: Array) -> dict[str, Array]:
-    """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
-    motions = drives(robot).commanded
-
-    def wanted() -> tuple[dict[str, SX], dict[str, SX]]:
-        t = SX.sym("t")  # among the outputs, since nothing at all has no trace
-        return {"t": t}, {"wanted": casadi.vertcat(t, *(motion.value(t) for motion in motions.values()))}
-
-    columns = traced(robot, "commanded", PURPOSE, wanted).rows(times)["wanted"].T
-    return dict(zip(motions, columns[1:], strict=True))

@@ -21,6 +21,7 @@ TOPICS = {
         "kronecker",
         "linearization",
         "loads",
+        "measures",
         "motions",
         "orders",
         "pages",

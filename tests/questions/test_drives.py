@@ -7,7 +7,7 @@ from robots_in_tests import model, run
 import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, UsageError
-from kronbot.questions.simulate import commanded
+from kronbot.questions.commanded import commanded
 
 SLIDER = """
 kronbot: 1

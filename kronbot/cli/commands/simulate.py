@@ -34,6 +34,9 @@ from kronbot.description import choices
 @options.choice_option("--solver", choices.INTEGRATORS, "cvodes", "Integrator.")
 @click.option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
 @click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
+@click.option(
+    "--band", type=Quantity(), default=0.02, show_default=True, help="Share of its way in which it has settled."
+)
 @options.output_options(plot=True)
 def simulate(subject: Subject, out: Output, **asked: Any) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.

@@ -72,6 +72,11 @@ class Drives:
         drive = self.by_joint.get(joint)
         return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
 
+    def holds(self, joint: str) -> bool:
+        """True where a joint is held where it is wanted, by a controller or as it follows a motion exactly."""
+        drive = self.by_joint.get(joint)
+        return drive is not None and drive.torque is None
+
     def beyond_tables(self, duration: float, parameters: Parameters, wanted_for: str) -> list[str]:
         """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated.
 

@@ -1,0 +1,52 @@
+"""Where the drives want the joints to be, and when they want them to rest."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.trace import traced
+from kronbot.floats import Array
+from kronbot.mechanics.motion.drives import Drives, drives
+from kronbot.model.robot import Robot
+
+PURPOSE = "simulate"
+# Rates below this share of the largest one are rounding.
+STILL = 1e-9
+
+
+def commanded(robot: Robot, times: Array) -> dict[str, Array]:
+    """Where the drives want the joints to be at the times (N,), by joint: motions they look at, and targets."""
+    motions = drives(robot).commanded
+
+    def wanted() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")  # among the outputs, since nothing at all has no trace
+        return {"t": t}, {"wanted": casadi.vertcat(t, *(motion.value(t) for motion in motions.values()))}
+
+    columns = traced(robot, "commanded", PURPOSE, wanted).rows(times)["wanted"].T
+    return dict(zip(motions, columns[1:], strict=True))
+
+
+def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
+    """The first of the times that a run is watched at (s) from which on drives want joints to stay where they are.
+
+    Tables of torques count as what they want. None where nothing is wanted, or to its end something else.
+    """
+    motions = driven.commanded
+    if not motions and not driven.tables:
+        return None
+
+    def rates() -> tuple[dict[str, SX], dict[str, SX]]:
+        t = SX.sym("t")
+        return {"t": t}, {"rates": casadi.vertcat(0 * t, *(motion.derivatives(t)[1] for motion in motions.values()))}
+
+    found = np.abs(traced(robot, "commanded rates", PURPOSE, rates).rows(watched)["rates"])
+    moving = (found > STILL * found.max(axis=0)).any(axis=1)
+    for table in driven.tables.values():
+        changes = np.flatnonzero(np.diff(table.values))
+        moving |= watched < (table.times[changes[-1] + 1] if len(changes) else 0.0)
+    last = np.flatnonzero(moving)
+    if not len(last):
+        return float(watched[0])
+    return float(watched[last[-1] + 1]) if last[-1] + 1 < len(watched) else None

@@ -1,0 +1,67 @@
+"""Times of a run in rows: those that are told, and those at which it is watched for its summary."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+
+from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
+from kronbot.model.robot import Robot
+
+ROWS = 200
+ROW_LIMIT = 1_000_000
+# Numbers of the answer, 8 bytes each and several times that while they are written.
+NUMBER_LIMIT = 50_000_000
+SHORTEST_STEP = 1e-8
+
+
+def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
+    """Duration and step (s): as given, else as the file's ``simulate`` says, a step by default so that 200 rows follow.
+
+    Raises UsageError where there is no duration, or more rows than ROW_LIMIT.
+    """
+    settings = robot.file.simulate
+    if duration is None:
+        if settings.duration is None:
+            raise UsageError("how long? give ", Argument("duration"), ", or simulate: {duration: ...} in the file")
+        duration = robot.parameters.value(settings.duration, "simulate.duration")
+    if step is None:
+        given = settings.step
+        step = duration / ROWS if given is None else robot.parameters.value(given, "simulate.step")
+    demand_rows(duration, step, 2 * robot.n)
+    return duration, step
+
+
+def demand_rows(duration: float, step: float, size: int) -> None:
+    """Raise UsageError for steps (s) that are too short, and for too many rows of ``size`` numbers."""
+    if min(step, duration) < SHORTEST_STEP:
+        raise UsageError(
+            f"steps under {SHORTEST_STEP:g} s are too short for the integrators, not {min(step, duration):g}"
+        )
+    if duration / step > ROW_LIMIT:
+        raise UsageError(
+            f"a step of {step:g} s makes {duration / step:.3g} rows in {duration:g} s; {ROW_LIMIT} is the limit"
+        )
+    if size * duration / step > NUMBER_LIMIT:
+        raise UsageError(
+            f"{duration / step:.3g} rows of {size} numbers are too many; "
+            f"{NUMBER_LIMIT // size} rows are the limit: take a longer step"
+        )
+
+
+def grid(duration: float, step: float) -> Array:
+    """Times of the output (s): multiples of the step, and the duration itself."""
+    count = int(np.ceil(duration / step * (1 - 1e-12)))
+    decimal = Decimal(repr(step))  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
+    times: Array = np.array([float(k * decimal) for k in range(count + 1)])
+    times[-1] = duration
+    return times
+
+
+def sampled(stops: tuple[float, ...]) -> Array:
+    """Times (s) at which a run is watched for its summary, whatever its rows: even ones, stops, and halfway between."""
+    at = np.array(stops)
+    even = grid(stops[-1], stops[-1] / ROWS)
+    return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))

@@ -1,0 +1,107 @@
+"""What a run is judged by: how soon it settles, how far it overshoots, what vibrates afterwards, what drives give."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.arrays import Scalar
+from kronbot.compute.trace import traced
+from kronbot.floats import Array
+from kronbot.mechanics.motion.drives import Drives
+from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.motion.settling import MOST, overshoot, residual, settling_time
+from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.model.robot import Robot
+from kronbot.questions.commanded import commanded
+
+PURPOSE = "simulate"
+# Samples after the motion, the last one apart: vibrations up to half as many periods are told apart.
+SAMPLES = 1024
+# A rest that is shorter than this share of a run is none.
+REST = 1e-3
+# Shares of a way (rad or m) under which a joint was where it should be all the time.
+WAY = 1e-9
+
+
+def held(robot: Robot, driven: Drives) -> bool:
+    """Whether the drives hold all joints where they want them."""
+    return not robot.base and all(driven.holds(joint.name) for joint in robot.joints)
+
+
+def times_of_rest(end: float | None, duration: float) -> Array:
+    """Even times (s) from the end of the motion to that of the run; none where there is no rest."""
+    if end is None or duration - end < REST * duration:
+        return np.zeros(0)
+    times: Array = np.linspace(end, duration, SAMPLES + 1)
+    return times
+
+
+def efforts(robot: Robot, series: Mapping[str, Array]) -> dict[str, Scalar]:
+    """Largest and root mean square torque or force of each joint, over a run that is watched at uneven times."""
+    times, found = series["t"], dict[str, Scalar]()
+    for joint in robot.joints:
+        tau = series[f"torque.{joint.name}"]
+        found[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
+        if len(times) > 1:
+            mean = (np.diff(times) * (tau[1:] ** 2 + tau[:-1] ** 2)).sum() / 2 / (times[-1] - times[0])
+            found[f"rms_torque.{joint.name}"] = float(np.sqrt(mean))
+    return found
+
+
+def after_motion(
+    robot: Robot,
+    system: Equations,
+    which: Hashable,
+    x: Array,
+    times: Array,
+    start: Array,
+    band: float,
+    given: Array,
+) -> dict[str, Scalar]:
+    """Settling times, overshoots and residual vibrations, of states x (N, size) at even ``times`` and at the start.
+
+    Nothing of a robot whose joints the drives do not hold. ``band`` is the share of its way in which what moves has
+    settled, ``given`` (6 m,) are the loads on the frames that ``which`` tells.
+    """
+    if not len(times) or not held(robot, system.drives):
+        return {}
+
+    def places() -> tuple[dict[str, SX], dict[str, SX]]:
+        inputs = {"t": system.t, "x": system.row} | ({"given": system.given} if given.size else {})
+        return inputs, {"q": system.coordinates[0], "endpoint": endpoint(system.state)}
+
+    states, at = np.vstack([start, x]), np.concatenate([[0.0], times])
+    loads = [np.tile(given, (len(at), 1))] if given.size else []
+    seen = traced(robot, ("places", which), PURPOSE, places).rows(at, states, *loads)
+    found: dict[str, Scalar] = {"motion_end": float(times[0])}
+    left = residual(times, seen["endpoint"][1:])
+    away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
+    settled = settling_time(times, away[1:], band * away[0])
+    found |= {} if settled is None else {"settling_time": settled}
+    found["residual_amplitude"] = left.amplitude
+    for k, (frequency, amplitude) in enumerate(left.lines, 1):
+        found |= {f"residual_frequency.{k}": frequency, f"residual_amplitude.{k}": amplitude}
+    for name, wanted in commanded(robot, np.array([0.0, times[-1]])).items():
+        place = next(joint.driven for joint in robot.joints if joint.name == name)
+        q, goal = seen["q"][:, place], float(wanted[-1])
+        way = goal - float(q[0])
+        if place in system.drives.prescribed or abs(way) <= WAY:
+            continue
+        settled = settling_time(times, np.abs(q[1:] - goal), band * abs(way))
+        found |= {} if settled is None else {f"settling_time.{name}": settled}
+        found[f"overshoot.{name}"] = overshoot(q, float(q[0]), goal)
+    return found
+
+
+def names(robot: Robot, driven: Drives) -> Sequence[str]:
+    """What these may tell."""
+    told = [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
+    if held(robot, driven) and driven.commanded:
+        own = [name for name in driven.commanded if driven.follows(name) or name in driven.by_joint]
+        told += ["motion_end", "settling_time", "residual_amplitude"]
+        told += [f"residual_{word}.{k + 1}" for k in range(MOST) for word in ("frequency", "amplitude")]
+        told += [f"{word}.{name}" for name in own for word in ("settling_time", "overshoot")]
+    return told

@@ -1,0 +1,114 @@
+"""What a run is judged by, against closed forms: a mass on a controller, a beam's tip after a motion."""
+
+import math
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+
+import kronbot
+from kronbot.library.robot import Robot
+from kronbot.mechanics.motion.settling import residual
+from kronbot.questions.simulate import outline
+
+BLOCK = """
+kronbot: 1
+name: block
+gravity: [0, 0, 0]
+links:
+  - name: block
+    joint: {type: prismatic, name: q1}
+    pose: {}
+    rigid: {mass: 2}
+simulate: {duration: 12, step: 3, drive: {q1: {pd: {kp: 8, kd: 1.6, target: 0.5}}}}
+"""
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: arm
+    joint: {type: revolute, name: q1}
+    dh: {a: 1.2, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 8}, modes: {v: 2}, shape: craig-bampton}
+    payload: {mass: 0.3}
+simulate:
+  duration: 6
+  step: 0.5
+  drive: {q1: {motion: {type: polynomial, degree: 5, from: 0, to: 0.02, duration: 0.5, shaper: SHAPER}}}
+"""
+
+
+def test_a_mass_on_a_controller_is_the_textbook():
+    """m q'' + kd q' + kp q = kp target: omega = 2, zeta = 0.2."""
+    robot = Robot(model(BLOCK))
+    found = robot.simulate().summary
+    zeta, omega = 0.2, 2.0
+    damped = omega * math.sqrt(1 - zeta**2)
+    assert found["overshoot.q1"] == pytest.approx(math.exp(-math.pi * zeta / math.sqrt(1 - zeta**2)), rel=1e-4)
+
+    def error(t):
+        return math.exp(-zeta * omega * t) * (math.cos(damped * t) + zeta * omega / damped * math.sin(damped * t))
+
+    t = found["settling_time.q1"]
+    assert abs(error(t)) == pytest.approx(0.02, rel=1e-2)
+    assert all(abs(error(after)) <= 0.02 * (1 + 1e-6) for after in np.linspace(t * 1.001, 12, 4000))
+    assert found["motion_end"] == 0
+    # Torque kp (target - q) - kd q': largest at once.
+    assert found["peak_torque.q1"] == pytest.approx(4)
+    wider = robot.simulate(band=0.1).summary
+    assert abs(error(wider["settling_time.q1"])) == pytest.approx(0.1, rel=1e-2)
+
+
+def test_root_mean_squares_of_torques():
+    """A block under a torque table that grows from 0 to 3 and is what it is: 3 / sqrt 3."""
+    robot = Robot(model(BLOCK.replace("{pd: {kp: 8, kd: 1.6, target: 0.5}}", "{torque: 3}")))
+    found = robot.simulate().summary
+    assert found["rms_torque.q1"] == pytest.approx(3)
+    assert "motion_end" not in found and "residual_amplitude" not in found
+
+
+def test_what_vibrates_after_a_motion_has_the_locked_frequencies():
+    """Of a small motion; a shaper takes the first one out."""
+    robot = Robot(model(ARM.replace(", shaper: SHAPER", "")))
+    first, second = robot.modes(q={"q1": 0.02})["frequencies_locked"][:2]
+    found = robot.simulate().summary
+    assert found["motion_end"] == 0.5
+    assert found["residual_frequency.1"] == pytest.approx(first, rel=1e-4)
+    assert found["residual_amplitude.1"] == pytest.approx(found["residual_amplitude"], rel=0.05)
+    shaped = Robot(model(ARM.replace("SHAPER", f"{{type: zv, frequency: {float(first)!r}}}"))).simulate().summary
+    assert shaped["residual_amplitude"] < 0.05 * found["residual_amplitude"]
+    assert shaped["motion_end"] == pytest.approx(0.5 + math.pi / first)
+    assert shaped["residual_frequency.1"] == pytest.approx(second, rel=1e-3)
+
+
+def test_lines_of_known_vibrations():
+    """Frequencies, amplitudes and the place of three cosines on two axes, one near another's skirt."""
+    t = np.linspace(3, 23, 1025)
+    x = 1 + 0.3 * np.cos(2.1 * t + 0.4) + 0.02 * np.cos(9.3 * t)
+    y = -2 + 0.4 * np.cos(2.1 * t + 0.4) + 0.1 * np.sin(4.7 * t)
+    found = residual(t, np.column_stack([x, y, 0 * t]))
+    assert found.place == pytest.approx([1, -2, 0], abs=2e-3)
+    assert [w for w, _ in found.lines] == pytest.approx([2.1, 4.7, 9.3], rel=2e-3)
+    assert [a for _, a in found.lines] == pytest.approx([0.5, 0.1, 0.02], rel=0.02)
+    still = residual(t, np.ones((len(t), 3)))
+    assert still.amplitude < 1e-12
+
+
+def test_measures_do_not_depend_on_rows_and_are_told_before():
+    robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
+    runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]
+    assert dict(runs[0]) == dict(runs[1])
+    assert set(runs[0]) <= {*outline(robot.model, {}).all, "complete"}
+    assert "residual_amplitude" not in robot.simulate(duration=0.5).summary
+    swept = robot.sweep("simulate", over={"band": [0.02]}, keep=["residual_amplitude", "rms_torque.q1"])
+    (row,) = swept
+    assert row["residual_amplitude"] == runs[0]["residual_amplitude"]
+
+
+def test_free_joints_have_efforts_alone():
+    """What nothing holds does not settle."""
+    found = kronbot.load("khang").simulate(duration=0.05).summary
+    assert "settling_time" not in found
+    assert any(name.startswith("rms_torque.") for name in found)
