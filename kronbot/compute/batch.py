@@ -99,11 +99,18 @@ def _fill_evenly(
     outputs: Sequence[Array],
     chunks: range,
 ) -> None:
+    constants = [] if constant is None else [np.tile(constant, (chunks.step, 1))]
+    if not isinstance(evaluated, casadi.Function):
+        reads, writes = (
+            [(rows[chunks.start :].ctypes.data, rows.strides[0] * chunks.step) for rows in side]
+            for side in (points, outputs)
+        )
+        evaluated.walk([*reads, *((each.ctypes.data, 0) for each in constants)], writes, len(chunks))
+        return
     buffer: Any
     buffer, evaluate_chunk = evaluated.buffer()
-    if constant is not None:
-        constants = np.tile(constant, (chunks.step, 1))
-        buffer.set_arg(len(points), memoryview(constants))  # type: ignore[arg-type]
+    for place, values in enumerate(constants, len(points)):
+        buffer.set_arg(place, memoryview(values))  # type: ignore[arg-type]
     for row in chunks:
         for place, rows in enumerate(points):
             buffer.set_arg(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]

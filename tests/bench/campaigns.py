@@ -1,5 +1,6 @@
-"""Whole sweeps: two processes against one, against a loop of commands, against Exudyn's ParameterVariation, and how
-time and memory of a case go with their number. Ratios of neighbouring runs; sizes by options.
+"""Whole sweeps: two processes against one, against a loop of commands, how time and memory of a case go with their
+number, and, as a part of its own that takes minutes, against Exudyn's ParameterVariation. Ratios of neighbouring runs;
+sizes by options.
 """
 
 import os
@@ -22,6 +23,10 @@ KEPT = "frequencies_locked[1]"
 # Exudyn's side of a campaign; as accurate may be any of kronbot's choices.
 THEIRS = exudyn_arm.Choice(2, 0.005)
 OURS = canadarm.MODES
+# Stiffnesses (N m^2), what both compute of each, and how alike that is at the errors of both.
+RANGE = 9e4, 1.1e5
+DEFLECTIONS = [f"max(abs(tip.{link}.y))" for link in ("upper", "forearm", "wrist")]
+SAME = 0.02
 
 
 @dataclass(frozen=True)
@@ -124,8 +129,8 @@ def as_accurate():
     return min(able, key=lambda choice: times[str(choice)].median)
 
 
-def against_exudyn(sizes, rounds):
-    """Simulations of the Canadarm over EI, both on all cores, at equal error."""
+def against_exudyn(runs, rounds):
+    """Simulations of the Canadarm over EI, both on all cores from their start to their end, at equal error."""
     from exudyn.processing import ParameterVariation
 
     choice = as_accurate()
@@ -134,26 +139,36 @@ def against_exudyn(sizes, rounds):
     robot = kronbot.loads(text.replace("shape: clamped-free", f"shape: {choice.shape}"), order=choice.order)
     atol = choice.rtol if choice.loose else choice.rtol / 100
     how = {"solver": choice.solver, "rtol": choice.rtol, "atol": atol, "duration": exudyn_arm.DURATION, "step": 0.05}
+    low, high = RANGE
+    largest = {}
 
     def ours():
-        over = {"EI": f"9e4:1.1e5:{sizes.runs}"}
-        sum(
-            1 for _ in robot.sweep("simulate", over=over, keep="max(abs(tip.forearm.y))", workers=CORES, **how).chunks()
-        )
+        over = {"EI": f"{low}:{high}:{runs}"}
+        sweep = robot.sweep("simulate", over=over, keep=DEFLECTIONS, workers=CORES, **how)
+        largest["kronbot"] = np.max([[row[name] for name in DEFLECTIONS] for row in sweep], axis=1)
 
     def theirs():
         options = {"useMultiProcessing": True, "numberOfThreads": CORES, "showProgress": False}
-        ParameterVariation(exudyn_case, {"EI": (9e4, 1.1e5, sizes.runs)}, **options)
+        largest["Exudyn"] = np.array(ParameterVariation(exudyn_case, {"EI": (low, high, runs)}, **options)[1])
 
     times = interleaved({"kronbot": ours, "Exudyn": theirs}, rounds, warm=False)
+    if not np.allclose(largest["kronbot"], largest["Exudyn"], rtol=SAME):
+        raise ValueError("the two compute different things")
     pairs = zip(times["Exudyn"].seconds, times["kronbot"].seconds, strict=True)
     who = f"Exudyn ({THEIRS.elements} elements, step {THEIRS.step:g}) over kronbot ({choice}), {CORES} processes"
-    return entry(who, sizes.runs, [one / other for one, other in pairs], 1e3 * times["kronbot"].median / sizes.runs)
+    return entry(who, runs, [one / other for one, other in pairs], 1e3 * times["kronbot"].median / runs)
+
+
+def variation(runs, rounds):
+    """The entry of the report beside Exudyn, and what is missing."""
+    try:
+        return [against_exudyn(runs, rounds)], {}
+    except ImportError as reason:
+        return [], {"Exudyn": str(reason)}
 
 
 def compare(sizes, rounds):
-    """Entries of the report, and what is missing."""
-    missing = {}
+    """Entries of the report."""
     with tempfile.TemporaryDirectory() as folder:
         arm = sweeps.arm(folder)
         robot, out = Path(folder) / "planar.yaml", Path(folder) / "out.csv"
@@ -164,16 +179,10 @@ def compare(sizes, rounds):
             *growth(robot, out, sizes),
         ]
     canadarms, over = kronbot.load("canadarm"), {"EI": f"9e4:1.1e5:{sizes.runs}"}
-    found.append(
-        workers(
-            "simulate canadarm --solver rodas",
-            lambda many: canadarms.sweep("simulate", over=over, solver="rodas", keep="energy_drift", workers=many),
-            sizes.runs,
-            rounds,
-        )
+    simulated = workers(
+        "simulate canadarm --solver rodas",
+        lambda many: canadarms.sweep("simulate", over=over, solver="rodas", keep="energy_drift", workers=many),
+        sizes.runs,
+        rounds,
     )
-    try:
-        found.append(against_exudyn(sizes, rounds))
-    except ImportError as reason:
-        missing["Exudyn"] = str(reason)
-    return found, missing
+    return [*found, simulated]

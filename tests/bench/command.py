@@ -120,8 +120,21 @@ def sweeps(options):
 def campaigns(options):
     from bench import campaigns as part
 
-    sizes = part.Sizes(options.cases, options.loop, options.runs, tuple(options.counts))
-    entries, missing = part.compare(sizes, options.rounds)
+    sizes = part.Sizes(options.cases, options.loop, options.runs or 40, tuple(options.counts))
+    entries = part.compare(sizes, options.rounds)
+    whole_sweeps("Whole sweeps", entries)
+    return entries, {}
+
+
+def variation(options):
+    from bench import campaigns as part
+
+    entries, missing = part.variation(options.runs or 400, options.rounds)
+    whole_sweeps("Sweeps of simulations of the Canadarm", entries)
+    return entries, missing
+
+
+def whole_sweeps(title, entries):
     columns = {
         "sweeps": lambda e: e["who"],
         "cases": lambda e: str(e["cases"]),
@@ -129,8 +142,7 @@ def campaigns(options):
         "ms a case": lambda e: f"{e['ms']:.3g}",
         "MB": lambda e: "" if e["MB"] is None else f"{e['MB']:.0f}",
     }
-    table("Whole sweeps", columns, entries)
-    return entries, missing
+    table(title, columns, entries)
 
 
 def derivation(options):
@@ -164,7 +176,10 @@ def scaling(options):
 
 PARTS = {
     each.__name__: each
-    for each in (puma, canadarm, processes, startup, pages, questions, sweeps, campaigns, derivation, scaling)
+    for each in (
+        *(puma, canadarm, processes, startup, pages, questions),
+        *(sweeps, campaigns, variation, derivation, scaling),
+    )
 }
 
 
@@ -202,7 +217,12 @@ def main():
     )
     parser.add_argument("--cases", type=int, default=10_000, help="of a campaign of modes (default: 10000)")
     parser.add_argument("--loop", type=int, default=5, help="commands of a loop beside it (default: 5)")
-    parser.add_argument("--runs", type=int, default=40, help="of a campaign of simulations (default: 40)")
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=40,
+        help="of a campaign of simulations (default: 40; variation: 400)",
+    )
     parser.add_argument(
         "--counts",
         type=int,

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+# Where the first call reads or writes, and how many bytes further the next one does.
+Place = tuple[int, int]
 
 
 class Kernel:
@@ -17,37 +23,25 @@ class Kernel:
         self._call.argtypes = (*(ctypes.c_void_p,) * 4, ctypes.c_int)
         sizes = [ctypes.c_longlong() for _ in range(4)]
         loaded[f"{name}_work"](*map(ctypes.byref, sizes))
-        self._sizes = [max(1, size.value) for size in sizes]
+        self._arguments, self._results, self._integers, self._reals = (max(1, size.value) for size in sizes)
 
-    def buffer(self) -> tuple[Memory, Callable[[], int]]:
-        """Where to point it, and the call; as of a ``casadi.Function``. Every thread takes its own."""
-        memory = Memory(self._sizes)
-        places = [ctypes.addressof(each) for each in (memory.arguments, memory.results, memory.integers, memory.reals)]
-
-        def evaluate() -> int:
-            return int(self._call(*places, 0))
-
-        return memory, evaluate
+    def walk(self, arguments: Sequence[Place], results: Sequence[Place], calls: int) -> None:
+        """So many calls in a row. What is at the places is to stay there meanwhile; every thread may be at one."""
+        reads, writes = _addresses(arguments, self._arguments, calls), _addresses(results, self._results, calls)
+        integers, reals = (ctypes.c_longlong * self._integers)(), (ctypes.c_double * self._reals)()
+        work = ctypes.addressof(integers), ctypes.addressof(reals)
+        for read, written in zip(_rows(reads), _rows(writes), strict=True):
+            self._call(read, written, *work, 0)
 
 
-class Memory:
-    """What a call reads, writes and works in."""
-
-    def __init__(self, sizes: list[int]) -> None:
-        self.arguments = (ctypes.c_void_p * sizes[0])()
-        self.results = (ctypes.c_void_p * sizes[1])()
-        self.integers = (ctypes.c_longlong * sizes[2])()
-        self.reals = (ctypes.c_double * sizes[3])()
-
-    def set_arg(self, place: int, values: memoryview) -> None:
-        """Read an argument from there, which is to stay where it is."""
-        self.arguments[place] = _address(values)
-
-    def set_res(self, place: int, values: memoryview) -> None:
-        """Write a result there."""
-        self.results[place] = _address(values)
+def _addresses(places: Sequence[Place], width: int, calls: int) -> npt.NDArray[np.uintp]:
+    """Those of each call in a row (calls, width), with room in which the function keeps others."""
+    table = np.zeros((calls, width), dtype=np.uintp)
+    for i, (first, stride) in enumerate(places):
+        table[:, i] = first + stride * np.arange(calls)
+    return table
 
 
-def _address(values: memoryview) -> int:
-    """Of memory that a NumPy array holds."""
-    return int(values.obj.__array_interface__["data"][0])  # type: ignore[attr-defined]
+def _rows(table: npt.NDArray[np.uintp]) -> range:
+    """Where the rows are."""
+    return range(table.ctypes.data, table.ctypes.data + table.nbytes, table.strides[0])

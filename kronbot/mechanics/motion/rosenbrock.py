@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import casadi
 import numpy as np
@@ -57,6 +58,18 @@ D = (
 PAUSE = 0.02
 
 
+class _Step(NamedTuple):
+    """One that was taken, and how many rows of output lie in it; what D makes of it is ``within``."""
+
+    rows: int
+    t: float
+    goal: float
+    h: float
+    here: Array
+    end: Array
+    within: Array
+
+
 class Rodas(Integrator):
     """Quick where the tolerance is that of an engineer.
 
@@ -83,7 +96,7 @@ class Rodas(Integrator):
         shown = done = 0
         # Contacts are looked for step by step.
         pause = 1 if self.looking else max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
-        attempt, found = self._attempt(), []
+        attempt, kept = self._attempt(), list[_Step]()
         self.here[:] = x
         while t < end:
             # The last two are even, so that none is a rest.
@@ -98,7 +111,7 @@ class Rodas(Integrator):
                 goal = end if h == end - t else t + h
                 last = bisect_right(times, goal)
                 if last > done:
-                    found.append(self._between(np.array(times[done:last]), t, goal, h))
+                    kept.append(_Step(last - done, t, goal, h, *map(np.copy, (self.here, self.end, self.within))))
                 t, done = goal, last
                 self.here[:] = self.end
                 length = h * min(largest, self._factor(error))
@@ -111,15 +124,10 @@ class Rodas(Integrator):
             self.demand_progress(t, end, length, steps)
             if steps - shown >= pause or t == end or self.leaves(self.here):
                 here = self.here.copy()
-                yield Block(t, here, np.concatenate(found) if found else np.empty((0, len(x))))
+                first = done - sum(each.rows for each in kept)
+                yield Block(t, here, _between(np.array(times[first:done]), kept) if kept else np.empty((0, len(x))))
                 self.here[:] = here  # where others may have gone meanwhile, to look for contacts
-                attempt, found, shown = self._attempt(), [], steps
-
-    def _between(self, times: Array, t: float, goal: float, h: float) -> Array:
-        """States at times within the step that has just been taken."""
-        s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
-        second, third = self.within.reshape(len(D), -1)
-        return (1 - s) * self.here + s * (self.end + (1 - s) * (second + s * third))
+                attempt, kept, shown = self._attempt(), [], steps
 
     def _attempt(self) -> Buffered:
         """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error`` and what is ``within``."""
@@ -136,6 +144,15 @@ class Rodas(Integrator):
             return self.LEAST
         factor = self.SAFETY * math.pow(max(error, 1e-12), -1 / (ORDER + 1))
         return min(self.MOST, max(self.LEAST, factor))
+
+
+def _between(times: Array, steps: Sequence[_Step]) -> Array:
+    """States at times within steps that have been taken, many steps at once: they are short."""
+    counts = [each.rows for each in steps]
+    t, goal, h, here, end, within = (np.repeat(part, counts, axis=0) for part in list(zip(*steps, strict=True))[1:])
+    s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
+    second, third = np.split(within, len(D), axis=1)
+    return (1 - s) * here + s * (end + (1 - s) * (second + s * third))  # type: ignore[no-any-return]
 
 
 def step(t: SX, x: SX, rate: SX, coordinates: int, symbols: SX) -> casadi.Function:
