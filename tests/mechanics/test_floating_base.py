@@ -216,6 +216,18 @@ def test_measured_damping_is_that_of_the_modes_of_the_free_robot():
     assert robot.modes(q={"base.rx": 1})["damping_locked"][6:] == pytest.approx([0.01, 0.02], rel=1e-9)
 
 
+@pytest.mark.parametrize("joints", ["locked", "free"])
+def test_a_run_has_measured_damping_in_whatever_angles_its_base_is(joints):
+    """A run that is asked first takes that of the robot's own angles, as one that ``dynamics`` was asked before."""
+    fresh, asked = (kronbot.loads(ARM + f"damping: {{ratios: 0.1, joints: {joints}}}\n") for _ in range(2))
+    D = asked.dynamics()["D"]
+    asked_for = {"duration": 1e-4, "step": 1e-4, "q": {"base.ry": 0.4}, "qd": {"upper.v1": 1}}
+    first, second = (robot.simulate(**asked_for) for robot in (fresh, asked))
+    assert first.to_dict() == second.to_dict()
+    place = asked.coordinates.index("upper.v1")
+    assert first["energy.dissipated"][-1] == pytest.approx(D[place, place] * 1e-4, rel=0.05)
+
+
 def test_linear_models_count_the_momenta_as_free_coordinates(arm):
     answer = arm.linearize(q={"base.rx": 1, "base.ry": -0.7, "q1": 0.4})
     assert answer.summary["free_coordinates"] == 8
