@@ -173,10 +173,8 @@ def read_table(folder: Path | None, file: str) -> Table:
     fault = file_fault(file, folder)
     if fault or folder is None:
         raise DescriptionError([Mistake(1, 1, fault, name)])
-    content = read_bytes(folder / file, name, limits.TABLE_BYTES)
-    if not content.strip():
-        raise DescriptionError([Mistake(1, 1, "empty: a table in columns that commas separate is wanted here", name)])
-    return Table(name, decode(name, content))
+    content = read_bytes(folder / file, name, limits.TABLE_BYTES, "put the table into a file")
+    return Table(name, decode(name, content, "a table in columns that commas separate is wanted here"))
 
 
 class _Line(Line):

@@ -309,7 +309,7 @@ def sweep(
     options: dict[str, Sequence[object]] = {}
     for name, meaning in zip(made.names, meant, strict=True):
         values = made.values_of(name)
-        names.demand_values(robot.model, name, meaning, values)
+        names.demand_values(robot.model, name, meaning, values, table is not None and name in table)
         if meaning.argument is not None and not meaning.keys:
             if meaning.argument in fixed:
                 raise UsageError(f"{name} is varied, and fixed: leave one out")

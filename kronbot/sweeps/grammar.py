@@ -11,7 +11,7 @@ import numpy as np
 
 from kronbot.description import csv_lines
 from kronbot.description.csv_lines import UNDECODED, Line
-from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
+from kronbot.description.expressions.expression import FUNCTIONS, ExpressionError, evaluate, parse
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
@@ -80,8 +80,9 @@ def factor(name: str, given: object) -> Factor | Distribution:
         return Table.of({name: [_value(name, each) for each in entries]})
     if (called := _CALL.fullmatch(given)) and called[1] in DISTRIBUTIONS:
         return _distribution(name, called[1], called[2])
-    if called and called[1].isidentifier() and "," in called[2] and ":" not in given:
-        raise UsageError(f"{name}: no distribution {quote(called[1])}; there are {', '.join(DISTRIBUTIONS)}")
+    if called and called[1] not in FUNCTIONS and ":" not in given:
+        known = f"there are {', '.join(DISTRIBUTIONS)}, and {', '.join(FUNCTIONS)}"
+        raise UsageError(f"{name}: no distribution and no function {quote(called[1])}; {known}")
     parts = given.split(":")
     if len(parts) == 1:
         return Table.of({name: [value(part) for part in _listed(name, given)]})

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kronbot.description.choices import POSE
-from kronbot.description.expressions.expression import ExpressionError, parse
+from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
 from kronbot.description.wording import quote, unknown, unknown_name
 from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
@@ -175,15 +175,21 @@ def whole(value: Value) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def demand_values(robot: Robot, name: str, meaning: Meaning, values: Sequence[Value]) -> None:
-    """Raise UsageError where a listed value can be no number, because it is no expression over the parameters."""
-    for value in values if meaning.number else ():
+def demand_values(robot: Robot, name: str, meaning: Meaning, values: Sequence[Value], of_cases: bool) -> None:
+    """Raise UsageError where a listed value can be no number, because it is no expression over the parameters.
+
+    Those ``of_cases`` have the row where they stand.
+    """
+    for row, value in enumerate(values if meaning.number else (), 1):
+        place = f"row {row} of the cases, {name}" if of_cases else name
         if isinstance(value, bool):
-            raise UsageError(f"{name}: a number is wanted, not {value}")
+            raise UsageError(f"{place}: a number is wanted, not {value}")
         if isinstance(value, str):
             try:
                 strange = sorted(parse(value).names - robot.description.values.keys())
+                if not parse(value).names:
+                    evaluate(parse(value), {})
             except ExpressionError as error:
-                raise UsageError(f"{name}: {error.of(value)}") from None
+                raise UsageError(f"{place}: {error.of(value)}") from None
             if strange:
-                raise UsageError(f"{name}: {unknown_name(strange[0], robot.description.values)}")
+                raise UsageError(f"{place}: {unknown_name(strange[0], robot.description.values)}")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+NEEDS_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFO here")
 FIT = [
     "fit",
     "arm.yaml",
@@ -102,12 +104,50 @@ def test_a_changed_value_is_written_too(files):
         (["--only", "endpont"], 2, "did you mean 'endpoint'"),
         (["--data", "date.csv"], 2, "no file 'date.csv'; did you mean 'data.csv'?"),
         (["-o", "data.csv", "--overwrite"], 2, "that is the file of measurements itself"),
+        (["-o", "data.tex"], 2, "must be one of .json, .csv, .npz, .mat, .yaml, .yml"),
+        (["--sigma", "endpoint.x=1e-300"], 1, "too large: give larger ones to --sigma and --prior"),
+        (["--prior", "l=1e300,1e-300"], 1, "too large: give larger ones to --sigma and --prior"),
     ],
 )
 def test_what_is_refused(files, capsys, options, code, words):
     assert run([*FIT, *options]) == code
     assert words in capsys.readouterr().err
     assert not (files / "fitted.yaml").exists()
+
+
+def test_a_file_that_no_robot_has_is_not_written(files, capsys):
+    """Torques that nothing could need make the payload's mass negative."""
+    (files / "data.csv").write_text("q1,torque.q1\n0,-9\n0.1,-9\n")
+    assert run(["fit", "arm.yaml", "--data", "data.csv", "--set", "mp=1", "--estimate", "mp", "-o", "fitted.yaml"]) == 1
+    said = capsys.readouterr().err
+    assert "no robot has these estimates, give them bounds: arm.yaml:15:21: 'mass' must be at least 0" in said
+    assert "Error: fitted.yaml is not written" in said and not (files / "fitted.yaml").exists()
+
+
+def test_steps_out_of_all_numbers_are_shortened(files, capsys):
+    rows = "".join(f"{q},{torque}\n" for q, torque in enumerate([1e150, -1e150, 1e150]))
+    (files / "data.csv").write_text("q1,torque.q1\n" + rows)
+    options = ["--set", "mp=1", "--estimate", "l,mp", "--steps", "3"]
+    assert run(["fit", "arm.yaml", "--data", "data.csv", *options]) == 1
+    assert "no convergence after 3 evaluations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "data.csv:1:1: empty: a header of names is wanted"),
+        pytest.param(None, "data.csv:1:1: not a regular file", marks=NEEDS_PIPES),
+    ],
+)
+def test_data_that_are_no_table_are_named_as_such(files, capsys, content, words):
+    (files / "data.csv").unlink()
+    if content is None:
+        os.mkfifo(files / "data.csv")
+    else:
+        (files / "data.csv").write_text(content)
+    assert run(FIT) == 2
+    said = capsys.readouterr().err
+    assert words in said and "name it -" not in said
 
 
 def test_mistakes_of_a_file_have_their_places(files, capsys):

@@ -136,6 +136,7 @@ def test_help(question, capsys):
         (["modes", "khang", "--over", "EI=1:2:1e6", "--over", "qa=1:2:1e6"], "1e+12 cases are too many"),
         (["modes", "khang", "--over", "EI=1", "--over", "EI=2"], "--over: EI is given twice"),
         (["modes", "khang", "--over", "EI~normal(1,1)"], "give --sample N"),
+        (["modes", "khang", "--over", "EI~gauss(1)", "--sample", "4"], "no distribution and no function 'gauss'"),
         (["modes", "khang", "--over", "EI~normal(1,1)", "--sample", "3", "--indices"], "a power of 2"),
         (["modes", "khang", "--over", "EI=1", "--sample", "3"], "nothing is drawn"),
         (["modes", "khang", "--over", "EI=1", "--keep", "frequency_free[1]"], "frequencies_free"),
@@ -154,6 +155,17 @@ def test_mistakes_are_told_at_once(given, words, capsys, tmp_path, monkeypatch):
     assert run(["sweep", *given]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [("nan", "unknown name 'nan'"), ("1/0", "division by zero"), ("1e999", "too large"), ("EJ", "unknown name 'EJ'")],
+)
+def test_mistakes_of_cases_have_their_rows(cell, words, tmp_path, capsys):
+    (tmp_path / "cases.csv").write_text(f"mu,EI\n0.1,20\n0.2,{cell}\n")
+    assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Error: row 2 of the cases, EI: ") and words in said
 
 
 def test_cases_of_a_file(tmp_path, capsys):

@@ -14,7 +14,7 @@ from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
 from kronbot.description import choices
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import UsageError
+from kronbot.errors import ComputationError, DescriptionError, UsageError
 
 ARRAYS = (
     "estimates", "standard_errors", "correlations", "singular_values", "combinations", "combined", "residuals",
@@ -96,7 +96,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     if fitted is not None:
         check_robot_file("-o", fitted, out.overwrite)
         out = replace(out, output=None)
-    out.check(arrays=ARRAYS)
+    out.check(arrays=ARRAYS, also=ROBOT_SUFFIXES)
     given = fitting.arguments(asked)
     for word, what in (("data", MEASURED), ("validate", VALIDATING), ("candidates", "the file of candidates")):
         if isinstance(given.get(word), str):
@@ -121,6 +121,10 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
 
     out.answer(f"fitting {robot.name}", ask)
     if fitted is not None:
+        try:
+            robot.with_parameters(**estimates)
+        except DescriptionError:
+            raise ComputationError(f"{shown(fitted)} is not written: no robot has these estimates") from None
         data = given["data"] if "data" in given or told is None else str(told.data)
         heading = f"Fitted to {shown(data)}; before:"
         save(fitted, robot.rewritten(cast("dict[str, float | str]", estimates), heading).encode())

@@ -40,12 +40,13 @@ class Output:
         """The option that wants the answer to be drawn, if there is one."""
         return "--plot" if self.plot is not None else "--view" if self.view is not None else None
 
-    def check(self, arrays: tuple[str, ...] | None = None) -> None:
+    def check(self, arrays: tuple[str, ...] | None = None, also: tuple[str, ...] = ()) -> None:
         """Raise UsageError, before anything is computed, where the answer could not be written.
 
-        ``arrays`` are those that it may hold, None where that depends on the robot.
+        ``arrays`` are those that it may hold, None where that depends on the robot; the command writes files that end
+        so ``also``.
         """
-        check_target(self.output, self.overwrite)
+        check_target(self.output, self.overwrite, also)
         if self.plot is not None:
             demand_suffix(self.plot)
             check_place("--plot", self.plot, self.overwrite)

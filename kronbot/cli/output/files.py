@@ -48,8 +48,10 @@ def _notes() -> _Notes:
     return _Notes() if context is None else cast("_Notes", context.meta.setdefault(_NOTES, _Notes()))
 
 
-def check_target(output: str | None, overwrite: bool) -> None:
+def check_target(output: str | None, overwrite: bool, also: tuple[str, ...] = ()) -> None:
     """Raise UsageError, before anything is computed, where ``-o`` names what cannot be written.
+
+    It names the suffixes of the command, with those that it writes ``also``.
 
     Raises KronbotError where the answer goes to stdout, and that is closed.
     """
@@ -58,8 +60,12 @@ def check_target(output: str | None, overwrite: bool) -> None:
             if host.read_only(sys.stdout.fileno()):
                 raise KronbotError(LOST)
         return
-    if Path(output).suffix not in SUFFIXES:
-        raise UsageError(f"-o {shown(output)}: the suffix decides the format; it must be one of {', '.join(SUFFIXES)}")
+    context = click.get_current_context(silent=True)
+    formulas = context is None or "latex" in context.params
+    suffixes = tuple(each for each in SUFFIXES if formulas or each != ".tex")
+    if Path(output).suffix not in suffixes:
+        known = ", ".join((*suffixes, *also))
+        raise UsageError(f"-o {shown(output)}: the suffix decides the format; it must be one of {known}")
     check_place("-o", output, overwrite)
 
 

@@ -61,9 +61,7 @@ def read_xml(argument: str, limit: int) -> Source:
         raise UsageError(f"no file {quote(argument)}{near_file(argument, Path(), ('.urdf', '.xml'))}")
     else:
         name, content = argument, read_bytes(Path(argument), argument, limit)
-    if not content.strip():
-        raise DescriptionError([Mistake(1, 1, "empty: a URDF file begins with '<robot name=\"...\">'", name)])
-    return Source(name, decode(name, content), None)
+    return Source(name, decode(name, content, "a URDF file begins with '<robot name=\"...\">'"), None)
 
 
 def parse_xml(source: Source) -> Element:

@@ -20,6 +20,8 @@ from kronbot.errors import DescriptionError, Mistake, UsageError
 STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")
 _LINE_END = re.compile("\r\n|\r|\n")
+_ROBOT_FILE = "a robot file begins with 'kronbot: 1'"
+_PIPED = "pipe it in and name it -"
 _TEXT_CURE = "kronbot.loads takes text, the command line reads it from stdin (-)"
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -93,17 +95,17 @@ def near_file(name: str, folder: Path, suffixes: Iterable[str], others: Iterable
     return hint or did_you_mean(path.name, known, known.__getitem__)
 
 
-def read_bytes(path: Path, name: str, limit: int) -> bytes:
+def read_bytes(path: Path, name: str, limit: int, cure: str = _PIPED) -> bytes:
     """The content of a regular file of at most ``limit`` bytes.
 
-    Never waits: FIFOs and devices are refused. Raises DescriptionError at 1:1 of ``name``.
+    Never waits: FIFOs and devices are refused, with a ``cure``. Raises DescriptionError at 1:1 of ``name``.
     """
     try:
         # Without O_NONBLOCK opening a FIFO waits for a writer; the kind is judged on what was opened, not on the name.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb", closefd=True) as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _at_start(name, "not a regular file (a device, pipe or socket); pipe it in and name it -")
+                raise _at_start(name, f"not a regular file (a device, pipe or socket); {cure}")
             content = file.read(limit + 1) or b""  # None from what would have to be waited for
     except IsADirectoryError:
         raise _at_start(name, "a directory, not a file") from None
@@ -112,22 +114,25 @@ def read_bytes(path: Path, name: str, limit: int) -> bytes:
     return _within(content, name, limit)
 
 
-def decode(name: str, content: bytes) -> str:
-    """UTF-8 text that is not empty and has no control characters. Raises DescriptionError at the first wrong place."""
+def decode(name: str, content: bytes, wanted: str = _ROBOT_FILE) -> str:
+    """UTF-8 text that is not empty and has no control characters. Raises DescriptionError at the first wrong place.
+
+    ``wanted`` is said of what is empty.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = len(content[: error.start].decode("utf-8-sig", "replace"))
         readable = content.decode("utf-8-sig", "replace")
         raise _at(name, readable, place, "not UTF-8 text: save the file with the encoding UTF-8") from None
-    demand_text(name, text)
+    demand_text(name, text, wanted)
     return text
 
 
-def demand_text(name: str, text: str) -> None:
+def demand_text(name: str, text: str, wanted: str = _ROBOT_FILE) -> None:
     """Raise DescriptionError where there is no text, or at its first control character or surrogate."""
     if not text.strip():
-        raise _at_start(name, "empty: a robot file begins with 'kronbot: 1'")
+        raise _at_start(name, f"empty: {wanted}")
     wrong = _UNPRINTABLE.search(text)
     if wrong:
         raise _at(name, text, wrong.start(), f"the character U+{ord(wrong[0]):04X} is not allowed in a text file")

@@ -81,11 +81,7 @@ class Fit:
 
 
 class NoStart(ArithmeticError):
-    """The errors at the start are not finite; ``places`` are where."""
-
-    def __init__(self, places: Array) -> None:
-        super().__init__("the errors at the start are not finite")
-        self.places = places
+    """Squares of errors at the start, or of their derivatives, are not finite."""
 
 
 def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS) -> Fit:
@@ -96,10 +92,6 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
     from scipy.optimize import least_squares  # here, since it takes a quarter of a second
 
     scale, informed = beliefs.scale, beliefs.informed
-    begin = errors(beliefs.start)
-    if not np.isfinite(begin).all():
-        raise NoStart(begin)
-    count = len(begin)
     deviations, means = beliefs.deviation[informed], beliefs.mean[informed]
     rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
 
@@ -107,8 +99,11 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
         values = beliefs.start + scale * (x - FIRST)
         return np.concatenate([errors(values), (values[informed] - means) / deviations])
 
+    x = np.full(len(scale), FIRST)  # the distance from 0 is the length of the first step, at most
+    count = len(_bounded(whole(x))) - len(means)
+
     def slope(x: Array) -> Array:
-        J = jacobian(beliefs.start + scale * (x - FIRST)) * scale
+        J = _bounded(jacobian(beliefs.start + scale * (x - FIRST)) * scale)
         J[:, ~_seen(J)] = 0.0  # what errors do not know stays where it is, not where rounding leads it
         return np.concatenate([J, rows])
 
@@ -120,7 +115,6 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
     low, high = (
         np.where(np.isfinite(b), FIRST + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
     )
-    x = np.full(len(scale), FIRST)  # the distance from 0 is the length of the first step, at most
     found = least_squares(
         whole, x, slope, (low, high), x_scale="jac", ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
         loss="linear" if loss == "linear" else rho, max_nfev=steps,
@@ -141,9 +135,8 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
     scale, informed, start = beliefs.scale, beliefs.informed, beliefs.start
     rows = np.eye(len(scale))[informed] / beliefs.deviation[informed, None]
     e = np.concatenate([errors(start), (start - beliefs.mean)[informed] / beliefs.deviation[informed]])
-    if not np.isfinite(e).all():
-        raise NoStart(e)
-    J = np.concatenate([jacobian(start), rows]) * scale
+    J = _bounded(np.concatenate([jacobian(start), rows]) * scale)
+    _bounded(e)
     norms, seen = np.sqrt((J**2).sum(axis=0)), _seen(J)
     values = start.copy()
     for _ in range(2):  # the second one takes away what rounding has left
@@ -152,6 +145,14 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)
     return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, 2)
+
+
+def _bounded(values: Array) -> Array:
+    """The values. Raises NoStart where their squares are too many or too large for a sum."""
+    with np.errstate(all="ignore"):
+        if not np.isfinite((values**2).sum()):
+            raise NoStart("squares are too large")
+    return values
 
 
 def _seen(J: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:

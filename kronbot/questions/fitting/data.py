@@ -23,6 +23,7 @@ from kronbot.floats import Array
 LARGEST = 1 << 29
 # What stands where nothing was measured.
 MISSING = ("", "nan", "na", "n/a", "null", "none", "-")
+_WANTED = "a header of names is wanted here, and rows of measurements below it"
 # Lines that are read at a time.
 BLOCK = 20_000
 FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
@@ -167,7 +168,7 @@ def read(name: str, folder: Path | None = None, word: str = "data") -> Sheet:
         raise UsageError(Argument(word), f": no file {quote(name)}{hint}")
     shown = str(path)
     try:
-        text = decode(shown, read_bytes(path, shown, LARGEST))
+        text = decode(shown, read_bytes(path, shown, LARGEST, "put what it gives into a file"), _WANTED)
     except DescriptionError as error:
         raise MeasurementError(error.mistakes) from None
     return Sheet(shown, text.splitlines())

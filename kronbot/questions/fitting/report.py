@@ -8,6 +8,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
+from kronbot.errors import DescriptionError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import outlying
 from kronbot.questions.fitting.search import Search
@@ -96,6 +97,11 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     names, knowledge, found = search.inquiry.names, search.knowledge, search.found
     if freedom <= 0:
         yield f"{len(found.errors)} measurements determine {knowledge.rank} combinations and leave nothing to judge by"
+    by_name = dict(zip(names, map(repr, found.values.tolist()), strict=True))
+    try:
+        search.robot.description.with_overrides(by_name)
+    except DescriptionError as error:
+        yield f"no robot has these estimates, give them bounds: {listing(map(str, error.mistakes))}"
     held = [names[i] for i in sorted(knowledge.held)]
     if held:
         yield f"at a bound: {listing(held)}; errors are those of the others, with these held"

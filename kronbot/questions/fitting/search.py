@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -144,6 +145,11 @@ class Search:
                     fits.append(self._search(beliefs.begun(point)))
                 except NoStart:  # of the first one we know
                     self.tried.append((np.inf, False))
+            if not fits:
+                raise ComputationError(
+                    "errors over their sigmas, or those of priors, are too large: give larger ones to ", Argument("sigma"),
+                    " and ", Argument("prior"),
+                )  # fmt: skip
             self.found = min(fits, key=lambda each: each.cost)
             self.tried = self.tried if inquiry.starts > 1 and round_ else [(each.cost, each.converged) for each in fits]
             points = self.found.values[None]
@@ -158,10 +164,10 @@ class Search:
         weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
 
         def errors(values: Array) -> Array:
-            try:
-                found = self.answers.errors(values)[present] * weights
-            except np.linalg.LinAlgError:  # of a matrix that the first values make regular
-                found = np.full(len(weights), np.inf)
+            found = np.full(len(weights), np.inf)
+            with suppress(np.linalg.LinAlgError):  # of a matrix that the first values make regular
+                if np.isfinite(values).all():  # which those of a step from numbers too far apart are not
+                    found = self.answers.errors(values)[present] * weights
             self.evaluations += 1
             self.progress(1 - 0.93**self.evaluations)
             cost = float(found @ found)
