@@ -120,7 +120,7 @@ def test_a_file_that_no_robot_has_is_not_written(files, capsys):
     (files / "data.csv").write_text("q1,torque.q1\n0,-9\n0.1,-9\n")
     assert run(["fit", "arm.yaml", "--data", "data.csv", "--set", "mp=1", "--estimate", "mp", "-o", "fitted.yaml"]) == 1
     said = capsys.readouterr().err
-    assert "no robot has these estimates, give them bounds: arm.yaml:15:21: 'mass' must be at least 0" in said
+    assert "no robot has these estimates, give them bounds: arm.yaml:16:21: 'mass' must be at least 0" in said
     assert "Error: fitted.yaml is not written" in said and not (files / "fitted.yaml").exists()
 
 

@@ -147,8 +147,8 @@ class Search:
                     self.tried.append((np.inf, False))
             if not fits:
                 raise ComputationError(
-                    "errors over their sigmas, or those of priors, are too large: give larger ones to ", Argument("sigma"),
-                    " and ", Argument("prior"),
+                    "errors over their sigmas, or those of priors, are too large: give larger ones to ",
+                    Argument("sigma"), " and ", Argument("prior"),
                 )  # fmt: skip
             self.found = min(fits, key=lambda each: each.cost)
             self.tried = self.tried if inquiry.starts > 1 and round_ else [(each.cost, each.converged) for each in fits]
