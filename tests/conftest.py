@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from contextlib import contextmanager
 
 import pytest
@@ -20,6 +21,12 @@ settings.load_profile("kronbot")
 # Where pytest sees these, it prints what is compared without an end: five thousand rows hide which test it was.
 for name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(name, None)
+# Whoever starts the tests behind something else (nohup, a job of a shell without job control, a daemon) has signals
+# ignored, which processes inherit; kronbot leaves it at that, and the tests send these signals.
+for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 def pytest_collection_finish():

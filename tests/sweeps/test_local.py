@@ -138,8 +138,6 @@ def test_a_driver_that_is_killed_goes_on(tmp_path, times):
 
 
 def test_ctrl_c_keeps_what_is_computed(tmp_path):
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        pytest.skip("SIGINT is ignored here")
     driver = started(tmp_path, 0.01)
     soon(lambda: len(logged(tmp_path)) >= 100)
     driver.send_signal(signal.SIGINT)
