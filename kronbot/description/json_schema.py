@@ -16,7 +16,7 @@ from kronbot.description.coupling import Coupling
 from kronbot.description.element import MAKES
 from kronbot.description.expressions.expression import Expression, evaluate
 from kronbot.description.schema import RobotFile
-from kronbot.description.validation import keys_of
+from kronbot.description.validation import keys_of, others_of
 
 Schema = dict[str, Any]
 
@@ -128,7 +128,8 @@ def _mapping(described: type, definitions: dict[str, Schema]) -> Schema:
             content = {**content, "default": default}
         properties[name] = {**content, "description": key.description}
     about = " ".join(str(described.__doc__).replace("``", "").split())
-    body = {"type": "object", "properties": properties, "additionalProperties": False}
+    rest = next((_value(hint, definitions) for hint in others_of(described).values()), False)
+    body: Schema = {"type": "object", "properties": properties, "additionalProperties": rest}
     body |= {"required": required} if required else {}
     words = {"title": _words(described.__name__), "description": about}
     return words | _merged(body, _RULES.get(described.__name__, {}))

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
+from kronbot.description.controlling import Control
 from kronbot.description.element import Element
 from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
 from kronbot.description.fitting import Fit
@@ -301,6 +302,7 @@ class RobotFile:
     motion: Annotated[dict[str, Motion], Field(description="by joint")] = field(default_factory=dict)
     statics: Annotated[Statics, Field(description="sweep of the statics command")] = Statics()
     simulate: Annotated[Simulate, Field(description="settings of the simulate command")] = Simulate()
+    control: Annotated[Control, Field(description="controllers of joints")] = Control()
     sweep: Annotated[Sweep | None, Field(description="what the sweep command asks")] = None
     fit: Annotated[Fit | None, Field(description="what the fit command asks")] = None
     foreign: ClassVar[Mapping[str, str]] = foreign.ROBOT

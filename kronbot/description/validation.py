@@ -72,14 +72,21 @@ class Key:
 
 @cache
 def keys_of(described: type) -> dict[str, Key]:
-    """The keys of the mapping that a dataclass stands for, in its order."""
+    """The keys of the mapping that a dataclass stands for, in its order; ``others`` of it names what has all others."""
     hints, keys = get_type_hints(described, include_extras=True), {}
-    for entry in fields(described):
+    for entry in (each for each in fields(described) if each.name != getattr(described, "others", "")):
         hint = hints[entry.name]
         said = next((said for said in getattr(hint, "__metadata__", ()) if isinstance(said, Field)), Field(""))
         required = entry.default is MISSING and entry.default_factory is MISSING
         keys[said.alias or entry.name] = Key(entry.name, _without_none(hint), required, entry.default, said.description)
     return keys
+
+
+def others_of(described: type) -> dict[str, Any]:
+    """The field of a dataclass that has all other keys, and the type of their values; nothing where there are none."""
+    name = getattr(described, "others", None)
+    hints = get_type_hints(described, include_extras=True)
+    return {} if name is None else {name: get_args(get_args(hints[name])[0])[1]}
 
 
 def _without_none(hint: Any) -> Any:
@@ -237,6 +244,9 @@ class Validator:
         entries = self._mended(made, path, node).entries
         given = [name for name in keys if name in entries]
         content = {keys[name].field: self._read(keys[name].hint, (*path, name), entries[name][1]) for name in given}
+        for name, hint in others_of(made).items():
+            rest = [word for word in entries if word not in keys]
+            content[name] = {word: self._read(hint, (*path, word), entries[word][1]) for word in rest}
         missing = [name for name, key in keys.items() if key.required and name not in entries]
         if not missing:
             return made(**content)
@@ -248,6 +258,8 @@ class Validator:
     def _mended(self, made: type, path: Path, node: MappingNode) -> MappingNode:
         """The mapping with its unknown keys told, and those put right that can mean only one."""
         keys = keys_of(made)
+        if others_of(made):
+            return node
         free = [key for key in keys if key not in node.entries]
         for word in [word for word in node.entries if word not in keys]:
             cure = _foreign(made, word)

@@ -424,6 +424,7 @@ class Robot:
         tau: Values | None = None,
         force: Sequence[NumberLike] = (0.0, 0.0, 0.0),
         equilibrium: bool = False,
+        closed_loop: bool = False,
         lock: Sequence[str] | str = (),
         inputs: Sequence[str] | str = ("torques", "force", "elements"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
@@ -432,11 +433,13 @@ class Robot:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
 
         ``tau`` are the joints' torques (default: the rigid arm's), ``force`` a dead force (N, base frame) at the
-        endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. Joints of
-        ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from ``inputs``
-        (torques, force, elements) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in :meth:`simulate`: exact
-        derivatives), frequencies, damping, shapes, and a verdict in the summary; at rows stacks of them, of the points
-        ``q`` and of ``tau``, and the numbers of verdicts. Raises ComputationError where M is singular or no equilibrium
+        endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. With
+        ``closed_loop`` the file's controllers have their part in D_L, K_L and A, their integrals among the states.
+        Joints of ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from
+        ``inputs`` (torques, force, elements) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in
+        :meth:`simulate`: exact derivatives), frequencies, damping, shapes, and a verdict in the summary; at rows stacks
+        of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises ComputationError where M is
+        singular or no equilibrium
         is found, with the rows before it as ``partial``.
 
         >>> import kronbot
@@ -445,6 +448,7 @@ class Robot:
         (4, 4)
         """
         from kronbot.questions import linearize, signals
+        from kronbot.questions.closed_loop import demand_loop
 
         balanced = arguments.flag(equilibrium, "equilibrium")
         if balanced and (tau is not None or qdd is not None):
@@ -461,10 +465,13 @@ class Robot:
         rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
         places = [linearize.Point(at, rate, change, torques, load) for at, rate, change in rows]
         watch = watcher(progress)
-        asked = linearize.Linearization(self.model, choice, balanced)
+        loop = arguments.flag(closed_loop, "closed_loop")
+        if loop:
+            demand_loop(self.model, choice)
+        asked = linearize.Linearization(self.model, choice, balanced, loop)
         if batch:
             return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
-        alike = linearize.PURPOSE, choice, balanced, torques is None
+        alike = linearize.PURPOSE, choice, balanced, loop, torques is None
         told = partial(with_limits, robot=self.model, given=q, q=motion["q"])
         return Posed(self.model, places[0], asked.each, alike, told)
 

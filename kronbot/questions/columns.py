@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kronbot.floats import Array
+from kronbot.mechanics.control.controllers import controllers
 from kronbot.model.robot import Robot
 from kronbot.questions.momenta import MOMENTA
 
@@ -47,7 +48,7 @@ def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | N
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
         known |= dict.fromkeys((f"angle.{joint.name}", f"peak_deviation.{joint.name}"), robot.units[joint.driven])
-        words = ("torque", "torque_quadratic", "peak_torque", "rms_torque")
+        words = ("torque", "integral", "torque_quadratic", "peak_torque", "rms_torque")
         known |= dict.fromkeys((f"{word}.{joint.name}" for word in words), force)
     return {column: known.get(column) or _unit(column) for column in columns}
 
@@ -65,11 +66,17 @@ def columns_of_simulate(robot: Robot) -> list[str]:
     """Names in their order (design section 7), before anything is computed."""
     (q, qd) = robot.derivative_names(["q", "qd"]).values()
     columns = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
+    columns += columns_of_control(robot)
     tips = [f"tip.{link.name}" for link in robot.links if link.beam is not None]
     momenta = MOMENTA if robot.base else ()
     columns += [f"{place}.{axis}" for place in (*tips, "endpoint", *momenta) for axis in "xyz"]
     columns += columns_of_elements(robot)
     return columns + [f"energy.{kind}" for kind in ("kinetic", "elastic", "gravity", "work", "dissipated", "balance")]
+
+
+def columns_of_control(robot: Robot) -> list[str]:
+    """Integrals of controllers: the torques or forces that they give."""
+    return [f"integral.{name}" for name in controllers(robot).integrals]
 
 
 def columns_of_elements(robot: Robot) -> list[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+from casadi import SX
 
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.motion.integration import stops
+from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 ROWS = 200
@@ -15,6 +18,8 @@ ROW_LIMIT = 1_000_000
 # Numbers of the answer, 8 bytes each and several times that while they are written.
 NUMBER_LIMIT = 50_000_000
 SHORTEST_STEP = 1e-8
+# Each stops the integrator.
+SAMPLE_LIMIT = 200_000
 
 
 def horizon(robot: Robot, duration: float | None, step: float | None) -> tuple[float, float]:
@@ -65,3 +70,22 @@ def sampled(stops: tuple[float, ...]) -> Array:
     at = np.array(stops)
     even = grid(stops[-1], stops[-1] / ROWS)
     return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+
+
+def sampling(parameters: Parameters, sample_time: SX | None, at: tuple[float, ...]) -> tuple[tuple[float, ...], Array]:
+    """Stops of a run (s) with the instants of sampled controllers among them, and these.
+
+    Raises UsageError for more than SAMPLE_LIMIT, FreeParameters where the sample time has no value.
+    """
+    if sample_time is None:
+        return at, np.zeros(0)
+    step, end = parameters.evaluate(sample_time, "control.sample_time"), at[-1]
+    if end / step > SAMPLE_LIMIT:
+        raise UsageError(f"a sample time of {step:g} s makes {end / step:.3g} samples; {SAMPLE_LIMIT} is the limit")
+    instants = grid(end, step)[:-1]
+    every = stops(end, [*at[1:-1], *instants[1:]])
+    places = np.array(every)
+    # Those that rounding cannot tell from a corner are one.
+    after = np.searchsorted(places, instants).clip(1, len(places) - 1)
+    before = instants - places[after - 1] < places[after] - instants
+    return every, places[after - before]

@@ -69,7 +69,7 @@ def initial_state(
         if robot.base and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
             raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
         q = sag(robot, q)
-    return np.concatenate([q[system.free], qd[system.free], [0.0, 0.0]])
+    return np.concatenate([q[system.free], qd[system.free], np.zeros(system.memory.numel() + 2)])
 
 
 def step_of_gravity(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,15 +16,13 @@ from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
 from kronbot.floats import Array
-from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
 from kronbot.mechanics.linear.modal import arrays as named_modes
-from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.ports import entering, places_seen, seen
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import Solution, solutions
-from kronbot.mechanics.linear.stability import judge
 from kronbot.mechanics.linear.state_space import margins, seen_errors, state_space
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.small import beyond_small
@@ -32,6 +30,8 @@ from kronbot.model.build import numbers_apart, rigid_arm, together
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
+from kronbot.questions.closed_loop import held, told_of_loop
+from kronbot.questions.columns import columns_of_control
 from kronbot.questions.elements import demand_directions
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
@@ -39,6 +39,7 @@ from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
+from kronbot.questions.verdict import verdict
 
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
@@ -94,12 +95,14 @@ def formulas(robot: Robot, locked: frozenset[int]) -> Question:
 class Linearization:
     """The linear model of a robot about any motion, traced once, and what follows from it at a point.
 
-    With ``equilibrium`` the modal coordinates are solved for first, and the torques are those that hold it there.
+    With ``equilibrium`` the modal coordinates are solved for first, and the torques are those that hold it there. With
+    ``closed_loop`` the controllers of the file have their part in it.
     """
 
     robot: Robot
     choice: Choice
     equilibrium: bool
+    closed_loop: bool = False
 
     @cached_property
     def _linear(self) -> LinearModel:
@@ -111,10 +114,13 @@ class Linearization:
         return signals(self.robot, self.choice)
 
     @cached_property
-    def _trace(self) -> Trace:
+    def _which(self) -> tuple[Hashable, ...]:
         needed = self.choice.locked if any(each.kind == "power" for each in self.choice.measured) else None
-        which = tuple(self.choice.inputs), tuple(self.choice.outputs), needed
-        return traced(self.robot, which, PURPOSE, self._matrices)
+        return tuple(self.choice.inputs), tuple(self.choice.outputs), needed
+
+    @cached_property
+    def _trace(self) -> Trace:
+        return traced(self.robot, self._which, PURPOSE, self._matrices)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear
@@ -125,6 +131,22 @@ class Linearization:
         inputs = {"q": linear.q, "qd": linear.qd, "qdd": linear.qdd, "tau": linear.tau, "force": linear.force}
         parts = {"M": linear.M_L, "D": linear.D_L, "K": linear.K_L, "h": linear.h_L, "g": linear.forces, "E": E, "P": P}
         return inputs, parts | beside
+
+    @cached_property
+    def _loop(self) -> Trace:
+        """The same with controllers, where they are asked for."""
+        if not self.closed_loop:
+            return self._trace
+
+        def parts() -> tuple[Mapping[str, SX], Mapping[str, SX]]:
+            inputs, open_loop = self._matrices()
+            return inputs, closed(self._linear, open_loop)
+
+        return traced(self.robot, (*self._which, "closed"), PURPOSE, parts)
+
+    @cached_property
+    def _integrals(self) -> list[str]:
+        return columns_of_control(self.robot) if self.closed_loop else []
 
     @cached_property
     def _rigid(self) -> Trace:
@@ -157,10 +179,13 @@ class Linearization:
         at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
         named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
-        arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice)
+        arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice, self._integrals)
+        if self.closed_loop:
+            summary["verdict"] = f"closed loop: {summary['verdict']}"
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
         told = [*told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
+        told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
@@ -176,8 +201,8 @@ class Linearization:
         else:
             torques = np.array([point.tau for point in points])
         basic = (q, qd, qdd, torques, force)
-        entries = Entries.at(self._trace, basic)
-        solved = solutions(entries, self.robot.coordinates, self.choice.locked)
+        entries, names = Entries.at(self._loop, basic), [*self.robot.coordinates, *self._integrals]
+        solved = solutions(entries, names, held(self.robot, self.choice.locked, self._integrals))
         values, errors = (
             [{name: each[i].copy() for name, each in rows.items()} for i in range(len(points))]
             for rows in (entries.values, entries.errors)
@@ -208,7 +233,8 @@ class Linearization:
 def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: matrices, state space and modes, of which the free coordinates are a part."""
     names = robot.coordinates
-    states = [*names, *(f"{name}_dot" for name in names)]
+    integrals = columns_of_control(robot) if any(given.get("closed_loop", ())) else []
+    states = [*names, *(f"{name}_dot" for name in names), *integrals]
     asked = {
         side: [str(word) for each in given.get(side, ()) for word in named_in(each)] for side in ("inputs", "outputs")
     }
@@ -216,8 +242,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     enter, leave = signals(robot, Choice(frozenset(), asked["inputs"] or INPUTS, outputs))
     arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
-    arrays |= {"D": (leave, enter), **modal(names)}
-    numbers = numbered(2 * robot.n)
+    arrays |= {"D": (leave, enter), **modal(names, beside=len(integrals))}
+    numbers = numbered(len(states))
     arrays["margins"] = numbers, ["controllable", "controllable_error", "observable", "observable_error"]
     words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate"]
     texts = ["verdict", "controllable_doubt", "observable_doubt"]
@@ -236,47 +262,48 @@ def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
 
 
 def _answers(
-    robot: Robot, trace: Trace, given: Found, inputs: Sequence[str], outputs: Sequence[str], choice: Choice
+    robot: Robot,
+    trace: Trace,
+    given: Found,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    choice: Choice,
+    integrals: Sequence[str],
 ) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
     """Arrays and summary from the numbers of the linear model."""
-    values, system, found = given.values, given.solution.system, given.solution.poles
+    values, system = given.values, given.solution.system
     free = robot.others(choice.locked)
+    count, beside = len(free), len(system.M) - len(free)
+    found = of_loop(given.solution.poles, count)
     h = values["h"][free]
-    E, dE = (rows["E"].reshape(robot.n, len(inputs))[free, :] for rows in (values, given.errors))
-    outputs, measured, uncertain = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
+    size, locked = robot.n + len(integrals), held(robot, choice.locked, integrals)
+    own = [place for place in range(size) if place not in locked]
+    E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
+    outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
+    measured, uncertain = (seen_beside(each, beside) for each in seen_of)
     names = [robot.coordinates[place] for place in free]
-    states = names + [f"{name}_dot" for name in names]
-    space = state_space(system.M, system.D, system.K, E, measured)
+    states = names + [f"{name}_dot" for name in names] + [integrals[place - robot.n] for place in own[count:]]
+    every = state_space(system.M, system.D, system.K, E, measured)
+    space, plain = in_states(every, count, beside), slice(0, count)
     units = matrix_units(robot, free)
     arrays = {
-        "M_L": NamedArray(system.M, names, units[0], names),
-        "D_L": NamedArray(system.D, names, units[1], names),
-        "K_L": NamedArray(system.K, names, units[2], names),
+        "M_L": NamedArray(system.M[plain, plain], names, units[0], names),
+        "D_L": NamedArray(system.D[plain, plain], names, units[1], names),
+        "K_L": NamedArray(system.K[plain, plain], names, units[2], names),
         "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),
         "A": NamedArray(space.A, states, "SI", states),
         "B": NamedArray(space.B, states, "SI", list(inputs)),
         "C": NamedArray(space.C, list(outputs), "SI", states),
         "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
-        **named_modes(Modes(found, len(free)), names),
+        **named_modes(Modes([replace(pole, right=pole.right[:count]) for pole in found], count), names),
     }
-    reached = margins(system.M, E, space.C, found, dE, seen_errors(system, measured, uncertain))
+    reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
     arrays["margins"] = reached.array
     balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
     summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
     summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
     about = _about(robot, trace, given.point, balanced)
     return arrays, summary | verdict(robot, system, found, about, choice.locked)
-
-
-def verdict(
-    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int]
-) -> dict[str, Scalar]:
-    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
-    growth = [pole.value.real for pole in found if not pole.free]
-    still = len(found) - len(growth)
-    without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
-    said = f"{judge(system, found)} ({model_in_words(robot, locked)}; {about}{without})"
-    return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
 
 
 def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
@@ -305,16 +332,6 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
     scale[scale == 0] = 1.0
     parts = [A / scale for A in (M, D, K)] + [rows["h"] / np.abs(rows["g"]).max(initial=1.0)]
     return all(np.abs(A - A[0]).max(initial=0.0) <= STEADY * max(1.0, np.abs(A[0]).max(initial=0.0)) for A in parts)
-
-
-def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
-    """The model that a statement holds for: order, modes, free and locked joints."""
-    base = ", floating base" if robot.base else ""
-    held = [joint.name for joint in robot.joints if joint.driven in locked]
-    free = [joint.name for joint in robot.joints if joint.driven not in locked]
-    joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
-    count = sum(link.modes for link in robot.links if link.beam is not None)
-    return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}{base}"
 
 
 def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:

@@ -23,10 +23,11 @@ from kronbot.model.build import numbers_apart
 from kronbot.model.robot import Robot
 from kronbot.questions.grids import SHORTEST_STEP, demand_rows, grid
 from kronbot.questions.limits import told_of_motion
-from kronbot.questions.linearize import PURPOSE, matrix_units, model_in_words, rigid_forces
+from kronbot.questions.linearize import PURPOSE, matrix_units, rigid_forces
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.periods import ALL_LOCKED, Along
 from kronbot.questions.result import Result
+from kronbot.questions.verdict import model_in_words
 
 STEPS = 100
 

@@ -28,9 +28,9 @@ from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.friction import told_of_friction
-from kronbot.questions.linearize import model_in_words, verdict
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
+from kronbot.questions.verdict import model_in_words, verdict
 
 PURPOSE = "modes"
 

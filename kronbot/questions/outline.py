@@ -58,9 +58,9 @@ def numbered(count: int) -> list[str]:
     return [str(k + 1) for k in range(count)]
 
 
-def modal(names: Sequence[str], suffix: str = "") -> dict[str, Labels]:
-    """The arrays of modes of coordinates; a pair of poles that creep is two of them."""
-    numbers = numbered(2 * len(names))
+def modal(names: Sequence[str], suffix: str = "", beside: int = 0) -> dict[str, Labels]:
+    """The arrays of modes of coordinates, and so many states beside; a pair of poles that creep is two of them."""
+    numbers = numbered(2 * len(names) + beside)
     vectors = {f"{word}{suffix}": (numbers, None) for word in ("poles", "frequencies", "damping")}
     return {**vectors, f"shapes{suffix}": (names, numbers), f"accuracy{suffix}": (numbers, list(ACCURACY))}
 

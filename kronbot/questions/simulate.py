@@ -27,10 +27,10 @@ from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.between_rows import told_of_vibrations
-from kronbot.questions.columns import columns_of_simulate, series_of_elements, units_of
+from kronbot.questions.columns import columns_of_control, columns_of_simulate, series_of_elements, units_of
 from kronbot.questions.commanded import commanded, motion_end
 from kronbot.questions.elements import demand_directions
-from kronbot.questions.grids import grid, sampled
+from kronbot.questions.grids import grid, sampled, sampling
 from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
@@ -104,6 +104,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         report = traced(robot, ("report", which, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
         key, end = ("corners", robot.order, run.duration), run.duration
         at = stops(end, parameters.own(key, lambda: system.corners(parameters, end, PURPOSE)))
+        every_stop, instants = sampling(parameters, system.drives.sample_time, at)
         # Equations that were forgotten and traced again may see more symbols.
         kind = which, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
@@ -114,11 +115,13 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         start = initial_state(robot, system, run.start, run.q, run.qd)
         charts = Charts(len(system.free), start) if robot.base else None
         start = start if charts is None else charts.begun(start)
+        numbers = np.concatenate([parameters.bound(system.extent), *given])
+        numbers = numbers if charts is None else np.append(numbers, charts.chart)
+        solver.begin(every_stop, numbers, charts, instants)
+        start = solver.sampled(0.0, start)
         row = start if charts is None else charts.told(start[None])[0]
         demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
         at_start = matrices(robot, system, row)
-        numbers = np.concatenate([parameters.bound(system.extent), *given])
-        solver.begin(at, numbers if charts is None else np.append(numbers, charts.chart), charts)
     states, reached, error = _follow(robot, system, solver, every, start, progress, met)
     # Between rows a run is looked at for what vibrates, and nothing else.
     reached_rows = every[: len(states)]
@@ -226,6 +229,7 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         "elastic": elastic_energy(state),
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
+        "integrals": system.memory[: len(system.drives.controllers.integrals), :],
     }
     outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
     if system.told.numel():
@@ -241,6 +245,7 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
     series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
     series |= {f"{name}_dot": rows["qd"][:, i] for i, name in enumerate(robot.coordinates)}
     series |= {f"torque.{joint.name}": rows["tau"][:, joint.driven] for joint in robot.joints}
+    series |= dict(zip(columns_of_control(robot), rows["integrals"].reshape(len(times), -1).T, strict=True))
     for link in robot.links:
         if link.beam is not None:
             series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}

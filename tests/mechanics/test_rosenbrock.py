@@ -72,7 +72,7 @@ def test_it_is_l_stable():
 
 def taken(t, x, rate, coordinates, state, h, start=0.3):
     """A step of length h, and its error estimate."""
-    end, error, _ = rosenbrock.step(t, x, rate, coordinates, SX(0, 1))(start, state, h, [], [1.0, 1.0])
+    end, error, _ = rosenbrock.step(t, x, rate, coordinates, 0, SX(0, 1))(start, state, h, [], [1.0, 1.0])
     return np.asarray(end)[:, 0], float(error)
 
 

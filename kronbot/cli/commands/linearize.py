@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Arrays of answers to rows alone.
 OF_ROWS = ("q", "tau")
 OF_MOTION = ("duration", "step", "period")
-OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium and --symbolic"
+OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium, --closed-loop and --symbolic"
 
 
 class Moving(click.Command):
@@ -47,6 +47,7 @@ class Moving(click.Command):
 @options.values_option("--tau", "Joint torques in h_L; default: those of the rigid arm.", completion.joint_values)
 @click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
 @click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
+@click.option("--closed-loop", is_flag=True, help="With the file's controllers (kronbot explain control).")
 @click.option(
     "--motion",
     is_flag=False,
@@ -96,8 +97,9 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["motion"] is not None:
         raise UsageError(OF_FILE)
-    if formulas.style is not None and any(asked[word] for word in ("equilibrium", "tau", "force")):
-        raise UsageError("formulas hold for any torques, without load: leave out --equilibrium, --tau and --force")
+    if formulas.style is not None and any(asked[word] for word in ("equilibrium", "closed_loop", "tau", "force")):
+        words = "--equilibrium, --closed-loop, --tau and --force"
+        raise UsageError(f"formulas hold for any torques, without load: leave out {words}")
     robot, question, put = along_or_at(subject.load(out), asked)
 
     from kronbot.cli.input.given import arguments
@@ -128,7 +130,7 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
         if any(asked[word] for word in OF_MOTION):
             raise UsageError("--duration, --step and --period go with --motion")
         return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION}
-    if any(asked[word] for word in (*POINTS, "tau", "force", "equilibrium")):
+    if any(asked[word] for word in (*POINTS, "tau", "force", "equilibrium", "closed_loop")):
         raise UsageError(OF_FILE)
     if motion:
         from kronbot.description.yaml.source import Source

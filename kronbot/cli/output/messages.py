@@ -18,6 +18,7 @@ WIDTH = 100
 
 # Options that have another name than the argument.
 _OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set", "shared": "cse"}
+_OPTIONS |= {"closed_loop": "closed-loop"}
 _TAB = " " * 4
 _CUT = "..."
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from kronbot.description import limits
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import below_one, positive
 
+# Forms of motions that go by one name: the keys that tell them apart.
+_FORMS = {
+    "cycloidal": (("rate", "half_period"), ("from", "to", "duration")),
+    "trapezoid": (("duration",), ("duration", "rate"), ("duration", "acceleration"), ("rate", "acceleration")),
+}
 # What rounding may add to a rate or an acceleration that just arrives in time.
 _ROUNDING = 1e-12
 
@@ -57,3 +63,32 @@ def _shaper(shaper: View) -> None:
     if "tolerance" in shaper:
         positive(shaper["tolerance"])
         below_one(shaper["tolerance"])
+
+
+def check_forms(root: View) -> None:
+    """Report forms that are none: cycloidal is Mohan and Saha's, which goes on, or from one value to another, and
+    trapezoids are told in four ways.
+    """
+    drives = root["simulate"]["drive"].entries
+    for motion in (*root["motion"].entries, *(drive["motion"] for drive in drives)):
+        kind = motion["type"].text
+        if kind in _FORMS:
+            given = {key for form in _FORMS[kind] for key in form if key in motion}
+            if given not in map(set, _FORMS[kind]):
+                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _FORMS[kind])
+                found = ", ".join(key for key in motion.keys if key in given) or "nothing of it"
+                motion["type"].refuse(f"a {kind} motion takes {forms}; here is {found}")
+        points = len(motion["through"].items)
+        if kind == "via-points" and motion["through"].is_list and not 2 <= points <= limits.VIA_POINTS:
+            cure = "; a table takes more" if points > 2 else ""
+            motion["through"].refuse(f"2 to {limits.VIA_POINTS} points are wanted here, not {points}{cure}")
+        _shapers(motion)
+
+
+def _shapers(motion: View) -> None:
+    """Only what comes to rest is shaped, by a few shapers."""
+    shaper, count = motion["shaper"], len(motion["shaper"].items)
+    if shaper.is_list and not 1 <= count <= limits.SHAPERS:
+        shaper.refuse(f"1 to {limits.SHAPERS} input shapers are wanted here, not {count}")
+    if "shaper" in motion and "half_period" in motion:
+        shaper.refuse_key("an input shaper is for a motion that comes to rest: take from, to, duration")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from kronbot.description.checks.control import check_gains
 from kronbot.description.checks.elements import check_element
 from kronbot.description.checks.fits import check_numbers
 from kronbot.description.checks.joints import check_joint
@@ -49,6 +50,7 @@ def check_quantities(root: View) -> None:
         check_motion(motion)
     _turns(root)
     _simulate(root["simulate"])
+    check_gains(root)
     _statics(root)
     if "damping" in root:
         _measured(root)
@@ -65,11 +67,11 @@ def _turns(root: View) -> None:
     """Angles of motions and targets: a joint may go round several times, but who means that writes it with pi."""
     joints = [link["joint"] for link in root["links"].items]
     revolute = {joint["name"].text for joint in joints if joint["type"].text == "revolute"}
-    holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"])
+    holders = (root["motion"], root["simulate"]["drive"], root["statics"]["calibration"], root["control"])
     for view in (entry for holder in holders for entry in holder.entries if entry.path[-1] in revolute):
         values = [motion[key] for motion in (view, view["motion"]) for key in _TURNS]
         values += [point[1] for motion in (view, view["motion"]) for point in motion["through"].items]
-        turned_angles(value for value in (view, view["pd"]["target"], *values) if _is_plain(value))
+        turned_angles(value for value in (view, view["pd"]["target"], view["target"], *values) if _is_plain(value))
 
 
 def _is_plain(view: View) -> bool:

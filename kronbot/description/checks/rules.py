@@ -13,9 +13,11 @@ from collections.abc import Container, Iterable, Mapping, Set
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from kronbot.description import limits
+from kronbot.description.checks.control import check_controllers
 from kronbot.description.checks.elements import check_ends
 from kronbot.description.checks.fits import check_names
 from kronbot.description.checks.joints import couplings
+from kronbot.description.checks.motions import check_forms
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
 from kronbot.description.element import ELEMENT_WORDS
@@ -33,11 +35,6 @@ from kronbot.description.names import (
 from kronbot.description.wording import named, quote
 from kronbot.description.yaml.source import near_file
 
-# Forms of motions that go by one name: the keys that tell them apart.
-_FORMS = {
-    "cycloidal": (("rate", "half_period"), ("from", "to", "duration")),
-    "trapezoid": (("duration",), ("duration", "rate"), ("duration", "acceleration"), ("rate", "acceleration")),
-}
 _RATES = ("", "_dot", "_ddot")
 FLOATING = "the body of the floating base"
 
@@ -76,7 +73,8 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
     _references(root, link_names, joint_names, driven, (BASE,) if floating else ())
     for element in elements:
         check_ends(element, (*((BASE,) if floating else ()), *link_names))
-    _motions(root)
+    check_forms(root)
+    check_controllers(root, joint_names, driven)
     _generated_names(links.items, joints, gauges, root["base"]["type"] if floating else None)
     _coordinates(links, len(FREEDOMS) if floating else 0)
     _tables(root, folder, tables)
@@ -225,33 +223,6 @@ def _references(
         given = [key for key in ("torque", "motion", "pd") if key in view]
         if view.is_mapping and len(given) != 1:
             view.refuse(f"one of torque, motion, pd is wanted here, not {' and '.join(given) or 'none of them'}")
-
-
-def _motions(root: View) -> None:
-    """Cycloidal is Mohan and Saha's, which goes on, or from one value to another; trapezoids are told in four ways."""
-    drives = root["simulate"]["drive"].entries
-    for motion in (*root["motion"].entries, *(drive["motion"] for drive in drives)):
-        kind = motion["type"].text
-        if kind in _FORMS:
-            given = {key for form in _FORMS[kind] for key in form if key in motion}
-            if given not in map(set, _FORMS[kind]):
-                forms = " or ".join(f"{{{', '.join(form)}}}" for form in _FORMS[kind])
-                found = ", ".join(key for key in motion.keys if key in given) or "nothing of it"
-                motion["type"].refuse(f"a {kind} motion takes {forms}; here is {found}")
-        points = len(motion["through"].items)
-        if kind == "via-points" and motion["through"].is_list and not 2 <= points <= limits.VIA_POINTS:
-            cure = "; a table takes more" if points > 2 else ""
-            motion["through"].refuse(f"2 to {limits.VIA_POINTS} points are wanted here, not {points}{cure}")
-        _shapers(motion)
-
-
-def _shapers(motion: View) -> None:
-    """Only what comes to rest is shaped, by a few shapers."""
-    shaper, count = motion["shaper"], len(motion["shaper"].items)
-    if shaper.is_list and not 1 <= count <= limits.SHAPERS:
-        shaper.refuse(f"1 to {limits.SHAPERS} input shapers are wanted here, not {count}")
-    if "shaper" in motion and "half_period" in motion:
-        shaper.refuse_key("an input shaper is for a motion that comes to rest: take from, to, duration")
 
 
 def _generated_names(

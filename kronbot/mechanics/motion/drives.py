@@ -10,9 +10,11 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
+from kronbot.mechanics.control.controllers import Controllers, controllers
 from kronbot.mechanics.motion.integration import APART
 from kronbot.mechanics.multibody.recursion import forward_dynamics, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
@@ -60,22 +62,38 @@ class Drives:
     prescribed: Mapping[int, Motion]
     tables: Mapping[str, TorqueTable]
     commanded: Mapping[str, Motion]
+    controllers: Controllers
 
     @property
     def along_motion(self) -> bool:
         """True where the torques of the rigid arm drive all joints."""
-        drive = self.robot.file.simulate.drive
-        return drive == "rigid-inverse-dynamics" or (drive is None and bool(self.robot.motions))
+        file = self.robot.file
+        drive = file.simulate.drive
+        return drive == "rigid-inverse-dynamics" or (
+            drive is None and not file.control.joints and bool(self.robot.motions)
+        )
 
     def follows(self, joint: str) -> bool:
-        """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or PD without a target."""
-        drive = self.by_joint.get(joint)
-        return self.along_motion or (drive is not None and drive.pd is not None and drive.pd.target is None)
+        """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or a controller."""
+        controller = self.controllers.by_joint.get(joint)
+        return self.along_motion if controller is None else controller.target == "motion"
 
     def holds(self, joint: str) -> bool:
         """True where a joint is held where it is wanted, by a controller or as it follows a motion exactly."""
         drive = self.by_joint.get(joint)
-        return drive is not None and drive.torque is None
+        return joint in self.controllers.by_joint or (drive is not None and drive.motion is not None)
+
+    @cached_property
+    def sample_time(self) -> SX | None:
+        """Between instants (s) at which controllers look, None of such as do all the time."""
+        entry = self.robot.file.control.sample_time
+        return None if entry is None or not self.robot.file.control.joints else self.robot.parameters.number(entry)
+
+    @property
+    def states(self) -> int:
+        """How many numbers the controllers remember: integrals, and torques that are held."""
+        held = 0 if self.sample_time is None else len(self.controllers.joints)
+        return len(self.controllers.integrals) + held
 
     def beyond_tables(self, duration: float, parameters: Parameters, wanted_for: str) -> list[str]:
         """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated.
@@ -98,30 +116,44 @@ class Drives:
         return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
 
     def __str__(self) -> str:
+        controlled = self.robot.file.control.joints
         if self.along_motion:
-            return "rigid inverse dynamics along the motion"
-        return "joint by joint" if self.by_joint else "none: joints are free"
+            return "rigid inverse dynamics along the motion" + (", and controllers" if controlled else "")
+        if self.by_joint:
+            return "joint by joint"
+        return "controllers" if controlled else "none: joints are free"
 
-    def torques(self, t: SX, q: SX, qd: SX) -> SX:
-        """Generalized forces (n x 1) of the drives at time t; zero for prescribed joints and modal coordinates."""
-        if self.along_motion:
-            return self._rigid_torques(t, q, qd)
-        tau, number = SX(self.robot.n, 1), self.robot.parameters.number
-        controlled = any(drive.pd is not None for drive in self.by_joint.values())
-        weight = self._gravity_torques(q) if controlled else tau
+    def torques(self, t: SX, q: SX, qd: SX, memory: SX) -> tuple[SX, SX, SX]:
+        """Generalized forces (n x 1) of the drives at t with what controllers remember; its rates; its next values.
+
+        Forces are zero for prescribed joints and modal coordinates. What is remembered are integrals and, of sampled
+        controllers, torques: their rates are 0, and the next values follow at the instants.
+        """
+        tau = self._rigid_torques(t, q, qd) if self.along_motion else self._given_torques(t)
+        control = self.controllers
+        if not control.joints:
+            return tau, SX(0, 1), SX(0, 1)
+        targets = {joint.name: self.commanded[joint.name].derivatives(t)[:2] for joint in control.joints}
+        integrals = memory[: len(control.integrals), :]
+        weight = self.weight(q) if control.weighs else None
+        law = control.law(q, qd, integrals, targets, weight, tau)
+        places = [joint.driven for joint in control.joints]
+        if self.sample_time is None:
+            tau[places] = law.given
+            return tau, law.rates, SX(0, 1)
+        tau[places] = memory[len(control.integrals) :, :]
+        after = casadi.vertcat(integrals + self.sample_time * law.rates, law.given)
+        return tau, SX(after.rows(), 1), after
+
+    def _given_torques(self, t: SX) -> SX:
+        """Torques of constants and tables."""
+        tau = SX(self.robot.n, 1)
         for joint in self.robot.joints:
             drive = self.by_joint.get(joint.name)
-            if drive is None or drive.motion is not None:
-                continue
-            if drive.pd is not None:
-                target, rate, _ = self.commanded[joint.name].derivatives(t)
-                kp, kd = number(drive.pd.kp), number(drive.pd.kd)
-                control = kp * (target - q[joint.driven]) + kd * (rate - qd[joint.driven])
-                tau[joint.driven] = weight[joint.driven] + control
-            elif joint.name in self.tables:
+            if joint.name in self.tables:
                 tau[joint.driven] = self.tables[joint.name].at(t)
-            elif isinstance(drive.torque, Expression):
-                tau[joint.driven] = number(drive.torque)
+            elif drive is not None and isinstance(drive.torque, Expression):
+                tau[joint.driven] = self.robot.parameters.number(drive.torque)
         return tau
 
     def _rigid_torques(self, t: SX, q: SX, qd: SX) -> SX:
@@ -136,7 +168,7 @@ class Drives:
             at[joint.index], rates[joint.index], qdd[joint.index] = self.commanded[joint.name].derivatives(t)
         return self._spread(rigid, at, rates, qdd)
 
-    def _gravity_torques(self, q: SX) -> SX:
+    def weight(self, q: SX) -> SX:
         """Torques that hold the rigid arm against gravity at the present joint coordinates."""
         rigid, at = self._on_base(), q[[*self.robot.base, *self.robot.rigid], :]
         rest = SX(rigid.n, 1)
@@ -184,13 +216,13 @@ def _drives(robot: Robot) -> Drives:
         elif drive is not None and isinstance(drive.torque, schema.TorqueFile):
             file = drive.torque.file
             tables[joint.name] = TorqueTable(file, *told[file].torque(), drive.torque.steps)
-    found, wanted = Drives(robot, by_joint, prescribed, tables, {}), {}
+    found, wanted = Drives(robot, by_joint, prescribed, tables, {}, controllers(robot)), {}
     for joint in robot.joints:
-        drive = by_joint.get(joint.name)
+        controller = found.controllers.by_joint.get(joint.name)
         if joint.driven in prescribed:
             wanted[joint.name] = prescribed[joint.driven]
-        elif drive is not None and drive.pd is not None and drive.pd.target is not None:
-            wanted[joint.name] = constant(robot.parameters.number(drive.pd.target))
+        elif controller is not None and isinstance(controller.target, Expression):
+            wanted[joint.name] = constant(robot.parameters.number(controller.target))
         elif found.follows(joint.name):
             wanted[joint.name] = robot.motions.get(joint.name) or constant(SX(0))
     return replace(found, commanded=wanted)

@@ -26,11 +26,12 @@ from kronbot.model.robot import Robot
 class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
-    The state is x = [free q, free qd, work of drives, elements and forces, energy dissipated]; joints with a prescribed
-    motion are no states, they are where the motion says, exactly. ``tau`` (n x 1) includes the torques those joints
-    need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the robot's numbers, and of the chart
-    of a floating base, ``extent`` how many numbers there were, ``parameters`` the names that the rate depends on.
-    ``given`` are dead force (N) and moment (N m) on each of some frames, whatever the file has.
+    The state is x = [free q, free qd, what controllers remember, work of drives, elements and forces, energy
+    dissipated]; joints with a prescribed motion are no states, they are where the motion says, exactly. ``tau`` (n x 1)
+    includes the torques those joints need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the
+    robot's numbers, and of the chart of a floating base, ``extent`` how many numbers there were, ``parameters`` the
+    names that the rate depends on. ``given`` are dead force (N) and moment (N m) on each of some frames, whatever the
+    file has. ``memory`` is what controllers remember, ``sampled`` what they do from each instant on.
     """
 
     drives: Drives
@@ -48,6 +49,8 @@ class Equations:
     told: SX
     given: SX
     switch: Switch
+    memory: SX
+    sampled: SX
 
     @property
     def row(self) -> SX:
@@ -71,7 +74,10 @@ class Equations:
     @property
     def ode(self) -> Ode:
         """What an integrator takes."""
-        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols, self.switch)
+        sampled, count = self.x, 2 * len(self.free)
+        if self.sampled.numel():
+            sampled = casadi.vertcat(self.x[:count], self.sampled, self.x[count + self.sampled.numel() :])
+        return Ode(self.t, self.x, self.rate, len(self.free), self.symbols, self.switch, self.memory.numel(), sampled)
 
 
 def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
@@ -104,7 +110,8 @@ def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equatio
     stops, touching = Contacts.of(robot, q, qd), SX.sym("touching", len(robot.stops))
     pushing = touching * stops.forces
     held = stops.taken(pushing)
-    tau = driven.torques(t, q, qd)
+    memory = SX.sym("memory", driven.states)
+    tau, memory_rate, sampled = driven.torques(t, q, qd, memory)
     qdd = ALGORITHMS[algorithm](state, tau - held, given)
     if given:
         needed = inverse_dynamics(state, qdd) + held
@@ -113,10 +120,10 @@ def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equatio
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
     loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken + stops.loss(pushing)
-    x = casadi.vertcat(free_q[free, :], free_qd[free, :], account)
-    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], power, loss))
+    x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account)
+    rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], memory_rate, power, loss))
     numbers = robot.parameters
-    used = numbers.used_in(rate)
+    used = numbers.used_in(casadi.vertcat(rate, sampled))
     state = replace(state, robot=moving)
     switch = Switch(touching, casadi.vertcat(stops.depths, stops.forces, stops.rates))
     rate = casadi.cse(rate)
@@ -125,4 +132,5 @@ def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equatio
         qdd, tau = casadi.substitute([qdd, tau], [touching], [active])
     symbols, extent = casadi.vertcat(numbers.symbols(), casadi.vec(loads), *casadi.vertsplit(told)[:1]), numbers.extent
     wrenches = casadi.vec(loads)
-    return Equations(driven, outer, t, x, rate, state, qdd, tau, free, symbols, extent, used, told, wrenches, switch)
+    parts = driven, outer, t, x, rate, state, qdd, tau, free, symbols, extent, used, told, wrenches, switch
+    return Equations(*parts, memory, sampled)

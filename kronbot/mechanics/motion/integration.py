@@ -12,7 +12,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -49,7 +49,9 @@ def _no_contacts() -> Switch:
 class Ode:
     """x' = rate(t, x): symbols t (1 x 1) and x (n x 1), the traced rate (n x 1), ``symbols`` that get values at a run.
 
-    x begins with so many ``coordinates``, whose rates are the next so many.
+    x begins with so many ``coordinates``, whose rates are the next so many; what controllers remember, so many numbers
+    ``beside``, comes next, and accounts, on which no rate depends, are last. ``sampled`` is the state that follows on x
+    at the instants of sampled controllers.
     """
 
     t: SX
@@ -58,6 +60,8 @@ class Ode:
     coordinates: int
     symbols: SX = field(default_factory=lambda: SX(0, 1))
     switch: Switch = field(default_factory=_no_contacts)
+    beside: int = 0
+    sampled: SX | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ class Integrator(ABC):
         self.bound = np.full(self.symbols.numel(), math.inf)
         self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
         self.met = Interruptions()  # those of whoever runs this
+        sampled = ode.x if ode.sampled is None else ode.sampled
+        self._sampled = casadi.Function("sampled", [ode.t, ode.x, self.symbols], [casadi.densify(sampled)])
         self.switch: Switching | None = None
         if self.contacts:
             touching = self.bound[1 : 1 + self.contacts]
@@ -122,13 +128,20 @@ class Integrator(ABC):
             self.switch = Switching(touching, Buffered(look), self.bound, self._state_at)
         self.begin((0.0, 0.0), self.bound[1 + self.contacts :])
 
-    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = (), charts: Charts | None = None) -> None:
+    def begin(
+        self,
+        stops: tuple[float, ...],
+        values: npt.ArrayLike = (),
+        charts: Charts | None = None,
+        instants: Collection[float] = (),
+    ) -> None:
         """The next run goes by these ``stops`` (s), start, every corner of the rate and end, and values of the symbols.
 
+        Some of them are ``instants`` of sampled controllers: there the state is what these make of it.
         With ``charts`` it changes between these, of which the last symbol tells. Whatever it has run before, it runs as
         if it were new.
         """
-        self.stops, self.charts = stops, charts
+        self.stops, self.charts, self.instants = stops, charts, frozenset(instants)
         self.bound[1 : 1 + self.contacts] = 0.0
         self.bound[1 + self.contacts :] = values  # in place: functions were pointed to it
         self.steps = self.evaluations = self.events = 0
@@ -161,6 +174,8 @@ class Integrator(ABC):
             self.switch.set(self.stops[0], x)
         for (start, end), (first, last) in stretches:
             self.bound[0] = end - APART // 2 * np.spacing(end)
+            if start > self.stops[0]:
+                x = self.sampled(start, x)
             wanted = times[first:last].tolist()
             while start < end:
                 blocks = self.follow(start, end, wanted, x)
@@ -177,6 +192,10 @@ class Integrator(ABC):
                         self.bound[-1] = self.charts.chart
                     if event is not None or leaving:
                         break
+
+    def sampled(self, t: float, x: Array) -> Array:
+        """The state that follows on x at a time: another one where that is an instant of sampled controllers."""
+        return np.asarray(self._sampled(t, x, self.bound))[:, 0] if t in self.instants else x
 
     def _event(self, t: float, x: Array, block: Block, wanted: list[float]) -> Block | None:
         """The block from t and x on up to where a contact changes first, which is then changed; None where none does.

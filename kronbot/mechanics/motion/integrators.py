@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
 from typing import Any, ClassVar
@@ -75,9 +75,15 @@ class Cvodes(Integrator):
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         self.use({traced.get_function(name): weight for name, weight in weights.items()})
 
-    def begin(self, stops: tuple[float, ...], values: npt.ArrayLike = (), charts: Charts | None = None) -> None:
+    def begin(
+        self,
+        stops: tuple[float, ...],
+        values: npt.ArrayLike = (),
+        charts: Charts | None = None,
+        instants: Collection[float] = (),
+    ) -> None:
         """Both families are tried anew."""
-        super().begin(stops, values, charts)
+        super().begin(stops, values, charts, instants)
         self.costs = {"adams": 0, "bdf": 0}
         self.first = 1.0  # step of a piece (s)
 

@@ -81,7 +81,7 @@ class Rodas(Integrator):
 
     def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
         super().__init__(ode, tolerances)
-        self.step = step(ode.t, ode.x, self.rate_at(ode.t), ode.coordinates, self.symbols)
+        self.step = step(ode.t, ode.x, self.rate_at(ode.t), ode.coordinates, ode.beside, self.symbols)
         # A call by value would take as long as the step.
         self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
         self.end, self.error = np.zeros_like(self.here), np.zeros(1)
@@ -155,29 +155,31 @@ def _between(times: Array, steps: Sequence[_Step]) -> Array:
     return (1 - s) * here + s * (end + (1 - s) * (second + s * third))  # type: ignore[no-any-return]
 
 
-def step(t: SX, x: SX, rate: SX, coordinates: int, symbols: SX) -> casadi.Function:
+def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> casadi.Function:
     """(t, x, h, values of the symbols, (rtol, atol)) -> (x at t + h, error by the tolerances, what D makes within).
 
     A step of an error up to 1 is good.
 
-    ``rate`` is that of x = [q, qd, accounts] with so many coordinates q: the rate of q is qd, and no rate depends on an
-    account. So the linear equations of a stage come down to as many as there are coordinates: with the blocks A and B
-    of the accelerations' Jacobian (by q and by qd) their matrix is I / (h GAMMA) - B - h GAMMA A.
+    ``rate`` is that of x = [q, w, accounts] with so many coordinates q, and w = [qd, what stands beside]: the rate of q
+    is qd, and no rate depends on an account. So the linear equations of a stage come down to as many as w has numbers:
+    with the blocks A and B of the Jacobian of its rate (by q and by w) their matrix is I / (h GAMMA) - B - h GAMMA A,
+    A being 0 in the columns of what stands beside.
     """
     jacobian = casadi.jacobian(rate, x)
-    q, qd, accounts = slice(0, coordinates), slice(coordinates, 2 * coordinates), slice(2 * coordinates, None)
-    blocks = [jacobian[row, column] for row in (qd, accounts) for column in (q, qd)]
+    size = coordinates + beside
+    q, w, accounts = slice(0, coordinates), slice(coordinates, coordinates + size), slice(coordinates + size, None)
+    blocks = [jacobian[row, column] for row in (w, accounts) for column in (q, w)]
     parts = [casadi.densify(part) for part in (rate, casadi.jacobian(rate, t), *blocks)]
     linear = casadi.Function("linear", [t, x, symbols], parts)  # shares all but 1 to 4 % already
     rates = casadi.Function("rates", [t, x, symbols], parts[:1])
-    solve = _solution(x.numel(), coordinates)
+    solve = _solution(x.numel(), coordinates, size)
 
     start, here = MX.sym("t"), MX.sym("x", x.numel())
     h, bound, tolerances = MX.sym("h"), MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
-    f, by_t, by_q, by_qd, *others = linear(start, here, bound)
+    f, by_t, by_q, by_w, *others = linear(start, here, bound)
     length = h * GAMMA
-    matrix = MX.eye(coordinates) / length - by_qd - length * by_q
-    inverse = casadi.solve(matrix, MX.eye(coordinates), "qr")
+    matrix = MX.eye(size) / length - by_w - length * casadi.horzcat(by_q, MX(size, beside))
+    inverse = casadi.solve(matrix, MX.eye(size), "qr")
     increments: list[MX] = []
     for stage in range(STAGES):
         if stage:
@@ -191,21 +193,20 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, symbols: SX) -> casadi.Functi
     return casadi.Function("step", [start, here, h, bound, tolerances], [end, error, within])
 
 
-def _solution(size: int, coordinates: int) -> casadi.Function:
-    """(h GAMMA, inverse of the matrix, A, the accounts' Jacobians by q and by qd, right side) -> increments of a stage.
+def _solution(size: int, coordinates: int, rates: int) -> casadi.Function:
+    """(h GAMMA, inverse of the matrix, A, the accounts' Jacobians by q and by w, right side) -> increments of a stage.
 
     Number by number: products of small matrices take several times as long.
     """
     length, right = SX.sym("length"), SX.sym("right", size)
-    inverse, by_q = (SX.sym(name, coordinates, coordinates) for name in ("inverse", "by_q"))
-    of_q_in, of_qd_in = (SX.sym(name, size - 2 * coordinates, coordinates) for name in ("of_q", "of_qd"))
-    of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, 2 * coordinates, size])
-    qd = inverse @ (of_second + length * (by_q @ of_first))
-    q = length * (of_first + qd)
-    accounts = length * (of_accounts + of_q_in @ q + of_qd_in @ qd)
-    return casadi.Function(
-        "solve", [length, inverse, by_q, of_q_in, of_qd_in, right], [casadi.vertcat(q, qd, accounts)]
-    )
+    inverse, by_q = SX.sym("inverse", rates, rates), SX.sym("by_q", rates, coordinates)
+    accounted = size - coordinates - rates
+    of_q_in, of_w_in = SX.sym("of_q", accounted, coordinates), SX.sym("of_w", accounted, rates)
+    of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, coordinates + rates, size])
+    w = inverse @ (of_second + length * (by_q @ of_first))
+    q = length * (of_first + w[:coordinates, :])
+    accounts = length * (of_accounts + of_q_in @ q + of_w_in @ w)
+    return casadi.Function("solve", [length, inverse, by_q, of_q_in, of_w_in, right], [casadi.vertcat(q, w, accounts)])
 
 
 def _sum(first: MX, weights: tuple[float, ...], increments: list[MX]) -> MX:

@@ -71,6 +71,6 @@ def residual(times: Array, values: Array) -> Residual:
         before, at, after = np.log(np.maximum(spectrum[k - 1 : k + 2], np.finfo(float).tiny)).tolist()
         bend = before - 2 * at + after
         shift = 0.5 * (before - after) / bend if bend else 0.0
-        lines.append((step * (k + shift), float(np.exp(at - 0.25 * (before - after) * shift))))
+        lines.append((float(step * (k + shift)), float(np.exp(at - 0.25 * (before - after) * shift))))
         taken.append(k)
     return Residual(place, float(np.linalg.norm(swinging, axis=1).max()), lines)

@@ -1,0 +1,1 @@
+"""Controllers of joints, gains that are best, and motions that are."""

@@ -1,0 +1,64 @@
+"""The linear model of a robot with its controllers: M y'' + D y' + K y with their gains, and their integrals beside.
+
+An integral I is the rate of a coordinate z, I = z', so that z'' = I' = ki (target - y) is an equation of second order
+like the others, and poles are found by the same means. z itself is a free coordinate: its pole at zero is none of the
+loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.floats import Array
+from kronbot.mechanics.control.controllers import Controllers
+from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.state_space import Seen, StateSpace
+from kronbot.mechanics.motion.drives import drives
+
+
+def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
+    """M, D, K of a linear model with the gains of its robot's controllers, of coordinates and integrals; E beside them.
+
+    Limits of efforts are left out, and targets stay where they are.
+    """
+    driven = drives(linear.robot)
+    control = _unlimited(driven.controllers)
+    n, m = linear.robot.n, len(control.integrals)
+    integrals, rest = SX.sym("integrals", m), {joint.name: (SX(0), SX(0)) for joint in control.joints}
+    weight = driven.weight(linear.q) if control.weighs else None
+    law = control.law(linear.q, linear.qd, integrals, rest, weight, SX(n, 1))
+    tau = control.spread(law.asked)
+    by_q, by_qd, by_I = (casadi.jacobian(tau, symbols) for symbols in (linear.q, linear.qd, integrals))
+    of_q, of_qd = casadi.jacobian(law.rates, linear.q), casadi.jacobian(law.rates, linear.qd)
+    M = casadi.diagcat(parts["M"], SX.eye(m))
+    D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, SX(m, m)]])
+    K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])
+    return {**parts, "M": M, "D": D, "K": K, "E": casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))}
+
+
+def _unlimited(control: Controllers) -> Controllers:
+    return replace(control, by_joint={name: replace(each, effort=None) for name, each in control.by_joint.items()})
+
+
+def of_loop(poles: Sequence[Pole], count: int) -> list[Pole]:
+    """The poles of a model with so many coordinates, without those that integrals have at zero."""
+    return [pole for pole in poles if not pole.free or np.abs(pole.right[:count]).any()]
+
+
+def seen_beside(seen: Seen, integrals: int) -> Seen:
+    """Outputs of coordinates as outputs of coordinates and integrals, which are not seen."""
+    q, qd, qdd = (np.pad(part, ((0, 0), (0, integrals))) for part in (seen.q, seen.qd, seen.qdd))
+    return replace(seen, q=q, qd=qd, qdd=qdd)
+
+
+def in_states(space: StateSpace, count: int, integrals: int) -> StateSpace:
+    """The state space of so many coordinates: [y; y'; I], without what integrals are rates of."""
+    kept = np.delete(np.arange(2 * (count + integrals)), np.arange(count, count + integrals))
+    A: Array = space.A[np.ix_(kept, kept)]
+    return StateSpace(A, space.B[kept], space.C[:, kept], space.D)

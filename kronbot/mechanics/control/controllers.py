@@ -1,0 +1,139 @@
+"""Controllers of joints: what torque they ask for, what their limits leave of it, and how their integrals go on.
+
+tau = clip(kp e + I + kd e' + weight), I' = ki e + (tau - asked)/T_t, with Astroem and Haegglund's back-calculation:
+T_t = sqrt(T_i T_d) = sqrt(kd/ki), or T_i = kp/ki without kd. Sampled, all of it is computed at the instants k T from
+what is measured then and held, and I goes on by T I' (Euler).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.description import schema
+from kronbot.description.controlling import PID, Controller
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
+from kronbot.mechanics.multibody.state import propagate
+from kronbot.model.joint import DrivenJoint
+from kronbot.model.robot import Robot
+
+# Newton's steps from the undeformed arm to its sag, with the stiffness there.
+STEPS = 2
+
+
+@dataclass(frozen=True)
+class Law:
+    """Torques asked for and given (k x 1 both, N m or N), and rates of the integrals (m x 1)."""
+
+    asked: SX
+    given: SX
+    rates: SX
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """The controllers of joints of robots of one structure, by joint in their order.
+
+    ``along`` are torques of the rigid arm that are added, so that no weight is.
+    """
+
+    robot: Robot
+    by_joint: Mapping[str, Controller]
+    along: bool = False
+
+    @cached_property
+    def joints(self) -> Sequence[DrivenJoint]:
+        """Those that have one."""
+        return [joint for joint in self.robot.joints if joint.name in self.by_joint]
+
+    @cached_property
+    def integrals(self) -> tuple[str, ...]:
+        """Joints whose controller has one."""
+        number = self.robot.parameters.number
+        return tuple(joint.name for joint in self.joints if not number(self.by_joint[joint.name].pid.ki).is_zero())
+
+    def measured(self, joint: DrivenJoint) -> int:
+        """The place in q that the controller of a joint sees."""
+        return joint.index if self.by_joint[joint.name].pid.side == "link" else joint.driven
+
+    def law(
+        self, q: SX, qd: SX, integrals: SX, targets: Mapping[str, tuple[SX, SX]], rigid: SX | None, along: SX
+    ) -> Law:
+        """What they do at q, qd (n x 1) with targets and their rates by joint, ``rigid`` weight and torques ``along``
+        (n x 1)."""
+        number = self.robot.parameters.number
+        summed = dict(zip(self.integrals, casadi.vertsplit(integrals), strict=True))
+        sagging = self._weight(q) if any(self._gravity(j.name) == "flexible" for j in self.joints) else None
+        asked, given, rates = [], [], []
+        for joint in self.joints:
+            entry = self.by_joint[joint.name]
+            kp, ki, kd = (number(each) for each in (entry.pid.kp, entry.pid.ki, entry.pid.kd))
+            place, (target, rate) = self.measured(joint), targets[joint.name]
+            error = target - q[place]
+            wanted = along[joint.driven] + kp * error + summed.get(joint.name, SX(0)) + kd * (rate - qd[place])
+            weight = {"rigid": rigid, "flexible": sagging}.get(self._gravity(joint.name))
+            if weight is not None:
+                wanted += weight[joint.driven]
+            tau = wanted
+            if entry.effort is not None:
+                low, high = (number(end) for end in entry.effort)
+                tau = casadi.fmin(casadi.fmax(wanted, low), high)
+            if joint.name in summed:
+                back = SX(0)
+                if entry.effort is not None and entry.anti_windup == "back-calculation":
+                    back = (tau - wanted) * (ki / kp if kd.is_zero() else casadi.sqrt(ki / kd))
+                rates.append(ki * error + back)
+            asked.append(wanted)
+            given.append(tau)
+        return Law(*(casadi.vertcat(SX(0, 1), *each) for each in (asked, given, rates)))
+
+    def spread(self, torques: SX) -> SX:
+        """Torques of the joints that have a controller as a column over all coordinates."""
+        column = SX(self.robot.n, 1)
+        for joint, each in zip(self.joints, casadi.vertsplit(torques), strict=True):
+            column[joint.driven] = each
+        return column
+
+    @property
+    def weighs(self) -> bool:
+        """Whether one adds the weight of the rigid arm."""
+        return any(self._gravity(joint.name) == "rigid" for joint in self.joints)
+
+    def _gravity(self, joint: str) -> str:
+        return self.by_joint[joint].gravity or ("none" if self.along else "rigid")
+
+    def _weight(self, q: SX) -> SX:
+        """Torques (n x 1) that hold the arm in its sag at the motors' values of q, whatever it swings about it.
+
+        The sag is that of two Newton's steps with the stiffness of the undeformed arm.
+        """
+        robot = self.robot
+        U, u = robot.attachment
+        at, flexible = SX.sym("q", robot.n), list(robot.flexible)
+        state = propagate(robot, at, SX(robot.n, 1))
+        forces = casadi.cse(casadi.gradient(elastic_energy(state) + gravity_energy(state), at))
+        place = casadi.densify(U @ q[list(robot.rigid), :] + u)
+        if flexible:
+            K = casadi.substitute(casadi.jacobian(forces[flexible, :], at)[:, flexible], at, place)
+            for _ in range(STEPS):
+                place[flexible, :] -= casadi.solve(K, casadi.substitute(forces[flexible, :], at, place))
+        return casadi.substitute(forces, at, place)
+
+
+def controllers(robot: Robot) -> Controllers:
+    """Those of the file's ``control``, and its PD drives, which are such."""
+    drive, by_joint = robot.file.simulate.drive, robot.file.simulate.by_joint
+    found = dict(robot.file.control.joints)
+    for name, each in by_joint.items():
+        if each.pd is not None:
+            found[name] = _of_pd(each.pd)
+    along = drive == "rigid-inverse-dynamics"
+    return Controllers(robot, {j.name: found[j.name] for j in robot.joints if j.name in found}, along)
+
+
+def _of_pd(pd: schema.PD) -> Controller:
+    return Controller(PID(pd.kp, kd=pd.kd), "motion" if pd.target is None else pd.target, gravity="rigid")

@@ -1,0 +1,32 @@
+"""Verdicts about linear models, in words that name the model they hold for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kronbot.compute.arrays import Scalar
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.stability import judge
+from kronbot.model.robot import Robot
+
+
+def verdict(
+    robot: Robot, system: SecondOrder, found: Sequence[Pole], about: str, locked: frozenset[int]
+) -> dict[str, Scalar]:
+    """Whether deviations grow, for which model, and about what; poles at zero are free coordinates and left out."""
+    growth = [pole.value.real for pole in found if not pole.free]
+    still = len(found) - len(growth)
+    without = f"; without {still} free coordinate{'s' if still > 1 else ''}" if still else ""
+    said = f"{judge(system, found)} ({model_in_words(robot, locked)}; {about}{without})"
+    return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
+
+
+def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
+    """The model that a statement holds for: order, modes, free and locked joints."""
+    base = ", floating base" if robot.base else ""
+    held = [joint.name for joint in robot.joints if joint.driven in locked]
+    free = [joint.name for joint in robot.joints if joint.driven not in locked]
+    joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]
+    count = sum(link.modes for link in robot.links if link.beam is not None)
+    return f"order {robot.order}, {count} mode{'s' * (count != 1)}, joints {' and '.join(joints) or 'none'}{base}"

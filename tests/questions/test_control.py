@@ -1,0 +1,211 @@
+"""Controllers of joints: in simulations and linear models, against matrix exponentials, recursions and statics."""
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+from kronbot.compute.trace import Traced
+from kronbot.description import choices
+from kronbot.errors import DescriptionError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.questions.linearize import outline
+
+BLOCK = """
+kronbot: 1
+name: block
+gravity: [0, 0, 0]
+parameters: {kp: 8}
+links:
+  - name: block
+    joint: {type: prismatic, name: q1}
+    pose: {}
+    rigid: {mass: 2}
+simulate: {duration: 6, step: 0.5}
+control:
+  q1: {pid: {kp: kp, ki: 2, kd: 1.6}, target: 0.5MORE}
+"""
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, damping: 0.1}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton}
+  - name: lower
+    joint: {type: revolute, name: q2, rotor_inertia: 2e-4, gear: 20, elastic: {stiffness: 90, damping: 0.2}}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
+simulate: {duration: 0.3, step: 0.3}
+control:
+  q1: {pid: {kp: 30, ki: 20, kd: 6}, target: 0.4, gravity: rigid}
+  q2: {pid: {kp: 25, ki: 4, kd: 3, side: SIDE}, target: -0.3, gravity: GRAVITY}
+"""
+
+
+def block(more="", sample=""):
+    return Robot(model(BLOCK.replace("MORE", more) + sample))
+
+
+def arm(gravity="none", side="motor"):
+    return Robot(model(ARM.replace("GRAVITY", gravity).replace("SIDE", side)))
+
+
+@pytest.mark.parametrize("solver", choices.INTEGRATORS)
+def test_an_integral_and_its_limits_by_another_integrator(solver):
+    """Back-calculation: I' = ki e + (tau - asked) sqrt(ki/kd)."""
+    low, high = -2.0, 1.5
+
+    def rate(t, x):
+        q, v, integral = x
+        asked = 8 * (0.5 - q) + integral - 1.6 * v
+        tau = min(max(asked, low), high)
+        return [v, tau / 2, 2 * (0.5 - q) + (tau - asked) * np.sqrt(2 / 1.6)]
+
+    wanted = solve_ivp(rate, (0, 6), [0, 0, 0], "LSODA", np.linspace(0, 6, 13), rtol=1e-10, atol=1e-12).y
+    found = block(f", effort: [{low}, {high}]").simulate(solver=solver)
+    for name, values in zip(("q1", "q1_dot", "integral.q1"), wanted, strict=True):
+        assert found[name] == pytest.approx(values, abs=2e-7)
+    assert found["torque.q1"].max() <= high and found.summary["energy_drift"] < 1e-6
+    wound = block(f", effort: [{low}, {high}], anti_windup: none").simulate(solver=solver)
+    assert wound.summary["overshoot.q1"] > found.summary["overshoot.q1"]
+
+
+def test_sampled_control_is_the_recursion_of_its_instants():
+    """Between instants k T the torque is held: exact for a mass."""
+    T, robot = 0.1, block(sample="  sample_time: 0.1\n")
+    x, integral, rows = np.array([0.0, 0.0]), 0.0, [[0.0, 0.0]]
+    for _ in range(60):
+        tau = 8 * (0.5 - x[0]) + integral - 1.6 * x[1]
+        integral += T * 2 * (0.5 - x[0])
+        x = np.array([x[0] + T * x[1] + T**2 * tau / 4, x[1] + T * tau / 2])
+        rows.append(x)
+    for solver in choices.INTEGRATORS:
+        found = robot.simulate(solver=solver)
+        assert np.column_stack([found["q1"], found["q1_dot"]]) == pytest.approx(np.array(rows)[::5], abs=1e-7)
+    assert robot.simulate(solver=solver, step=0.1)["q1"][-1] == found["q1"][-1]
+
+
+def test_sampled_control_converges_with_first_order():
+    """To the continuous one, by its sample time."""
+    ends = [block(sample=f"  sample_time: {0.02 / 2**k}\n").simulate(duration=2)["q1"][-1] for k in range(3)]
+    errors = np.array(ends) - block().simulate(duration=2, rtol=1e-11)["q1"][-1]
+    assert errors[:-1] / errors[1:] == pytest.approx([2, 2], rel=0.03)
+
+
+@pytest.mark.parametrize(("gravity", "side"), [("none", "motor"), ("rigid", "link"), ("flexible", "motor")])
+def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
+    """Columns of exp(A t) by central differences of runs near the rest; poles are the eigenvalues of A."""
+    robot = arm(gravity, side)
+    rest = robot.simulate(duration=60, step=60, solver="rodas")
+    names = list(robot.coordinates)
+    here = {name: float(rest[name][-1]) for name in names}
+    assert max(abs(rest[f"{name}_dot"][-1]) for name in names) < 1e-4
+    found = robot.linearize(q=here, closed_loop=True)
+    A = found["A"]
+    poles = np.concatenate([found["poles"], found["poles"][found["poles"].imag > 0].conj()])
+    assert np.sort_complex(poles) == pytest.approx(np.sort_complex(np.linalg.eigvals(A)), abs=1e-6)
+    states = [*names, *(f"{name}_dot" for name in names), "integral.q1", "integral.q2"]
+    assert list(found.arrays["A"].rows) == states
+    columns, h, t = [], 1e-3, 0.3
+    for k, name in enumerate((*names, *names)):
+        ends = []
+        for sign in (1, -1):
+            q, qd = dict(here), {}
+            (q if k < len(names) else qd)[name] = (here[name] if k < len(names) else 0.0) + sign * h
+            run = robot.simulate(duration=t, step=t, q=q, qd=qd, rtol=1e-10, atol=1e-12)
+            ends.append(np.array([run[state][-1] for state in states]))
+        columns.append((ends[0] - ends[1]) / (2 * h))
+    # Runs begin without integrals: what that moves is the same on both sides, to second order.
+    wanted = expm(A * t)[:, : 2 * len(names)]
+    assert pytest.approx(wanted, abs=0.02 * np.abs(wanted).max()) == np.array(columns).T
+
+
+def test_an_arm_with_the_weight_of_its_sag_stands_at_its_target():
+    """Without an integral: the beam bends, the joints do not give way."""
+    text = ARM.replace("ki: 20, ", "").replace("ki: 4, ", "").replace("gravity: rigid", "gravity: GRAVITY")
+    errors = {}
+    for gravity in ("none", "rigid", "flexible"):
+        robot = Robot(model(text.replace("GRAVITY", gravity).replace("SIDE", "motor")))
+        rest = robot.simulate(duration=30, step=30, solver="rodas")
+        errors[gravity] = abs(rest["q1"][-1] - 0.4)
+    assert errors["none"] > 10 * errors["rigid"] > 100 * errors["flexible"] > 0
+
+
+def test_gains_are_values_that_nothing_is_traced_for(monkeypatch):
+    robot = block()
+    first = robot.simulate()
+    robot.linearize(equilibrium=True, closed_loop=True)
+    monkeypatch.setattr(Traced, "__init__", lambda *given: pytest.fail("traced anew"))
+    stiff = robot.with_parameters(kp=20)
+    second = stiff.simulate()
+    poles = [np.roots([2, 1.6, kp, 2]) for kp in (8, 20)]
+    for each, wanted in zip((robot, stiff), poles, strict=True):
+        found = each.linearize(equilibrium=True, closed_loop=True)
+        every = np.concatenate([found["poles"], found["poles"][found["poles"].imag > 0].conj()])
+        assert np.sort_complex(every) == pytest.approx(np.sort_complex(wanted), rel=1e-9)
+        assert found.summary["verdict"].startswith("closed loop: asymptotically stable")
+    assert second["q1"][1] > first["q1"][1]
+
+
+def test_locked_joints_take_their_integrals_along_and_nothing_else_is_told():
+    robot = arm()
+    locked = robot.linearize(equilibrium=True, closed_loop=True, lock="q1")
+    assert list(locked.arrays["A"].rows)[-1] == "integral.q2" and len(locked["A"]) == 2 * 3 + 1
+    told = outline(robot.model, {"closed_loop": (True,)})
+    assert set(robot.linearize(closed_loop=True).arrays["A"].rows) <= set(told.arrays["A"][0])
+    plain = robot.linearize(equilibrium=True)
+    assert not np.allclose(plain["K_L"], robot.linearize(equilibrium=True, closed_loop=True)["K_L"])
+
+
+def test_the_loop_wants_controllers_and_pd_drives_are_such():
+    text = BLOCK.replace("MORE", "")
+    bare = text[: text.index("control:")]
+    with pytest.raises(UsageError, match="closed_loop wants controllers"):
+        Robot(model(bare)).linearize(closed_loop=True)
+    drive = "simulate: {duration: 6, drive: {q1: {pd: {kp: 8, kd: 1.6}}}}\n"
+    driven = Robot(model(bare.replace("simulate: {duration: 6, step: 0.5}\n", drive)))
+    assert driven.linearize(closed_loop=True)["poles"] == pytest.approx([np.roots([2, 1.6, 8])[0]])
+    with pytest.raises(UsageError, match="power"):
+        driven.linearize(closed_loop=True, outputs="power:q1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("q1: {pid", "q7: {pid", "13:3: unknown joint 'q7'"),
+        ("kp: kp", "kp: -1", "'kp' must be at least 0"),
+        ("target: 0.5", "target: 0.5, effort: [2, -2]", "the limits must ascend"),
+        ("target: 0.5", "target: 0.5, anti_windup: back", "back-calculation"),
+        ("kd: 1.6}", "kd: 1.6, side: link}", "'q1' is not elastic"),
+        ("kp: kp, ki: 2, kd: 1.6", "kp: 0, ki: 2", "'ki' wants 'kp' or 'kd' beside it"),
+        ("step: 0.5}", "step: 0.5, drive: {q1: {torque: 1}}}", "'q1' has a drive, too"),
+        ("  q1: {pid", "  sample_time: 0\n  q1: {pid", "must be greater than 0"),
+    ],
+)
+def test_mistakes_are_told_with_their_places(old, new, said):
+    text = BLOCK.replace("MORE", "")
+    assert old in text
+    with pytest.raises(DescriptionError) as caught:
+        model(text.replace(old, new))
+    assert said in str(caught.value)
+
+
+def test_feedback_on_top_of_the_rigid_torques():
+    """A block that the torques along its motion move exactly: feedback has nothing to add."""
+    motion = "motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 2}}\n"
+    text = BLOCK.replace("MORE", "").replace("target: 0.5", "target: motion").replace("step: 0.5", "step: 0.5, DRIVE")
+    with_it = model(text.replace("DRIVE", "drive: rigid-inverse-dynamics") + motion)
+    found = Robot(with_it).simulate(duration=2.5)
+    assert found.summary["peak_deviation.q1"] < 1e-7
+    alone = Robot(model(text.replace(", DRIVE", "") + motion)).simulate(duration=2.5)
+    assert alone.summary["peak_deviation.q1"] > 1e-2
+    with pytest.raises(DescriptionError, match="have its weight"):
+        model(
+            text.replace("DRIVE", "drive: rigid-inverse-dynamics").replace("motion}", "motion, gravity: rigid}")
+            + motion
+        )
