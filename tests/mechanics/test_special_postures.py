@@ -1,9 +1,20 @@
 """Postures at which entries of a linear model cancel: bars that hold a rounding of every number, counts of what is."""
 
+import random
+
+import mpmath as mp
 import numpy as np
 import pytest
+from exact_poles import meant, poles, reached
+from robots_in_tests import model
+from scipy.optimize import linear_sum_assignment
+from special_robots import special
+from thinned import rare
 
 from kronbot import loads
+from kronbot.errors import ComputationError
+from kronbot.mechanics.linear.rounding import Entries
+from kronbot.questions.linearize import Choice, Linearization, Point
 
 HEAD = "kronbot: 1\nname: special\nconvention: standard\ngravity: {}\n"
 HANGING = """links:
@@ -64,3 +75,150 @@ def test_rounding_of_what_outputs_show_is_not_seen():
     text = HEAD.format("[0, 0, 0]") + FOLDED.replace("THETA", "3.141592653589793") + "endpoint: {link: b}\n"
     for output, states in (("position:endpoint", 0), ("acceleration:endpoint", 2), ("rotation:endpoint", 2)):
         assert loads(text).linearize(outputs=output).summary["observable"] == states
+
+
+HUB = """links:
+  - {name: hub, joint: {type: revolute, name: h, damping: 1}, dh: {a: 2, d: 0, alpha: pi/2, theta: 0},
+     rigid: {mass: 2, com: [-0.5, 0, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+"""
+SLIDER = """  - name: sNUMBER
+    parent: hub
+    joint: {type: prismatic, name: qNUMBER, damping: 3, rotor_inertia: 1, elastic: {stiffness: 1e6}}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 2, Izz: 1}}
+"""
+FALLING = """base: {type: floating, rigid: {mass: 4, inertia: {Ixx: 2, Iyy: 2, Izz: 2}}}
+links:
+  - {name: a, parent: base, joint: {type: revolute, name: q0}, dh: {a: 1, d: 1, alpha: -pi/2, theta: 0},
+     rigid: {mass: 1, com: [0, 1, 0], inertia: {Ixx: 1, Iyy: 2, Izz: 1}}}
+"""
+GEARED = """links:
+  - name: a
+    joint: {type: prismatic, name: q0, damping: 2, rotor_inertia: 1, gear: 2}
+    dh: {a: 1, d: 0, alpha: 0, theta: pi}
+    rigid: {mass: 1, com: [-0.5, 0, 0], inertia: {Ixx: 1, Iyy: 2, Izz: 1}}
+  - {name: b, joint: {type: revolute, name: q1, rotor_inertia: 1, gear: 2}, dh: {a: 0, d: 1, alpha: 0, theta: 0},
+     rigid: {mass: 1, com: [0, 1, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+  - name: c
+    joint: {type: revolute, name: q2, rotor_inertia: 1, gear: 2, bearing: {stiffness: {x: 100, y: 100}}}
+    dh: {a: 0, d: 1, alpha: -pi/2, theta: 0}
+    rigid: {mass: 1, com: [0, 1, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+"""
+MIXED = """links:
+  - {name: a, joint: {type: prismatic, name: q0}, dh: {a: 2, d: 0, alpha: 0, theta: -pi/2},
+     rigid: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+  - name: b
+    joint: {type: revolute, name: q1}
+    dh: {a: 1, d: 0, alpha: -pi/2, theta: -pi/2}
+    flexible: {mass: 1, EI: {z: 1000, y: 10}, modes: {v: 1, w: 1}, shape: polynomial, damping: {alpha: 1}}
+  - name: c
+    joint: {type: revolute, name: q2, damping: 4, rotor_inertia: 1, elastic: {stiffness: 1e6}}
+    dh: {a: 1, d: 0, alpha: 0, theta: pi}
+    rigid: {mass: 1, com: [0, 1, 0], inertia: {Ixx: 1, Iyy: 2, Izz: 1}}
+  - {name: d, joint: {type: revolute, name: q3, damping: 4}, dh: {a: 1, d: 0, alpha: -pi/2, theta: pi},
+     rigid: {mass: 1, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+"""
+FORKED = """links:
+  - {name: a, joint: {type: revolute, name: q0}, dh: {a: 1, d: 0, alpha: pi/2, theta: 0},
+     rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 2, Izz: 1}}}
+  - {name: b, parent: a, joint: {type: revolute, name: q1}, dh: {a: 1, d: 0, alpha: 0, theta: 0},
+     rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 2, Izz: 1}}}
+  - {name: c, parent: a, joint: {type: revolute, name: q2}, dh: {a: 1, d: 0, alpha: 0, theta: 0},
+     rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 2, Izz: 1}}}
+"""
+ANGLES = {"pi": 2, "-pi": -2, "pi/2": 1, "-pi/2": -1}
+
+
+def sliders(count):
+    return HUB + "".join(SLIDER.replace("NUMBER", str(i)) for i in range(count))
+
+
+def checked(text, inputs=("torques",), outputs=("joints",), q=(), qd=()):
+    """The linear model, found right in 80 digits of what the file means: entries, poles, growth, counts and verdict."""
+    robot, places = model(text), [dict(q), dict(qd)]
+    with mp.workdps(80):
+        given = [[_number(part.get(name, 0)) for name in robot.coordinates] for part in places]
+        columns = [*given, *([mp.mpf(0)] * size for size in (robot.n, len(robot.joints), 3))]
+        question = Linearization(robot, Choice(frozenset(), inputs, outputs), False)
+        answer = question.at(Point(*(np.array(column, dtype=float) for column in columns)))
+        exactly = meant(question._trace, "MDKEP", *columns)
+        entries = Entries.at(question._trace, [np.array([column], dtype=float) for column in columns])
+        for name, wanted in exactly.items():
+            found, errors = (np.ravel(rows[name][0], order="F") for rows in (entries.values, entries.errors))
+            off = [float(abs(mp.mpf(float(x)) - y)) for x, y in zip(found, wanted, strict=True)]
+            assert (np.array(off) <= errors + 1e-60).all(), name
+        n = robot.n
+        M, D, K, E, P = (_matrix(exactly[name], len(exactly[name]) // n if name == "P" else n) for name in "MDKEP")
+        left = [mp.mpc(0) if abs(s) < 1e-9 else s for s in poles(M, D, K)]  # roots of 80 digits: there are no slow ones
+        _match(answer, left)
+        A, B, C = mp.zeros(2 * n), mp.zeros(2 * n, E.cols), mp.zeros(2 * n, P.rows)
+        A[:n, n:], A[n:, :n], A[n:, n:] = mp.eye(n), -mp.inverse(M) * K, -mp.inverse(M) * D
+        B[n:, :], C[:n, :] = mp.inverse(M) * E, P.T
+        counts = reached(A, B), reached(A.T, C)
+    said = answer.summary
+    assert (said["controllable"], said["observable"]) == counts
+    growth = max((float(s.real) for s in left if s), default=0.0)
+    growth = growth if abs(growth) > 1e-25 else 0.0
+    if growth > 0:
+        assert said["verdict"].startswith(("unstable", "undecided"))
+    else:
+        assert not said["verdict"].startswith("unstable" if growth else ("unstable", "asymptotically"))
+    return answer
+
+
+def _number(value):
+    return mp.pi / 2 * ANGLES[value] if value in ANGLES else mp.mpf(value)
+
+
+def _matrix(flat, rows):
+    """Of columns one below the other; what is left of zeros by the digits of pi is none."""
+    flat = [x if abs(x) > mp.mpf(10) ** -65 else mp.mpf(0) for x in flat]
+    return mp.matrix([flat[i::rows] for i in range(rows)]) if flat else mp.matrix(rows, 0)
+
+
+def _match(answer, left):
+    """Whether exact poles can be given to those found, each to one whose errors hold it and its growth."""
+    rows = []
+    for s, (error, growth, *_, count) in zip(
+        answer.arrays["poles"].values, answer.arrays["accuracy"].values, strict=True
+    ):
+        rows += [(s, error, growth)] * int(count) if not s.imag else [(z, error, growth) for z in (s, s.conjugate())]
+    assert len(rows) == len(left)
+    off = np.array([
+        [abs(s - mp.mpc(z)) > error + 1e-18 * abs(s) or abs(s.real - z.real) > growth + 1e-18 * abs(s) for s in left]
+        for z, error, growth in rows
+    ])  # fmt: skip
+    assert not off[linear_sum_assignment(off)].any()
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_equal_sliders_keep_the_poles_they_share_where_the_hub_is_indifferent(count):
+    answer = checked(HEAD.format("[-10, 0, 0]") + sliders(count), q={"h": "pi/2"})
+    shared = np.abs(answer.arrays["poles"].values + 1.000001333336000005) < 1e-9
+    assert np.count_nonzero(shared) == count - 1
+    assert (answer.arrays["accuracy"].values[shared][:, [0, 4]] <= [1e-12, count - 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("robot", "gravity", "given", "counts"),
+    [
+        (FALLING, "[10, 0, 0]", {"inputs": ("force",), "outputs": ("endpoint",)}, (10, 10)),
+        (GEARED, "[-10, 0, 0]",
+         {"inputs": ("force",), "outputs": ("endpoint",), "q": {"q2": "-pi/2"}, "qd": {"q2": -3}}, (6, 6)),
+        (MIXED, "[0, 0, 0]", {"inputs": ("force",), "q": {"q3": "pi"}}, (12, 14)),
+        (FORKED, "[-10, 0, 0]", {"inputs": ("force",), "q": {"q0": "pi", "q2": "pi/2"}, "qd": {"q2": 2}}, (4, 6)),
+    ],
+)  # fmt: skip
+def test_poles_at_zero_by_chance_count_with_those_of_free_coordinates(robot, gravity, given, counts):
+    summary = checked(HEAD.format(gravity) + robot, **given).summary
+    assert (summary["controllable"], summary["observable"]) == counts
+
+
+@pytest.mark.parametrize("seeds", [range(8), rare(range(8, 150))])
+def test_random_robots_at_special_postures(seeds):
+    for seed in seeds:
+        text, given = special(random.Random(seed))
+        try:
+            checked(text, **given)
+        except ComputationError as error:
+            assert "moves no inertia of its own" in str(error)

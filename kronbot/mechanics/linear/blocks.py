@@ -22,6 +22,8 @@ POINTS, ROOM = 32, 4.0
 # Points on a circle on which it is looked whether errors carry an eigenvalue across, how it grows, and how finely.
 CIRCLE, GROWTH, FINELY, SURE = 16, 4.0, 5, 0.9
 PI = 4 * np.arctan(np.longdouble(1))
+# How often a block is corrected by its residual.
+CORRECTIONS = 4
 # What the number of eigenvalues inside a circle may be off from a whole one.
 WHOLE = 1e-3
 
@@ -85,16 +87,33 @@ def blocks(p: Polynomial, centre: complex, spread: float, away: float, equal: bo
     within = np.linalg.inv(core.astype(U.dtype))
     within = within + within @ (np.eye(many) - core @ within)
     N = radius * (U @ second @ V) @ within
-    middle = np.trace(N) / many
-    N = (N - middle * np.eye(many)).astype(complex)
+    at = complex(centre + np.trace(N) / many)
+    N = (N - (at - centre) * np.eye(many)).astype(complex)
     X = scale[:, None] * (first[:n] @ V @ within).astype(complex)
     Y = scale[:, None] * (U @ first[:, :n]).conj().T.astype(complex)
-    at = complex(centre + middle)
+    rest = sides * mean(H).astype(complex)
+    X, N, left_over = _corrected(p, at, N, X, Y, rest)
+    middle = complex(at + np.trace(N) / many)
+    at, N = middle, N - (middle - at) * np.eye(many)
     reach = np.abs(N) + abs(at) * np.eye(many)
     turned = sum(E @ np.abs(X) @ np.linalg.matrix_power(reach, k) for k, E in enumerate(p.all_errors))
-    rest, spread_out = sides * mean(H).astype(complex), p.error(np.array([at]))[0]
-    moved = np.abs(Y.T) @ (turned + spread_out @ np.abs(rest) @ turned) + 16 * ROUNDING * np.abs(N).max()
+    spread_out = p.error(np.array([at]))[0]
+    moved = np.abs(Y.T) @ (turned + spread_out @ np.abs(rest) @ turned) + 16 * ROUNDING * np.abs(N).max() + left_over
     return _Whole(at, N, X, Y, rest, spread_out, moved, max(abs(at), radius)).parts(bool(real), equal)
+
+
+def _corrected(
+    p: Polynomial, at: complex, N: Complex, X: Complex, Y: Complex, rest: Complex
+) -> tuple[Complex, Complex, Array]:
+    """X and N without what rounding on the circle did where stiff parts hide soft ones, and what may be left of N."""
+    left_over = np.full(N.shape, np.inf)
+    for _ in range(CORRECTIONS):
+        residual = p.residual_of_pair(X, N + np.clongdouble(at) * np.eye(len(N)))
+        off = (Y.conj().T @ residual).astype(complex)
+        if not np.abs(off).max() < 0.5 * left_over.max():
+            break
+        X, N, left_over = X - (rest @ residual).astype(complex), N - off, np.abs(off)
+    return X, N, left_over
 
 
 def _resolvent(p: Polynomial, z: Numbers, sides: Array) -> tuple[Numbers, Numbers]:

@@ -20,6 +20,7 @@ from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial, inv
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
 
 Complex = npt.NDArray[np.complex128]
+TINY = 1e-150
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Deflated:
         """What takes right and left vectors at s (m,) back to the coordinates y, (m, n, n) each."""
         right, left = (np.tile((np.eye(n) if self.T is None else self.T).astype(complex), (len(s), 1, 1)) for _ in "xy")
         if self.polynomial is not None:
+            s = np.where(s == 0, TINY, s)  # where one is at zero, too, its own vector is left
             right[:, :, np.setdiff1d(np.arange(n), self.free)] *= s[:, None, None]
             for step in self.steps:
                 left = left @ (step.R.T * np.where(step.divided, 1.0, s.conj()[:, None])[:, None])
@@ -126,10 +128,11 @@ class Deflated:
         return replace(block, X=T @ X, Y=T @ rows.conj().T, rest=rest)
 
 
-def deflated(system: SecondOrder, degree: int) -> Deflated:
+def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflated:
     """How poles in s (degree 2) or s^2 (1) are at zero, by the staircase of Van Dooren for the structure there.
 
-    Columns of free coordinates are divided by s, then combinations of rows, as long as what is left is singular at 0.
+    Columns of free coordinates are divided by s, then combinations of rows, as long as what is left is singular at 0;
+    where K is symmetric only if they are to be ``divided``, since other poles are there within their errors.
     """
     if not system.free.size:
         return Deflated()
@@ -150,9 +153,9 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
     ]
     counts, held, alone, chance = np.zeros(n, dtype=int), free, np.zeros(n, dtype=bool), False
     counts[free] = 1
-    if symmetric and degree == 1:
+    if symmetric and degree == 1 and not divided:
         return Deflated(T, free.tolist(), (), counts[free].tolist())
-    if symmetric:
+    if symmetric and degree == 2:
         # Coordinates of the free ones in which those that meet no damping stand alone, rows like columns.
         idle = _idle([(D[block].T, dD[block].T) for _, (D, dD), _ in parts])
         whole = np.eye(n)
@@ -164,7 +167,7 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         alone[free] = ~(coupled.any(axis=0) | coupled.any(axis=1))[free]
         counts[alone] = 2
         chance = idle.shape[1] < alone.sum()
-        if idle.shape[1] == alone.sum():
+        if idle.shape[1] == alone.sum() and not divided:
             return Deflated(T, free.tolist(), np.flatnonzero(alone).tolist(), counts[free].tolist())
         counts[alone] = 1
     for each in parts:
@@ -185,7 +188,8 @@ def deflated(system: SecondOrder, degree: int) -> Deflated:
         counts[more] += 1
     where = free.tolist(), np.flatnonzero(alone & (counts > 1)).tolist(), counts[free].tolist()
     # Damping that is zero by chance has errors, which s D hides at s = 0.
-    return Deflated(T, *where) if symmetric and not chance else Deflated(T, *where, steps, polynomials[0])
+    plain = symmetric and not chance and not divided
+    return Deflated(T, *where) if plain else Deflated(T, *where, steps, polynomials[0])
 
 
 def _turn(scale: Array, directions: Array, own: Array, free: Places) -> Array:

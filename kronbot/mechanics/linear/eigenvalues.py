@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kronbot.mechanics.linear.blocks import Block, blocks, connected
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
-from kronbot.mechanics.linear.refinement import SETTLED, Steps, refined, unit
+from kronbot.mechanics.linear.refinement import SETTLED, TINY, Steps, refined, unit
 
 Complex = npt.NDArray[np.complex128]
 
@@ -39,8 +39,8 @@ class Eigenvalue:
     """One eigenvalue s with vectors, L(s) x = 0 and y^H L(s) = 0.
 
     A change dL changes x by -rest dL x, y^H by -y^H dL rest. ``error`` bounds |ds|; ``moved`` is the last step towards
-    it. Those of one ``family`` were refined together (0: alone), those of one ``block`` cannot be told apart; ``group``
-    numbers these.
+    it, and others may be ``around`` where no circle was found that parts it from these. Those of one ``family`` were
+    refined together (0: alone), those of one ``block`` cannot be told apart; ``group`` numbers these.
     """
 
     value: complex
@@ -49,6 +49,7 @@ class Eigenvalue:
     rest: Complex
     error: float = np.inf
     moved: float = np.inf
+    around: float = 0.0
     family: int = 0
     block: Block | None = None
     group: int = 0
@@ -59,7 +60,8 @@ def eigenvalues(polynomial: Polynomial, starts: Complex, found: list[Eigenvalue]
 
     ``found`` are these as far as they are known.
     """
-    families = count(1)
+    families, widest = count(1), float(np.abs(starts).max(initial=0.0))
+    found = _with_zeros(polynomial, found, widest, next(families))
     for sweep in range(SWEEPS):
         groups = _apart(near(found))
         moving = [_unsettled(group) for group in groups]
@@ -74,7 +76,7 @@ def eigenvalues(polynomial: Polynomial, starts: Complex, found: list[Eigenvalue]
         alone = [g[0] for g, moves in zip(groups, moving, strict=True) if moves and g not in together]
         before, found = found, settled + _alone(polynomial, alone, found)
         for group in together:
-            found += _together(polynomial, group, [e for e in before if e not in group], next(families))
+            found += _together(polynomial, group, [e for e in before if e not in group], next(families), widest)
     found = _complete(polynomial, found, starts)
     numbers: dict[int, int] = {}
     own = [numbers.setdefault(id(e if e.block is None else e.block), len(numbers)) for e in found]
@@ -140,7 +142,7 @@ def _reach(e: Eigenvalue, share: float = NEAR) -> float:
     """How near others must be to be refined together: errors reach there, or several steps like the last."""
     size = abs(e.value)
     if not np.isfinite(e.error):
-        return (FAR if _crowded(e) else share) * size
+        return max((FAR if _crowded(e) else share) * size, e.around)
     return max(min(share, NEARER) * size, min(4 * e.error, 4 * size), min(LEAPS * e.moved, FAR * size))
 
 
@@ -223,26 +225,72 @@ def _centre(group: Sequence[Eigenvalue]) -> tuple[complex, float]:
     return centre, spread
 
 
-def _together(p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue], family: int) -> list[Eigenvalue]:
+def _together(
+    p: Polynomial, group: list[Eigenvalue], others: list[Eigenvalue], family: int, widest: float
+) -> list[Eigenvalue]:
     """All eigenvalues where a group of them is, however many; as they were where no circle parts them from others."""
     middle, spread = _centre(group)
-    outside = np.append(_all(others), np.zeros(min(p.zeros, 1)))
-    if middle.imag:
-        outside = np.append(outside, [e.value.conjugate() for e in group])
-    away = float(np.abs(outside - middle).min(initial=max(abs(middle), ROOM * spread) or 1.0))
-    made = blocks(p, middle, spread, away) if spread < away else None
+    around = max(e.around for e in group)
+    made = _parted(p, group, others, middle, spread, around, widest)
+    if made and middle.imag and (met := max(each.error - each.centre.imag for each in made)) > 0:
+        # Errors reach conjugates.
+        middle, around = complex(middle.real), max(around, met)
+        spread = max(abs(e.value - middle) for e in group)
+        made = _parted(p, group, others, middle, spread, max(around, spread), widest)
     if made is None:
-        return [start(p, e.value) if _moving(e) else e for e in group]
+        wider = max(GROWTH * around, _radius(p, middle, group, widest)) if any(map(_crowded, group)) else 0.0
+        return [replace(start(p, e.value), around=wider) if _moving(e) else e for e in group]
+    return _of_blocks(made, family)
+
+
+def _of_blocks(made: Sequence[Block], family: int) -> list[Eigenvalue]:
     found = []
     for each in made:
         right, left = map(unit, each.vectors())
         shared, centre = each if len(each.N) > 1 else None, complex(each.centre)
         error = each.error
         found += [
-            Eigenvalue(centre, x, y, each.rest[0], error, 0.0, family, shared)
+            Eigenvalue(centre, x, y, each.rest[0], error, 0.0, 0.0, family, shared)
             for x, y in zip(right.T, left.T, strict=True)
         ]
     return found
+
+
+def _with_zeros(p: Polynomial, found: list[Eigenvalue], widest: float, family: int) -> list[Eigenvalue]:
+    """Eigenvalues of which those that errors may bring to zero are found together, since no step leads there.
+
+    Beside known zeros all are left as rough as they are.
+    """
+    smallest = min((abs(e.value) for e in found if _moving(e)), default=np.inf)
+    if not 2 * smallest < widest or _holds(p, 0j, 2 * smallest):
+        return found
+    if p.zeros:  # no circle parts them from these
+        return [replace(e, error=max(2 * abs(e.value), TINY), moved=0.0) for e in found]
+    radius = _radius(p, 0j, [e for e in found if abs(e.value) <= smallest], widest)
+    near, others = ([e for e in found if (abs(e.value) <= radius) == is_near] for is_near in (True, False))
+    made = _parted(p, near, others, 0j, radius, radius, widest)
+    if made is None or sum(len(each.N) * (2 if each.centre.imag else 1) for each in made) != len(_all(near)):
+        return found
+    return _of_blocks(made, family) + others
+
+
+def _parted(
+    p: Polynomial,
+    group: Sequence[Eigenvalue],
+    others: Sequence[Eigenvalue],
+    middle: complex,
+    spread: float,
+    around: float,
+    widest: float,
+) -> list[Block] | None:
+    """Blocks of a group, if a circle parts it from the others."""
+    outside = np.append(_all(others), np.zeros(min(p.zeros, 1)))
+    if middle.imag:
+        outside = np.append(outside, [e.value.conjugate() for e in group])
+    # Around zero as far as there is room: near it soft parts are lost in stiff ones.
+    farthest = max(abs(middle), ROOM * spread) or 1.0
+    away = float(np.abs(outside - middle).min(initial=farthest if around <= abs(middle) else widest))
+    return blocks(p, middle, spread, away) if spread < away else None
 
 
 def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:
@@ -262,12 +310,14 @@ def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:
 def _radius(p: Polynomial, centre: complex, group: list[Eigenvalue], widest: float) -> float:
     """Radius of a circle around a group that no error of the entries lets an eigenvalue cross: its pseudospectrum."""
     radius = max(max(abs(e.value - centre) for e in group), ROUNDING * abs(centre), ROUNDING**2 * widest)
-    turn = np.exp(2j * np.pi * np.arange(CIRCLE) / CIRCLE)
-    while radius < widest:
-        points = centre + radius * turn
-        with np.errstate(all="ignore"):
-            gain = np.abs(p.resolvent(points)) @ p.error(points)
-        if np.isfinite(gain).all() and np.abs(np.linalg.eigvals(gain)).max() < 0.5:
-            break
+    while radius < widest and not _holds(p, centre, radius):
         radius *= GROWTH
     return float(2 * radius)
+
+
+def _holds(p: Polynomial, centre: complex, radius: float) -> bool:
+    """Whether no error of the entries lets an eigenvalue cross a circle."""
+    with np.errstate(all="ignore"):
+        points = centre + max(radius, TINY) * np.exp(2j * np.pi * np.arange(CIRCLE) / CIRCLE)
+        gain = np.abs(p.resolvent(points)) @ p.error(points)
+    return bool(np.isfinite(gain).all() and np.abs(np.linalg.eigvals(gain)).max() < 0.5)

@@ -84,6 +84,13 @@ class Polynomial:
             total = total * (z.conj() if left else z) + (whole[0] if len(whole) == 1 else whole[0] + 1j * whole[1])
         return total
 
+    def residual_of_pair(self, X: Complex, S: Complex) -> Wide:
+        """sum A_k X S^k (n, m) in extended precision: nothing where S (m, m) has m eigenvalues, with X (n, m)."""
+        total: Wide = np.zeros(X.shape, dtype=np.clongdouble)
+        for A in reversed(self._wide):
+            total = A @ X + total @ S
+        return total
+
     def left(self, X: Numbers, Y: Numbers) -> Numbers:
         """Left vectors to right ones X: by symmetry, or Y where there is none."""
         return X.conj() if self.symmetric else Y

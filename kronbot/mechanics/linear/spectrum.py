@@ -123,10 +123,21 @@ def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pol
     made = _poles(own, reduced, found)
     if degree == 1:
         made = [of_squares(each, _on_axes(each, system)) for each, system in zip(made, systems, strict=True)]
+    if reduced.free and reduced.polynomial is None:
+        crowded = [any(map(_at_zero, each)) for each in made]
+    else:
+        crowded = [False for _ in systems]
     return [
-        _whole(_zeros(system, reduced, 2 // degree, each) + each, system)
-        for each, system in zip(made, systems, strict=True)
+        _spectra([system], deflated(system, degree, divided=True))[0]
+        if beside
+        else _whole(_with_zeros(system, reduced, 2 // degree, each), system)
+        for each, system, beside in zip(made, systems, crowded, strict=True)
     ]
+
+
+def _at_zero(pole: Pole) -> bool:
+    """Whether a pole is zero within its error."""
+    return abs(pole.value) <= pole.error
 
 
 def _matrices(systems: Sequence[SecondOrder], reduced: Deflated) -> tuple[list[Array], list[Array]]:
@@ -238,26 +249,31 @@ def _real(e: Eigenvalue) -> list[Eigenvalue]:
     ]
 
 
-def _zeros(system: SecondOrder, reduced: Deflated, power: int, others: Sequence[Pole]) -> list[Pole]:
-    """The poles at zero, one for every free direction."""
+def _with_zeros(system: SecondOrder, reduced: Deflated, power: int, others: list[Pole]) -> list[Pole]:
+    """The poles with those at zero, one for every free direction; others that are there within their errors are of the
+    block of these."""
     n, count = len(system.K), len(reduced.free)
+    if not count:
+        return others
     right = (np.eye(n) if reduced.T is None else reduced.T)[:, reduced.free].T.astype(complex)
     left = right if system.symmetric else np.linalg.svd(system.K)[0][:, n - count :].T
-    counts = [power * many for many in reduced.counts]
+    counts, near = [power * many for many in reduced.counts], [pole for pole in others if _at_zero(pole)]
 
     def coupled() -> bool:
         return bool((system.D @ right.T).any() or (right @ system.D).any())
 
     @cache
     def block(rates: bool) -> Block | None:
-        if system.symmetric and not rates and (set(counts) == {1} or (set(counts) == {2} and not coupled())):
+        if system.symmetric and not (rates or near) and (set(counts) == {1} or (set(counts) == {2} and not coupled())):
             return None  # what vectors say of one they say of the rest of its chain
         (K, D, M), errors = _matrices([system], reduced)
         p = Polynomial([K[0], D[0], M[0]], [E[0] for E in errors])
-        away = min((abs(pole.value) - pole.error for pole in others), default=1.0)
-        made = blocks_at(p, 0j, 0.0, away, equal=True) if away > 0 else None
-        if not made or len(made[0].N) != sum(counts):
+        away = min((abs(pole.value) - pole.error for pole in others if pole not in near), default=1.0)
+        spread = max((abs(pole.value) + pole.error for pole in near), default=0.0)
+        made = blocks_at(p, 0j, spread, away, equal=True) if away > spread else None
+        if not made or len(made[0].N) != sum(counts) + sum(pole.count for pole in near):
             return None
         return replace(reduced, steps=(), polynomial=None).lifted(replace(made[0], centre=0j))
 
-    return [Pole(0j, x, y, many, -1, block=block) for x, y, many in zip(right, left, counts, strict=True)]
+    zeros = [Pole(0j, x, y, many, -1, block=block) for x, y, many in zip(right, left, counts, strict=True)]
+    return zeros + [replace(pole, group=-1, block=block) if pole in near else pole for pole in others]
