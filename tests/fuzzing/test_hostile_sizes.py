@@ -36,8 +36,10 @@ def test_as_many_links_as_are_allowed(kron, tmp_path):
     assert len(json.loads(answer.out)["arrays"]["J_T"]["columns"]) == limits.MOVING
 
 
-# The last one traces a thousand bodies, twice.
-@pytest.mark.parametrize("command", [["check"], ["jacobian"], rare(["hessian"]), rare(["statics", "--q", "q0=0.1"])])
+# What is asked for a Jacobian is checked, too; the last one traces a thousand bodies, twice.
+@pytest.mark.parametrize(
+    "command", [rare(["check"]), ["jacobian"], rare(["hessian"]), rare(["statics", "--q", "q0=0.1"])]
+)
 def test_links_without_coordinates(kron, tmp_path, command):
     """A thousand, of which one moves: nothing grows with their square, nothing overflows."""
     fixed = "".join(

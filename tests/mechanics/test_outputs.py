@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mechanics.test_recursion import random_state
 from random_robots import SPATIAL_ARM, robots
 from robots_in_tests import model, moving, traced
-from thinned import drawn
+from thinned import drawn, rare
 
 from kronbot.description.names import WORLD, moving_frames
 from kronbot.mechanics.multibody.carried import along_beam, carried, loaded
@@ -30,10 +30,10 @@ def frames_of(robot, built):
     return [name for name in names if name.removeprefix("com:") not in bare or not name.startswith("com:")]
 
 
-def check_frames(robot, order, seed):
-    """r, R, J_T qd, J_R qd, J_T qdd + H_T (qd x qd), and that of J_R, of every frame."""
+def check_frames(robot, order, seed, names=()):
+    """r, R, J_T qd, J_R qd, J_T qdd + H_T (qd x qd), and that of J_R, of these frames, or of every frame."""
     built = model(robot, order)
-    names = frames_of(robot, built)
+    names = names or frames_of(robot, built)
 
     def ours(state, x):
         at = Instant(state, x, SX(built.n, 1))
@@ -58,8 +58,15 @@ def test_frames_move_by_their_jacobians_and_hessians(robot, order, seed):
     check_frames(robot, order, seed)
 
 
-def test_frames_of_the_exact_rod():
-    check_frames(SPATIAL_ARM, "exact", 4)
+@pytest.mark.parametrize("few", [True, rare(False)])
+def test_frames_of_the_exact_rod(few):
+    """The beam's tip and the centre of mass of what it carries; rarely every frame, of a larger arm."""
+    _, arm, hand = SPATIAL_ARM["links"]
+    if few:
+        arm = arm | {"flexible": arm["flexible"] | {"modes": {"v": 1, "w": 1, "torsion": 1}}}
+        check_frames(SPATIAL_ARM | {"links": [arm, hand]}, "exact", 4, ["arm", "com:hand"])
+    else:
+        check_frames(SPATIAL_ARM, "exact", 4)
 
 
 def pushed(state, name):
