@@ -41,14 +41,17 @@ class Pullback:
         """That of what ``make`` gives, inputs by word and a column e, made once for all robots of a structure."""
         parameters = variation.robot.parameters
 
-        def made() -> tuple[Traced, npt.NDArray[np.intp]]:
+        def make_both() -> tuple[Traced, npt.NDArray[np.intp]]:
             inputs, e = make()
-            weights, moved = SX.sym("weights", e.numel()), variation.moved
-            gradient = casadi.gradient(casadi.dot(weights, e), parameters.symbols()[moved.tolist()])
-            return Traced(parameters, {**inputs, "weights": weights}, {"gradient": gradient}, purpose), moved
+            weights, extent = SX.sym("weights", e.numel()), parameters.extent
+            moved = variation.moved(extent)
+            gradient = casadi.gradient(casadi.dot(weights, e), parameters.symbols(extent)[moved.tolist()])
+            made = Traced(parameters, {**inputs, "weights": weights}, {"gradient": gradient}, purpose)
+            assert made.extent == extent, "the gradient brings no numbers of its own"
+            return made, moved
 
         key = ("pullback", variation.robot.order, variation.names, purpose, what)
-        return Pullback(variation, *parameters.kept(key, made))
+        return Pullback(variation, *parameters.kept(key, make_both))
 
     def derivatives(self, robot: Robot, values: Array, points: Mapping[str, Array], weights: Array) -> Array:
         """Derivatives (N, k) by the parameters of weights (N, e) . e at points (N, size) of every input by word.
@@ -56,7 +59,7 @@ class Pullback:
         ``robot`` is that at the ``values`` (k,) of the parameters.
         """
         trace = Trace.of(self.traced, robot.parameters)
-        slopes = self.variation.slopes(values)[self.moved]
+        slopes = self.variation.slopes(values, self.traced.extent)[self.moved]
         size = max(1, BLOCK // max(len(self.moved) + weights.shape[1], 1))
         parts = []
         for start, stop in pairwise([*range(0, len(weights), size), len(weights)]):

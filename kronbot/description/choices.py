@@ -7,7 +7,8 @@ Swept = Literal[
     "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
 ]
 
-Fitted = Literal["statics", "modes", "dynamics"]
+Fitted = Literal["statics", "simulate", "modes", "dynamics"]
+Initial = Literal["rows", "file", "fitted"]
 Loss = Literal["linear", "huber", "cauchy"]
 
 ORDERS: Final = ("0", "1", "2", "exact")
@@ -18,6 +19,7 @@ STATIC_SOLVERS: Final = ("newton", "linear")
 STARTS: Final = get_args(Start)
 SWEPT: Final = get_args(Swept)
 FITTED: Final = get_args(Fitted)
+INITIALS: Final = get_args(Initial)
 LOSSES: Final = get_args(Loss)
 INPUTS: Final = ("torques", "force", "elements")
 EXPANDED: Final = ("M", "C_star", "g", "J_T", "J_R", "position")

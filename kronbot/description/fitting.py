@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from kronbot.description import scalars
-from kronbot.description.choices import Fitted, Loss
+from kronbot.description.choices import Fitted, Initial, Loss
 from kronbot.description.entries import Quantity, Text
 from kronbot.description.sweeping import Word, Words
 from kronbot.description.validation import Check, Field
@@ -39,6 +39,7 @@ class Fit:
     only: Annotated[Words, Field(description="measured columns that are fitted")] = ()
     fix: Annotated[Words, Field(description="parameters that stay as they are")] = ()
     validate: Annotated[Word | None, Field(description="rows that are not fitted: a file, or a share")] = None
+    initial: Annotated[Initial, Field(description="where joints begin in records of motions")] = "rows"
     loss: Annotated[Loss, Field(description="how large errors count")] = "linear"
     starts: Annotated[int, Check(scalars.whole), Field(description="searches from drawn places")] = 1
     seed: Annotated[int, Check(scalars.whole), Field(description="of what is drawn")] = 0

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.description.choices import FITTED, LOSSES
+from kronbot.description.choices import FITTED, INITIALS, LOSSES
 from kronbot.description.expressions.expression import Expression, ExpressionError, parse
 from kronbot.description.fitting import Fit
 from kronbot.description.wording import listing, quote, unknown
@@ -44,6 +44,7 @@ def inquiry(
     only: object,
     fix: object,
     validate: object,
+    initial: object,
     loss: object,
     starts: object,
     seed: object,
@@ -98,6 +99,7 @@ def inquiry(
         arguments.count(told.starts if starts is None else starts, "starts", 1, MOST_STARTS),
         arguments.count(told.seed if seed is None else seed, "seed", 0, 2**32 - 1),
         arguments.count(told.steps if steps is None else steps, "steps", 1, MOST_STEPS),
+        arguments.choice(told.initial if initial is None else initial, INITIALS, "initial"),
     )
 
 

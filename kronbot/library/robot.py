@@ -659,6 +659,7 @@ class Robot:
         only: str | Sequence[str] | None = None,
         fix: str | Sequence[str] | None = None,
         validate: Data | float | None = None,
+        initial: str | None = None,
         loss: str | None = None,
         starts: int | None = None,
         seed: int | None = None,
@@ -680,6 +681,10 @@ class Robot:
         own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are not fitted.
         ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the file says
         under ``fit``.
+
+        Rows of ``simulate`` have the time ``t`` (s), and a number ``record`` where there are several motions;
+        ``torque.q1`` or ``motion.q1`` drive the robot. Joints begin as ``initial`` says: where the first row of a
+        record has them (rows), as the robot file has it (file), or where the fit finds them (fitted).
 
         With ``plan`` nothing is fitted: the answer are so many rows of ``candidates`` that tell most beside the data,
         if any, and the standard errors they lead to. With ``synthetic`` neither: the parameters are fitted to so many
@@ -705,7 +710,7 @@ class Robot:
 
         asked = inquiry(
             self.model, data, question=question, columns=columns, estimate=estimate, prior=prior, sigma=sigma,
-            only=only, fix=fix, validate=validate, loss=loss, starts=starts, seed=seed, steps=steps,
+            only=only, fix=fix, validate=validate, initial=initial, loss=loss, starts=starts, seed=seed, steps=steps,
             planned=plan is not None,
         )  # fmt: skip
         if plan is not None and synthetic is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import casadi
 import numpy as np
@@ -17,6 +18,8 @@ from kronbot.model.build import build
 from kronbot.model.parameters import FUNCTIONS, Parameters
 from kronbot.model.robot import Robot
 
+# How many literals and modal data there were.
+Extent: TypeAlias = "tuple[int, int]"
 _CONSTANTS = {name: SX(evaluate(parse(name), {})) for name in CONSTANTS}
 
 
@@ -62,23 +65,23 @@ class Variation:
         """What was needed as a number while the traces were made, and depends on the parameters."""
         return self.robot.parameters.shaped_by(depending(self.robot.parameters.definitions, self.names))
 
-    @property
-    def moved(self) -> npt.NDArray[np.intp]:
-        """Which of the symbols that there are by now depend on the parameters."""
-        rows, _ = self._jacobian.sparsity().get_triplet()
-        return np.unique(np.array(rows, dtype=int))
+    def pattern(self, extent: Extent) -> casadi.Sparsity:
+        """Where the derivatives (symbols, k) of all symbols of an extent by the parameters are not structurally 0."""
+        return self._jacobian(extent).sparsity()
 
-    @property
-    def _jacobian(self) -> SX:
-        return casadi.jacobian(self._numbers, self._theta)
+    def moved(self, extent: Extent) -> npt.NDArray[np.intp]:
+        """Which of the symbols of an extent depend on the parameters."""
+        return np.unique(np.array(self.pattern(extent).get_triplet()[0], dtype=int))
+
+    def _jacobian(self, extent: Extent) -> SX:
+        return casadi.jacobian(self._numbers(extent), self._theta)
 
     @cached_property
     def _theta(self) -> SX:
         return SX.sym("theta", len(self.names))
 
-    @property
-    def _numbers(self) -> SX:
-        """All symbols as functions of the parameters; the others have their values."""
+    def _numbers(self, extent: Extent) -> SX:
+        """All symbols of an extent as functions of the parameters; the others have their values."""
         own = self.robot.parameters
         found: dict[str, SX] = {name: self._theta[i] for i, name in enumerate(self.names)}
 
@@ -93,7 +96,7 @@ class Variation:
             return found[name]
 
         moving = depending(own.definitions, self.names)
-        literals, modal = own.extent
+        literals, modal = extent
         base = own.symbols((literals, 0))
         given = casadi.vertcat(*map(value, own.named), *own.bound((literals, 0))[len(own.named) :].tolist())
         data = casadi.vertcat(SX(0, 1), *(each for _, each in list(own.modal.values())[:modal]))
@@ -102,17 +105,17 @@ class Variation:
     def is_linear(self, expression: SX) -> bool:
         """Whether a traced expression is linear in the parameters."""
         own = self.robot.parameters
-        by_theta = casadi.substitute(expression, own.symbols(own.extent), self._numbers)
+        extent = own.extent
+        by_theta = casadi.substitute(expression, own.symbols(extent), self._numbers(extent))
         return bool(casadi.is_linear(by_theta, self._theta))
 
     @cached_property
-    def _slopes(self) -> dict[tuple[int, int], casadi.Function]:
+    def _slopes(self) -> dict[Extent, casadi.Function]:
         return {}
 
-    def slopes(self, values: Array) -> Array:
-        """Derivatives (symbols, k) of all symbols by the parameters at some values (k,)."""
-        extent = self.robot.parameters.extent
+    def slopes(self, values: Array, extent: Extent) -> Array:
+        """Derivatives (symbols, k) of all symbols of an extent by the parameters at some values (k,)."""
         function = self._slopes.get(extent)
         if function is None:
-            function = self._slopes[extent] = casadi.Function("slopes", [self._theta], [self._jacobian])
+            function = self._slopes[extent] = casadi.Function("slopes", [self._theta], [self._jacobian(extent)])
         return np.asarray(function(values).full(), dtype=float)

@@ -25,6 +25,7 @@ TOPICS = {
         "motions",
         "orders",
         "pages",
+        "records",
         "outputs",
         "papers",
         "poles",

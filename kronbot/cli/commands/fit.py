@@ -31,7 +31,7 @@ MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 @click.option(
     "--question",
     type=click.Choice(choices.FITTED),
-    help="What was measured: statics (default) at rest, modes, or dynamics along motions.",
+    help="What was measured: statics (default) at rest, simulate in time, modes, or dynamics along motions.",
 )
 @click.option(
     "--columns",
@@ -61,6 +61,11 @@ MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 @click.option("--only", metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
 @click.option("--fix", metavar="NAMES", help="Parameters that stay as they are.")
 @click.option("--validate", metavar="FILE|SHARE", help="Rows that are not fitted: a file, or a share of --data.")
+@click.option(
+    "--initial",
+    type=click.Choice(choices.INITIALS),
+    help="Where joints begin: first row of a record (rows, default), robot file, or found by the fit.",
+)
 @click.option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
 @click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")

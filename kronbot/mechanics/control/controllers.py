@@ -7,8 +7,8 @@ what is measured then and held, and I goes on by T I' (Euler).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import casadi
 from casadi import SX
@@ -55,6 +55,11 @@ class Controllers:
         """Joints whose controller has one."""
         number = self.robot.parameters.number
         return tuple(joint.name for joint in self.joints if not number(self.by_joint[joint.name].pid.ki).is_zero())
+
+    def without(self, names: Collection[str]) -> Controllers:
+        """The same without those of some joints; torques along a motion are gone."""
+        left = {name: each for name, each in self.by_joint.items() if name not in names}
+        return replace(self, by_joint=left, along=False)
 
     def measured(self, joint: DrivenJoint) -> int:
         """The place in q that the controller of a joint sees."""

@@ -6,7 +6,7 @@ are never robust: rho is theirs as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +57,13 @@ class Beliefs:
         """Which values (k,) lie on a bound."""
         near = AT_BOUND * self.scale
         return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
+
+    def joined(self, others: Sequence[float]) -> Beliefs:
+        """The same and others of which nothing is known but where to begin."""
+        none, far = np.full(len(others), np.nan), np.full(len(others), np.inf)
+        own = self.start, self.lower, self.upper, self.mean, self.deviation
+        more = np.array(others, dtype=float), -far, far, none, none
+        return Beliefs(*(np.concatenate(both) for both in zip(own, more, strict=True)))
 
     def begun(self, start: Array) -> Beliefs:
         """The same with another start, brought within the bounds."""

@@ -48,13 +48,29 @@ class TorqueTable:
 
 
 @dataclass(frozen=True)
+class Polynomial:
+    """A torque that is a polynomial in the time since ``begin``, with ``coefficients`` of rising powers: symbols."""
+
+    begin: SX
+    coefficients: SX
+
+    def at(self, t: SX) -> SX:
+        """Its value at time t."""
+        value = SX(0)
+        for coefficient in reversed(casadi.vertsplit(self.coefficients)):
+            value = value * (t - self.begin) + coefficient
+        return value
+
+
+@dataclass(frozen=True)
 class Drives:
     """How the joints of robots of one structure are driven, as their file's ``simulate`` says.
 
     Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
     nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
     torque tables by joint; ``commanded`` is where the drives want joints to be, by joint: prescribed motions, those
-    that a drive looks at, targets.
+    that a drive looks at, targets. Where ``measured`` torques by joint are not None measurements drive some joints,
+    whatever the file has for these.
     """
 
     robot: Robot
@@ -63,12 +79,15 @@ class Drives:
     tables: Mapping[str, TorqueTable]
     commanded: Mapping[str, Motion]
     controllers: Controllers
+    measured: Mapping[str, Polynomial] | None = None
 
     @property
     def along_motion(self) -> bool:
         """True where the torques of the rigid arm drive all joints."""
         file = self.robot.file
         drive = file.simulate.drive
+        if self.measured is not None:
+            return False
         return drive == "rigid-inverse-dynamics" or (
             drive is None and not file.control.joints and bool(self.robot.motions)
         )
@@ -87,7 +106,7 @@ class Drives:
     def sample_time(self) -> SX | None:
         """Between instants (s) at which controllers look, None of such as do all the time."""
         entry = self.robot.file.control.sample_time
-        return None if entry is None or not self.robot.file.control.joints else self.robot.parameters.number(entry)
+        return None if entry is None or not self.controllers.by_joint else self.robot.parameters.number(entry)
 
     @property
     def states(self) -> int:
@@ -114,6 +133,23 @@ class Drives:
         """Times (s) up to an end at which a motion or a torque, or a derivative of it, jumps; in no order."""
         of_motions = [motion.corners(parameters, end, wanted_for) for motion in self.commanded.values()]
         return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
+
+    def measuring(self, torques: Mapping[str, Polynomial], motions: Mapping[str, Polynomial]) -> Drives:
+        """The same where some joints are driven by measured torques and others follow measured motions."""
+        if not torques and not motions:
+            return self
+        names = {joint.name: joint.driven for joint in self.robot.joints}
+        gone = {names[name] for name in (*torques, *motions)}
+        prescribed = {place: each for place, each in self.prescribed.items() if place not in gone}
+        return replace(
+            self,
+            by_joint={name: each for name, each in self.by_joint.items() if names[name] not in gone},
+            prescribed=prescribed | {names[name]: Motion(each.at) for name, each in motions.items()},
+            tables={name: each for name, each in self.tables.items() if names[name] not in gone},
+            commanded={name: each for name, each in self.commanded.items() if names[name] not in gone},
+            controllers=self.controllers.without((*torques, *motions)),
+            measured=torques,
+        )
 
     def __str__(self) -> str:
         controlled = self.robot.file.control.joints
@@ -150,7 +186,9 @@ class Drives:
         tau = SX(self.robot.n, 1)
         for joint in self.robot.joints:
             drive = self.by_joint.get(joint.name)
-            if joint.name in self.tables:
+            if self.measured is not None and joint.name in self.measured:
+                tau[joint.driven] = self.measured[joint.name].at(t)
+            elif joint.name in self.tables:
                 tau[joint.driven] = self.tables[joint.name].at(t)
             elif drive is not None and isinstance(drive.torque, Expression):
                 tau[joint.driven] = self.robot.parameters.number(drive.torque)

@@ -85,14 +85,15 @@ def equations(robot: Robot, algorithm: str, frames: tuple[str, ...] = ()) -> Equ
     ``composite``.
     """
     key = "equations", robot.order, algorithm, frames
-    return robot.parameters.kept(key, lambda: _equations(robot, algorithm, frames))
+    return robot.parameters.kept(key, lambda: equations_of(robot, drives(robot), algorithm, frames))
 
 
-def _equations(robot: Robot, algorithm: str, frames: tuple[str, ...]) -> Equations:
+def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str, ...] = ()) -> Equations:
+    """The same with other drives than those of its file, traced anew."""
     t, account = SX.sym("t"), SX.sym("account", 2)
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
-    driven, moving, told = drives(robot), robot, SX(0, 1)
+    moving, told = robot, SX(0, 1)
     if robot.base:
         told = SX.sym("told", 4)
         moving = charted(robot, told[0])

@@ -9,11 +9,13 @@ from casadi import SX
 
 from kronbot.description.choices import XYZ
 from kronbot.description.names import WORLD, frames
+from kronbot.description.outputs import named
 from kronbot.errors import UsageError
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.model.pose import Pose
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION
+from kronbot.questions.outputs import Output
 
 BETWEEN = "base-to:"
 _GAUGES = ("twist", "curvature_y", "curvature")
@@ -62,6 +64,26 @@ def of_statics(robot: Robot) -> dict[str, Column]:
     for place in robot.flexible:
         name = robot.coordinates[place]
         known.append(Column(name, "coordinate", name, 0, robot.units[place]))
+    return {column.name: column for column in known}
+
+
+def of_simulate(robot: Robot) -> dict[str, Column]:
+    """All that rows of a motion may hold, by name: what ``simulate`` answers with, and its outputs by kind and name."""
+    words = robot.derivative_names(["q", "qd"])
+    known = [Column(name, "q", name, i, robot.units[i]) for i, name in enumerate(words["q"])]
+    known += [Column(name, "qd", name, i, f"{robot.units[i]}/s") for i, name in enumerate(words["qd"])]
+    known += torques(robot).values()
+    for name in [f"tip.{link.name}" for link in robot.links if link.beam is not None] + ["endpoint"]:
+        head, _, of = name.partition(".")
+        known += [Column(f"{name}.{axis}", head, of, i, "m") for i, axis in enumerate(XYZ)]
+    for element in robot.elements:
+        known += [Column(f"length.{element.name}", "element", element.name, 0, "m")]
+        known += [Column(f"tension.{element.name}", "element", element.name, 1, "N")]
+    for kind, names in named(robot.file).items():
+        for of in names:
+            if names.count(of) == 1:
+                units = Output(kind, of).columns(robot)
+                known += [Column(name, kind, of, i, unit) for i, (name, unit) in enumerate(units.items())]
     return {column.name: column for column in known}
 
 

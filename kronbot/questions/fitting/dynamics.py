@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -65,6 +66,9 @@ class DynamicAnswers:
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them."""
         return measured + noise
+
+    beside: ClassVar[Mapping[str, float]] = {}
+    reason = ""
 
     @property
     def linear(self) -> bool:

@@ -6,8 +6,9 @@ ds = -y^T (s^2 dM + s dD + dK) x / (y^T (2 s M + D) x), a weighted sum of those 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -79,6 +80,8 @@ class ModalAnswers:
         return measured + noise
 
     linear = False
+    beside: ClassVar[Mapping[str, float]] = {}
+    reason = ""
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured."""

@@ -16,7 +16,7 @@ from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.noise import Noise
-from kronbot.questions.fitting.search import READERS, Inquiry, Search, begun
+from kronbot.questions.fitting.search import Inquiry, Search, begun, read
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.words import ambiguous, correlated
 from kronbot.questions.result import Result
@@ -69,7 +69,8 @@ def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[fl
     """
     assert inquiry.data is not None, "rows are wanted"
     variation = inquiry.variation(robot, inquiry.data)
-    answers, told = READERS[inquiry.question](variation, inquiry.data, inquiry.only)
+    answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
+    inquiry = inquiry.with_beside(answers)
     beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
     begun(variation, answers, told, beliefs.start)
     exact = answers.computed(beliefs.start)
@@ -107,7 +108,7 @@ def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[fl
 def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array]:
     """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values."""
     variation = inquiry.variation(robot, rows)
-    answers, told = READERS[inquiry.question](variation, rows, inquiry.only)
+    answers, told = read(variation, rows, inquiry, inquiry.only)
     noise, start = _noise(told, inquiry), inquiry.beliefs.start
     begun(variation, answers, told, start)
     weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]

@@ -86,8 +86,11 @@ def report(search: Search, complete: bool) -> Result:
             series = {name: np.concatenate([series[name], more[name]]) for name in series}
     warnings = [*search.notes, *_doubts(search, freedom)]
     by_name = dict(zip(names, found.values.tolist(), strict=True))
+    at = {"parameters": {name: by_name[name] for name in search.variation.names}}
+    if beside := {name: by_name[name] for name in search.answers.beside}:
+        at["start"] = beside
     return Result(
-        PURPOSE, search.robot.name, search.robot.order, {"parameters": by_name}, arrays, series, summary, warnings,
+        PURPOSE, search.robot.name, search.robot.order, at, arrays, series, summary, warnings,
         about=search.robot, asked=search.inquiry.question,
     )  # fmt: skip
 
@@ -97,7 +100,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     names, knowledge, found = search.inquiry.names, search.knowledge, search.found
     if freedom <= 0:
         yield f"{len(found.errors)} measurements determine {knowledge.rank} combinations and leave nothing to judge by"
-    by_name = dict(zip(names, map(repr, found.values.tolist()), strict=True))
+    by_name = dict(zip(search.variation.names, map(repr, found.values.tolist()), strict=False))
     try:
         search.robot.description.with_overrides(by_name)
     except DescriptionError as error:

@@ -23,6 +23,7 @@ from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
+from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.words import unit_doubts
@@ -37,6 +38,14 @@ class Answers(Protocol):
     @property
     def linear(self) -> bool:
         """Whether that is linear in the parameters."""
+
+    @property
+    def beside(self) -> Mapping[str, float]:
+        """What is to be found beside the parameters, after which it comes, and where a search for it begins."""
+
+    @property
+    def reason(self) -> str:
+        """Why rows had no answer when errors were last asked for, where there is something to say of it."""
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns), NaN where nothing is measured, infinite where there is no answer."""
@@ -76,6 +85,12 @@ class Inquiry:
     starts: int = 1
     seed: int = 0
     steps: int = STEPS
+    initial: str = "rows"
+
+    def with_beside(self, answers: Answers) -> Inquiry:
+        """The same for what is to be found beside the parameters, too."""
+        beside = answers.beside
+        return replace(self, names=(*self.names, *beside), beliefs=self.beliefs.joined([*beside.values()]))
 
     def variation(self, robot: Robot, rows: Named) -> Variation:
         """A robot at any values of the parameters, for such rows: gauges may need numbers that others do without."""
@@ -87,6 +102,13 @@ READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers,
     "modes": ModalAnswers.read,
     "dynamics": DynamicAnswers.read,
 }
+
+
+def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[str]) -> tuple[Answers, Sorted]:
+    """What the question of an inquiry says at the rows of a table. Raises UsageError for columns that do not fit."""
+    if inquiry.question == "simulate":
+        return SimulatedAnswers.read(variation, named, only, inquiry.initial)
+    return READERS[inquiry.question](variation, named, only)
 
 
 @dataclass
@@ -111,8 +133,9 @@ class Search:
     def of(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Search:
         """Ready to run."""
         assert inquiry.data is not None, "rows are wanted"
-        variation, read = inquiry.variation(robot, inquiry.data), READERS[inquiry.question]
-        answers, told = read(variation, inquiry.data, inquiry.only)
+        variation = inquiry.variation(robot, inquiry.data)
+        answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
+        inquiry = inquiry.with_beside(answers)
         notes = list(told.notes)
         check = None
         if isinstance(inquiry.validation, float):
@@ -121,7 +144,7 @@ class Search:
             answers, told = answers.of(np.flatnonzero(~rows)), _some(told, ~rows)
         elif inquiry.validation is not None:
             names = [column.name for column in told.columns]
-            check = read(variation, inquiry.validation, names)
+            check = read(variation, inquiry.validation, inquiry, names)
             notes += check[1].notes
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
         errors = begun(variation, answers, told, inquiry.beliefs.start)
@@ -234,7 +257,8 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
     if len(lost):
         rows = listing(str(row) for row in told.rows[lost])
         raise ComputationError(
-            f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}; give ",
+            f"no answer with the first values of the parameters in row{'s' * (len(lost) > 1)} {rows}{answers.reason}",
+            "; give ",
             Argument("parameters"), " values that are nearer",
         )  # fmt: skip
     answers.jacobian(start)  # after which all traces are there

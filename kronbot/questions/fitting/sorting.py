@@ -48,12 +48,14 @@ def sort_out(
     known: Callable[[str], Column | None],
     every: Iterable[str],
     only: Sequence[str],
+    driving: bool = False,
 ) -> Sorted:
     """Sort the columns of a table; ``inputs`` say by name what is given, ``known`` what a name would measure.
 
     ``every`` lists names that may be measured, for guesses; ``only`` are keys of those that are to be used. A row
-    without all that is given, or in which nothing is measured, is left out. Raises UsageError for a column that is
-    almost one of these, for one that is given twice, and where nothing is measured.
+    without all that is given is left out, and so is one in which nothing is measured, unless rows are ``driving``.
+    Raises UsageError for a column that is almost one of these, for one that is given twice, and where nothing is
+    measured.
     """
     given: dict[str, str] = {}
     outputs: list[Column] = []
@@ -83,13 +85,13 @@ def sort_out(
     _complete_rotations(chosen, measured)
     values = {key: numbers[name] for key, name in given.items()}
     short = np.isnan(np.array(list(values.values())).reshape(len(values), len(measured))).any(axis=0)
-    empty = ~short & np.isnan(measured).all(axis=1)
+    empty = ~short & np.isnan(measured).all(axis=1) & (not driving)
     rows = np.arange(1, len(measured) + 1)
     for left, why in ((short, "without all that is given"), (empty, "in which nothing is measured")):
         if left.any():
             notes.append(f"rows {why}, left out: {listing(map(str, rows[left]))}")
     keep = ~short & ~empty
-    if not keep.any():
+    if not keep.any() or np.isnan(measured[keep]).all():
         raise UsageError(f"{named.table.name}: no row has all that is given and something measured")
     return Sorted(
         {key: each[keep] for key, each in values.items()}, chosen, measured[keep], rows[keep], (*every,), notes

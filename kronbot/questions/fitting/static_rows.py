@@ -7,33 +7,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows as Places
 from kronbot.description.names import moving_frames
 from kronbot.description.wording import listing
 from kronbot.floats import Array
-from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION, WRENCH
-from kronbot.questions.fitting.attitude import matrices
-from kronbot.questions.fitting.columns import Column, found, of_statics
+from kronbot.questions.fitting.columns import found, of_statics
 from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Measured):
     """Rows of statics: angles (N, joints) of the drives, loads (N, 6 (1 + frames)), and what is measured there.
 
-    Loads are force and moment on the endpoint and on each of ``frames``. ``measured`` (N, columns) is NaN where a
-    measurement is missing; of a rotation all three columns stand one after the other, and all are there or none.
+    Loads are force and moment on the endpoint and on each of ``frames``.
     """
 
     angles: Array
     loads: Array
     frames: tuple[str, ...]
-    columns: tuple[Column, ...]
-    measured: Array
 
     def __len__(self) -> int:
         return len(self.angles)
@@ -42,30 +37,6 @@ class Rows:
         """Some of them."""
         chosen = {word: getattr(self, word)[rows] for word in ("angles", "loads", "measured")}
         return replace(self, **chosen)
-
-    @cached_property
-    def present(self) -> Flags:
-        """What is measured (N, columns)."""
-        return ~np.isnan(self.measured)
-
-    @cached_property
-    def turned(self) -> tuple[int, ...]:
-        """The columns in which rotations begin."""
-        return tuple(i for i, column in enumerate(self.columns) if column.kind == "rotation" and column.axis == "x")
-
-    @cached_property
-    def attitudes(self) -> Array:
-        """Measured rotations (N, 9 each), column by column."""
-        parts = [matrices(np.nan_to_num(self.measured[:, i : i + 3])) for i in self.turned]
-        return np.concatenate([np.zeros((len(self), 0)), *(R.swapaxes(1, 2).reshape(-1, 9) for R in parts)], axis=1)
-
-    @cached_property
-    def zeros(self) -> Array:
-        """What computed columns (N, columns) are compared with: 0 for rotations, which are compared in the trace."""
-        wanted = self.measured.copy()
-        for i in self.turned:
-            wanted[:, i : i + 3] = np.where(np.isnan(wanted[:, i : i + 3]), np.nan, 0.0)
-        return wanted
 
 
 def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[Rows, Sorted]:
@@ -83,7 +54,7 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[Rows, Sorted]
     if still:
         verb = "is" if len(still) == 1 else "are"
         told.notes.append(f"{listing(still)} {verb} not in {named.table.name}: 0 in every row")
-    rows = Rows(np.array(angles).T, np.array([*wrench, *loads]).T, frames, told.columns, told.measured)
+    rows = Rows(told.columns, told.measured, np.array(angles).T, np.array([*wrench, *loads]).T, frames)
     return rows, told
 
 

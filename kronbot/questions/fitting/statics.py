@@ -7,8 +7,9 @@ the gradient of w . (h, F): as many sweeps as there are measured numbers in a ro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -26,7 +27,7 @@ from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.attitude import attitude, turned_by
+from kronbot.questions.fitting.attitude import attitude
 from kronbot.questions.fitting.columns import Column, pose_of
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted
@@ -96,18 +97,11 @@ class StaticAnswers:
 
     def computed(self, values: Array) -> Array:
         """What is computed (N, columns), NaN where nothing is measured."""
-        errors = self.errors(values)
-        found = errors + self.rows.zeros
-        for i in self.rows.turned:
-            found[:, i : i + 3] = turned_by(self.rows.measured[:, i : i + 3], errors[:, i : i + 3])
-        return found
+        return self.rows.computed(self.errors(values))
 
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them; rotations are turned by it."""
-        found = measured + noise
-        for i in self.rows.turned:
-            found[:, i : i + 3] = turned_by(measured[:, i : i + 3], noise[:, i : i + 3])
-        return found
+        return self.rows.disturbed(measured, noise)
 
     @cached_property
     def _model(self) -> StaticModel:
@@ -118,6 +112,8 @@ class StaticAnswers:
         return self.variation.robot.file.statics
 
     linear = False
+    beside: ClassVar[Mapping[str, float]] = {}
+    reason = ""
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where there is no equilibrium.

@@ -1,0 +1,193 @@
+"""Steps of an integration with the exact derivatives of what they lead to, on grids that stay as they are.
+
+A step of a one-step method is a function x_1 = Phi(t, x_0, h, p). Its derivative, with S = dx/dp,
+S_1 = Phi_x S_0 + Phi_p, is the step of the same method on the variational equation S' = f_x S + f_p (Bock 1983,
+internal differentiation): exact for what is computed, as long as the steps stay the same ones whatever p is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+from casadi import MX, SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.buffered import Buffered
+from kronbot.compute.native.use import at_once
+from kronbot.errors import ComputationError
+from kronbot.floats import Array
+from kronbot.mechanics.motion.integration import WHY, Tolerances
+
+# Dormand and Prince 1980, of order 5, with the error of its companion of order 4.
+NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)
+STAGES: tuple[tuple[float, ...], ...] = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+)
+WEIGHTS = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
+COMPANION = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)
+# Of the estimated error.
+ORDER = 4
+# A record takes so many steps at most; how much longer or shorter than the one before a step may be.
+MOST = 5_000_000
+SAFETY, LEAST, GROWTH = 0.9, 0.1, 6.0
+# Lengths (s) of the steps of each stretch.
+Grid: TypeAlias = "list[list[float]]"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """x' = rate(t, x, inputs, numbers) as symbols.
+
+    ``inputs`` change from stretch to stretch, ``numbers`` do not; of these ``moved`` depend on parameters, with
+    derivatives whose pattern is that of ``slopes`` (moved, k); ``extent`` says which numbers these are of a robot's.
+    """
+
+    t: SX
+    x: SX
+    rate: SX
+    inputs: SX
+    numbers: SX
+    moved: npt.NDArray[np.intp]
+    slopes: casadi.Sparsity
+    extent: tuple[int, int] = (0, 0)
+
+    @cached_property
+    def plain(self) -> casadi.Function:
+        """(t, x, inputs, numbers) -> rate."""
+        return casadi.Function("rate", [self.t, self.x, self.inputs, self.numbers], [casadi.densify(self.rate)])
+
+    @cached_property
+    def sensitive(self) -> casadi.Function:
+        """(t, [x, S], inputs, numbers, slopes) -> [rate, f_x S + f_p], nx x (1 + k)."""
+        count = self.slopes.size2()
+        S, D = SX.sym("S", self.x.numel(), count), SX.sym("D", self.slopes)
+        by = casadi.vertcat(self.x, self.numbers[self.moved.tolist()])
+        dot = casadi.jtimes(self.rate, by, casadi.vertcat(S, D))
+        states = casadi.horzcat(self.x, S)
+        rates = casadi.densify(casadi.horzcat(self.rate, dot))
+        return casadi.Function("sensitive", [self.t, states, self.inputs, self.numbers, D], [rates])
+
+    def step(self, derivatives: bool) -> casadi.Function:
+        """(t, h, [x, S], inputs, numbers, slopes, tolerances) -> ([x, S] at t + h, error by the tolerances)."""
+        count = self.slopes.size2() if derivatives else 0
+        t, h, Z = MX.sym("t"), MX.sym("h"), MX.sym("Z", self.x.numel(), 1 + count)
+        inputs, numbers = MX.sym("inputs", self.inputs.numel()), MX.sym("numbers", self.numbers.numel())
+        D, tolerances = MX.sym("D", self.slopes), MX.sym("tolerances", 2)
+
+        def rate(share: float, at: MX) -> MX:
+            given = t + share * h, at, inputs, numbers
+            return self.sensitive(*given, D) if derivatives else self.plain(*given)
+
+        rates: list[MX] = []
+        for share, weights in zip(NODES, STAGES, strict=True):
+            rates.append(rate(share, Z + h * _sum(weights, rates)))
+        end = Z + h * _sum(WEIGHTS, rates)
+        rates.append(self.plain(t + h, end[:, 0], inputs, numbers))
+        both = zip((*WEIGHTS, 0.0), COMPANION, strict=True)
+        error = h * _sum([a - b for a, b in both], [each[:, 0] for each in rates])
+        size = _size(error, Z[:, 0], end[:, 0], tolerances)
+        return casadi.Function("step", [t, h, Z, inputs, numbers, D, tolerances], [end, size])
+
+
+def _sum(weights: Sequence[float], parts: Sequence[MX]) -> MX:
+    total = MX.zeros(*parts[0].shape) if parts else MX(0)
+    for weight, part in zip(weights, parts, strict=False):
+        total = total + weight * part if weight else total
+    return total
+
+
+def _size(error: MX, start: MX, end: MX, tolerances: MX) -> MX:
+    scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(start), casadi.fabs(end))
+    return MX(casadi.norm_2(error / scale) / start.numel() ** 0.5)
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """What a record goes through: from ``times`` (n + 1,) to the next with ``inputs`` (n, size)."""
+
+    times: Array
+    inputs: Array
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+class Follower:
+    """Follows states along stretches, each in the steps of a grid.
+
+    ``expected`` are the steps that it will be asked for: native code does them where that pays. ``begin`` binds numbers
+    and their slopes.
+    """
+
+    def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool, expected: int) -> None:
+        function = flow.step(derivatives)
+        arguments = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]  # sparse ones hold their entries
+        results = [np.zeros(function.numel_out(i)) for i in range(function.n_out())]
+        code: Any = at_once(function, len(NODES) * expected) or function
+        self._step = Buffered(code, arguments, results)
+        arguments[6][:] = tolerances.rtol, tolerances.atol
+
+    def begin(self, numbers: Array, slopes: Array) -> None:
+        """With these numbers, and the entries of their slopes column by column."""
+        self._step.arguments[4][:], self._step.arguments[5][:] = numbers, slopes
+
+    def follow(self, stretches: Stretches, grid: Grid, start: Array) -> Iterator[tuple[Array, float]]:
+        """After every stretch [x, S] (nx (1 + k),) and the largest error of a step in it; infinite where it is lost."""
+        t, h, Z, inputs, *_ = self._step.arguments
+        end, error = self._step.results
+        Z[:] = start
+        for i, lengths in enumerate(grid):
+            t[0], largest = stretches.times[i], 0.0
+            inputs[:] = stretches.inputs[i]
+            for h[0] in lengths:
+                self._step()
+                t[0] += h[0]
+                Z[:] = end
+                if not error[0] <= largest:
+                    largest = error[0]
+            yield end, largest if np.isfinite(largest) else np.inf
+
+    def advanced(self, t: float, length: float, inputs: Array, start: Array) -> Array:
+        """[x, S] a single step after t, which may lead back."""
+        self._stepped(t, length, inputs, start)
+        return self._step.results[0].copy()
+
+    def _stepped(self, t: float, length: float, inputs: Array, start: Array) -> float:
+        arguments = self._step.arguments
+        arguments[0][0], arguments[1][0], arguments[2][:], arguments[3][:] = t, length, start, inputs
+        self._step()
+        return float(self._step.results[1][0])
+
+    def grid(self, stretches: Stretches, start: Array) -> Grid:
+        """Steps in each stretch with which the errors keep to the tolerances. Raises ComputationError."""
+        grid: Grid = []
+        x, length, spent = start.copy(), stretches.times[1] - stretches.times[0], 0
+        for i in range(len(stretches)):
+            t, end = stretches.times[i : i + 2]
+            taken: list[float] = []
+            while t < end:
+                h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
+                error = self._stepped(t, h, stretches.inputs[i], x)
+                spent += 1
+                factor = SAFETY * max(error, 1e-12) ** (-1 / (ORDER + 1)) if np.isfinite(error) else LEAST
+                if error <= 1:
+                    taken.append(h)
+                    x[:] = self._step.results[0]
+                    t = end if h == end - t else t + h
+                    length = max(length, h * min(GROWTH, factor)) if h < length else h * min(GROWTH, factor)
+                else:
+                    length = h * max(LEAST, min(factor, 1.0))
+                if t + length == t or spent > MOST:
+                    raise ComputationError(f"the motion cannot be followed after t = {t:g} s: {WHY}")
+            grid.append(taken)
+        return grid

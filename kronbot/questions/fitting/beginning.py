@@ -1,0 +1,177 @@
+"""Where records begin: as the file says, as their first rows say, or where a fit finds it; with derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.compute.pullback import Pullback
+from kronbot.compute.trace import traced
+from kronbot.description import schema
+from kronbot.errors import UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.static.static_model import StaticModel
+from kronbot.model.floating import hung
+from kronbot.model.robot import Robot
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.records import Driven, Record
+from kronbot.questions.statics import sag
+
+PURPOSE = "fit"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """First states of records: joints by ``initial``, and beams straight or in their sag, as the file's simulate says.
+
+    ``initial`` is file (on the motion, or at 0), rows (where the first row has them measured, else as the file) or
+    fitted: joints and rates of each record are found, from those of the rows on.
+    """
+
+    variation: Variation
+    system: Equations
+    inputs: SX
+    driven: Driven
+    records: tuple[Record, ...]
+    initial: str
+
+    @property
+    def robot(self) -> Robot:
+        """The robot as it was traced."""
+        return self.variation.robot
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """Places of the driven joints that are free."""
+        return [place for place in self.robot.rigid if place in self.system.free]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What is found beside the parameters, two numbers a joint and record."""
+        if self.initial != "fitted":
+            return ()
+        words = self.robot.derivative_names(["q", "qd"]).values()
+        return tuple(f"start[{each.label}].{word[i]}" for each in self.records for word in words for i in self.moving)
+
+    @property
+    def width(self) -> int:
+        """How many of them a record has."""
+        return len(self.names) // len(self.records)
+
+    def first(self) -> Array:
+        """Where a search for these begins."""
+        n, found = self.robot.n, []
+        if self.names:
+            for record in self.records:
+                z, _ = self._joints(self.robot, self._at_first(), record, rows=True)
+                found += [z[place] for place in (*self.moving, *(n + place for place in self.moving))]
+        return np.array(found)
+
+    def _at_first(self) -> Array:
+        values = self.robot.parameters.values
+        return np.array(
+            [np.nan if values[name] is None else values[name] for name in self.variation.names], dtype=float
+        )
+
+    def states(self, robot: Robot, values: Array) -> Array:
+        """[x, S] (records, size, 1 + k) of the robot at values of its parameters and of what is found beside.
+
+        Derivatives are by the parameters and then by what is found of the record itself.
+        """
+        count, width, n = len(self.variation.names), self.width, self.robot.n
+        k, free = count + width, [*self.system.free, *(n + place for place in self.system.free)]
+        found = np.zeros((len(self.records), len(free) + self.system.memory.numel(), 1 + k))
+        for i, record in enumerate(self.records):
+            z, dz = self._joints(robot, values[:count], record, rows=self.initial != "file")
+            slopes = np.zeros((2 * n, k))
+            slopes[:, :count] = dz
+            if self.names:
+                places = [*self.moving, *(n + place for place in self.moving)]
+                z[places], slopes[places] = values[count + i * width : count + (i + 1) * width], 0.0
+                slopes[places, range(count, k)] = 1.0
+            whole = self._deformed(robot, values[:count], z, slopes, record)
+            found[i, : len(free)] = whole[free]
+        return found
+
+    def _joints(self, robot: Robot, values: Array, record: Record, rows: bool) -> tuple[Array, Array]:
+        """[q, qd] (2 n,) of the driven joints at the start of a record, and their derivatives (2 n, count)."""
+        n, t = robot.n, record.times[0]
+        symbols, z = self._on_motions
+        key = "first of records", self.driven
+        trace = traced(robot, key, PURPOSE, lambda: (symbols, {"z": z}))
+        found = trace.rows(np.array([t]), record.inputs[:1])["z"].reshape(-1)
+        made = Pullback.of(self.variation, key, PURPOSE, lambda: (symbols, z))
+        points = {"t": np.full(2 * n, t), "inputs": np.tile(record.inputs[0], (2 * n, 1))}
+        slopes = made.derivatives(robot, values, points, np.eye(2 * n))
+        names = [name for word in robot.derivative_names(["q", "qd"]).values() for name in word]
+        given = {i: record.given[name] for i, name in enumerate(names) if name in record.given} if rows else {}
+        for shift in (0, n):
+            of_joints = {place - shift: value for place, value in given.items() if 0 <= place - shift < n}
+            for place, value in robot.with_shafts(of_joints).items():
+                if place in self.moving:
+                    found[shift + place], slopes[shift + place] = value, 0.0
+        return found, slopes
+
+    @cached_property
+    def _on_motions(self) -> tuple[dict[str, SX], SX]:
+        """[q, qd] (2 n x 1) of joints on their motions, 0 of others, at a time."""
+        robot, t, inputs = self.robot, self.system.t, self.inputs
+        z = SX(2 * robot.n, 1)
+        on_motion = {joint.driven: robot.motions[joint.name] for joint in robot.joints if joint.name in robot.motions}
+        for place, motion in (on_motion | dict(self.system.drives.prescribed)).items():
+            q, qd, _ = motion.derivatives(t)
+            z[place], z[robot.n + place] = q, qd
+        return {"t": t, "inputs": inputs}, casadi.densify(z)
+
+    def _deformed(self, robot: Robot, values: Array, z: Array, slopes: Array, record: Record) -> Array:
+        """[z, dz/dp] (2 n, 1 + k) of all coordinates and rates, by those of the driven joints."""
+        n, k = robot.n, slopes.shape[1]
+        both = np.column_stack([z, slopes])
+        q, qd = both[:n].T, both[n:].T
+        whole = np.concatenate([robot.undeformed_rates(q), robot.undeformed_rates(qd)], axis=1).T
+        whole[:n, 0] = robot.undeformed(z[:n])
+        names = robot.derivative_names(["q", "qd"])
+        if self.robot.file.simulate.start == "equilibrium":
+            if robot.base and not hung(robot):
+                raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
+            whole[:n] = self._sagging(robot, values, whole[:n], k)
+        elif self.initial != "file":  # of elastic joints the other side may be measured
+            for shift, word in ((0, "q"), (n, "qd")):
+                links = [joint.index for joint in robot.joints]
+                given = {i: record.given[name] for i, name in enumerate(names[word]) if name in record.given}
+                for place, value in robot.with_shafts(given).items():
+                    if place in links and place not in robot.rigid:
+                        whole[shift + place] = [value, *np.zeros(k)]
+        return whole
+
+    def _sagging(self, robot: Robot, values: Array, q: Array, k: int) -> Array:
+        """The same of q (n, 1 + k) in the sag under gravity, by the implicit function theorem."""
+        flexible, rigid = list(robot.flexible), list(robot.rigid)
+        found = q.copy()
+        if not flexible:
+            return found
+        found[:, 0] = sag(robot, q[:, 0])
+        inputs, F = self._balance
+        by = {"K": casadi.jacobian(F, inputs["q"])}
+        trace = traced(robot, "sagging", PURPOSE, lambda: (inputs, by))
+        K = trace.rows(found[:, 0][None])["K"].reshape(len(flexible), -1)
+        made = Pullback.of(self.variation, "sagging", PURPOSE, lambda: (inputs, F))
+        points = {"q": np.tile(found[:, 0], (len(flexible), 1))}
+        right = np.zeros((len(flexible), k))
+        right[:, : len(values)] = made.derivatives(robot, values, points, np.eye(len(flexible)))
+        right += K[:, rigid] @ q[rigid, 1:]
+        found[flexible, 1:] = -np.linalg.solve(K[:, flexible], right)
+        return found
+
+    @cached_property
+    def _balance(self) -> tuple[dict[str, SX], SX]:
+        model = StaticModel.of(self.robot, schema.Statics())
+        forces = model.forces[list(self.robot.flexible), :]
+        gone = casadi.vertcat(model.given, model.shares)
+        known = casadi.vertcat(SX.zeros(model.given.numel(), 1), SX.ones(2, 1))
+        return {"q": model.q}, casadi.densify(casadi.substitute(forces, gone, known))

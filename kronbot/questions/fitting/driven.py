@@ -1,0 +1,140 @@
+"""A driven robot along records: its equations with what drives it from row to row, and what is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from kronbot.cached import cached_property
+from kronbot.errors import UsageError
+from kronbot.mechanics.motion.charts import LEFT
+from kronbot.mechanics.motion.drives import Polynomial, drives
+from kronbot.mechanics.motion.equations import Equations, equations_of
+from kronbot.mechanics.motion.sensitivity import Flow
+from kronbot.mechanics.multibody.elements import lengths_and_tensions
+from kronbot.mechanics.multibody.kinematics import endpoint
+from kronbot.mechanics.multibody.outputs import Instant
+from kronbot.model.beam import TIP
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting.attitude import attitude
+from kronbot.questions.fitting.columns import Column
+from kronbot.questions.fitting.records import MOTION, TORQUE, Driven
+
+
+@dataclass(frozen=True)
+class DrivenModel:
+    """A driven robot as it is traced: its equations, and what is measured at an instant.
+
+    Where it begins may be ``fitted``.
+    """
+
+    variation: Variation
+    driven: Driven
+    columns: tuple[Column, ...]
+    fitted: bool
+
+    @cached_property
+    def inputs(self) -> SX:
+        """What changes from row to row: the time of the row, and what drives the joints from there."""
+        return SX.sym("inputs", self.driven.size)
+
+    @cached_property
+    def system(self) -> Equations:
+        """The equations, in which no stop is touched; a floating base is in its own chart."""
+        robot, place, found = self.variation.robot, 1, []
+        for names, size in ((self.driven.torques, TORQUE), (self.driven.motions, MOTION)):
+            parts = {name: self.inputs[place + i * size : place + (i + 1) * size] for i, name in enumerate(names)}
+            found.append({name: Polynomial(self.inputs[0], each) for name, each in parts.items()})
+            place += size * len(names)
+        driven = drives(robot).measuring(*found)
+        if driven.sample_time is not None:
+            raise UsageError(
+                "fits of motions know no sampled controllers: measure the torques, or leave sample_time out"
+            )
+        return equations_of(robot, driven, "composite")
+
+    @property
+    def size(self) -> int:
+        """Of a state: free coordinates, their rates, and what controllers remember."""
+        return 2 * len(self.system.free) + self.system.memory.numel()
+
+    @cached_property
+    def x(self) -> SX:
+        """The state."""
+        return self.system.x[: self.size, :]
+
+    def plainly(self, expressions: list[SX]) -> list[SX]:
+        """Without what no record has: contacts, accounts of energy, another chart."""
+        system, told = self.system, self.system.told
+        gone = casadi.vertcat(system.switch.touching, system.x[self.size :, :], told)
+        known = SX.zeros(*gone.shape)
+        if told.numel():
+            known[-3:] = self.x[3:6, :]
+        return list(casadi.substitute(expressions, [gone], [known]))
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What is integrated."""
+        robot, (rate,) = self.variation.robot, self.plainly([self.system.rate[: self.size, :]])
+        extent = robot.parameters.extent
+        moved = self.variation.moved(extent)
+        pattern = SX(self.variation.pattern(extent))[moved.tolist(), :]
+        of_joints = 2 * sum(place in self.system.free for place in robot.rigid) if self.fitted else 0
+        slopes = casadi.horzcat(pattern, SX(len(moved), of_joints)).sparsity()
+        numbers = robot.parameters.symbols(extent)
+        return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent)
+
+    @cached_property
+    def instant(self) -> dict[str, SX]:
+        """What an instant is a function of."""
+        turned = sum(column.kind == "rotation" for column in self.columns) // 3
+        attitudes = SX.sym("attitudes", 9 * turned)
+        return {"t": self.system.t, "x": self.x, "inputs": self.inputs, "attitudes": attitudes}
+
+    @cached_property
+    def watched(self) -> SX:
+        """Depths of stops, and how far a floating base is from the gimbal lock of its angles: what must stay < 0."""
+        depths = self.system.switch.seen[: self.system.switch.touching.numel()]
+        base = [LEFT - casadi.fabs(casadi.cos(self.x[4]))] if self.variation.robot.base else []
+        (watched,) = self.plainly([casadi.vertcat(SX(0, 1), depths, *base)])
+        return watched
+
+    @cached_property
+    def measured(self) -> SX:
+        """What is measured (columns x 1); rotations against measured ones."""
+        system, robot = self.system, self.variation.robot
+        q, qd = system.coordinates
+        at = Instant(system.state, system.qdd, system.tau, qd)
+        tips = {
+            each.link.name: each.link.beam.moved(TIP, each.tip.pose.r)
+            for each in system.state.links
+            if each.link.beam is not None
+        }
+        elements, places = lengths_and_tensions(system.state), {joint.name: joint.driven for joint in robot.joints}
+        found, turns = [], dict[str, SX]()
+        for column in self.columns:
+            i, of = column.place, column.of
+            match column.kind:
+                case "q":
+                    each = q[i]
+                case "qd":
+                    each = qd[i]
+                case "torque":
+                    each = system.tau[places[of]]
+                case "tip":
+                    each = tips[of][i]
+                case "endpoint":
+                    each = endpoint(system.state)[i]
+                case "element":
+                    each = elements[f"element {of}"][i]
+                case "rotation":
+                    if of not in turns:
+                        R = casadi.reshape(self.instant["attitudes"][9 * len(turns) : 9 * len(turns) + 9], 3, 3)
+                        turns[of] = attitude(at.of("rotation", of), R)
+                    each = turns[of][i]
+                case _:
+                    each = at.of(column.kind, of)[i]
+            found.append(each)
+        return casadi.densify(casadi.vertcat(*self.plainly(found)))

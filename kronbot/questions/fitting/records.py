@@ -1,0 +1,129 @@
+"""Records of motions: rows in time that belong together, what drives the robot between them, and where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.description.wording import listing
+from kronbot.errors import UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.motion.drives import drives
+from kronbot.mechanics.motion.sensitivity import Stretches
+from kronbot.model.robot import Robot
+from kronbot.questions.fitting.columns import of_simulate
+from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.sorting import Sorted, sort_out
+
+# Powers of time of what drives a joint between two rows: measured torques are straight, motions cubic splines.
+TORQUE, MOTION = 2, 4
+
+
+@dataclass(frozen=True)
+class Record:
+    """Rows ``first`` to ``last`` - 1 of a table as one motion, called ``label``.
+
+    ``inputs`` (rows - 1, size) are, from row to row, the time of the row and what drives the joints from there.
+    ``given`` are coordinates and rates that its first row holds, by name.
+    """
+
+    label: str
+    first: int
+    last: int
+    times: Array
+    inputs: Array
+    given: Mapping[str, float]
+
+    def stretches(self, corners: Sequence[float]) -> tuple[Stretches, npt.NDArray[np.intp]]:
+        """What is gone through from row to row and from corner to corner, and which stretches end at rows."""
+        inside = [t for t in corners if self.times[0] < t < self.times[-1]]
+        stations = np.union1d(self.times, inside)
+        rows = np.searchsorted(self.times, stations[:-1], side="right") - 1
+        ends = np.searchsorted(stations, self.times[1:]) - 1
+        return Stretches(stations, self.inputs[rows]), ends
+
+
+@dataclass(frozen=True)
+class Driven:
+    """Joints by name that measured ``torques`` drive, and those that follow measured ``motions``."""
+
+    torques: tuple[str, ...]
+    motions: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Numbers of an input."""
+        return 1 + TORQUE * len(self.torques) + MOTION * len(self.motions)
+
+
+def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record, ...], Driven, Sorted]:
+    """The records of a table. Raises UsageError for columns that do not fit, and for times that do not grow."""
+    known = of_simulate(robot)
+    inputs = _inputs(robot, named.names)
+    if "t" not in named.names:
+        raise UsageError(f"{named.table.name}: a column t is wanted, the time in s")
+    told = sort_out(named, inputs, known.get, known, only, driving=True)
+    joints = [joint.name for joint in robot.joints]
+    driven = Driven(
+        *(tuple(name for name in joints if f"{word}.{name}" in told.inputs) for word in ("torque", "motion"))
+    )
+    t, numbers = told.inputs["t"], told.inputs.get("record", np.zeros(len(told.rows)))
+    begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(t)]
+    spans = list(pairwise(begins))
+    back = [i for first, last in spans for i in range(first + 1, last) if not t[i] > t[i - 1]]
+    if back:
+        rows = listing(str(told.rows[i]) for i in back[:5]) + (" and others" if len(back) > 5 else "")
+        cure = "" if "record" in told.inputs else "; a column record numbers the records of a table"
+        raise UsageError(f"{named.table.name}: the time t does not grow in row{'s' * (len(back) > 1)} {rows}{cure}")
+    labels = [f"{numbers[first]:g}" for first, _ in spans] if "record" in told.inputs else ["1"]
+    twice = [label for i, label in enumerate(labels) if label in labels[:i]]
+    if twice:
+        raise UsageError(f"{named.table.name}: rows of record {listing(dict.fromkeys(twice))} do not stand together")
+    short = [label for label, (first, last) in zip(labels, spans, strict=True) if last - first < 2]
+    if short:
+        raise UsageError(f"{named.table.name}: two rows make a record at least; {listing(short)} has one")
+    records = tuple(
+        _record(robot, told, driven, label, first, last) for label, (first, last) in zip(labels, spans, strict=True)
+    )
+    return records, driven, told
+
+
+def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
+    """What is given in a row, by the names that columns of it may have."""
+    known = {"t": "t", "record": "record"}
+    by_file = drives(robot).prescribed
+    for joint in robot.joints:
+        motion, torque = f"motion.{joint.name}", f"torque.{joint.name}"
+        known[motion] = motion
+        if motion in names and torque in names or joint.driven in by_file:
+            continue  # the torque that the motion needs is an answer
+        known[torque] = torque
+    return known
+
+
+def _record(robot: Robot, told: Sorted, driven: Driven, label: str, first: int, last: int) -> Record:
+    rows = slice(first, last)
+    t = told.inputs["t"][rows]
+    parts = [t[:-1, None]]
+    for name in driven.torques:
+        values = told.inputs[f"torque.{name}"][rows]
+        parts.append(np.column_stack([values[:-1], np.diff(values) / np.diff(t)]))
+    for name in driven.motions:
+        parts.append(spline(t, told.inputs[f"motion.{name}"][rows]))
+    given = {
+        column.name: float(told.measured[first, i])
+        for i, column in enumerate(told.columns)
+        if column.kind in ("q", "qd") and not np.isnan(told.measured[first, i])
+    }
+    return Record(label, first, last, t, np.concatenate(parts, axis=1), given)
+
+
+def spline(t: Array, values: Array) -> Array:
+    """Coefficients (rows - 1, 4) of rising powers of the time since each row: the cubic spline through all rows."""
+    from scipy.interpolate import CubicSpline  # here, since it takes a quarter of a second
+
+    return np.asarray(CubicSpline(t, values).c[::-1].T)

@@ -1,0 +1,166 @@
+"""Fits of motions: exact derivatives along them, parameters that come back, records and where they begin."""
+
+import numpy as np
+import pytest
+from differences import extrapolated
+from questions.test_fit_motion import ARM, PLANAR
+from thinned import rare
+
+import kronbot
+from kronbot.errors import ComputationError, UsageError
+from kronbot.model.variation import Variation
+from kronbot.questions.fitting import simulate
+from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.simulate import SimulatedAnswers
+
+# A camera, lengths and angles, EI and GJ, a shaft, a bearing, a spring, friction, damping; gravity in any direction.
+LATHE = """
+kronbot: 1
+name: lathe
+convention: standard
+gravity: [gx, -9.81, 0.2]
+parameters:
+  {gx: 0.1, cx: 0, roll: 0, l: 0.8, da: 0, k: 300, kd: 0.5, kb: 90, EI: 30, GJ: 20, m: 0.5, mp: 0.3, dx: 0.1, jr: 0.02,
+   fc: 0.2, b: 0.1, ks: 4, zeta: 0.02, amp: 0.3, w: 4}
+links:
+  - name: camera
+    joint: {type: fixed}
+    pose: {xyz: [cx, 0.1, 0.2], rpy: [roll, 0, 0]}
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k, damping: kd}, rotor_inertia: jr,
+            bearing: {stiffness: {x: kb}, damping: {x: 0.2}}, damping: b, friction: {coulomb: fc, smoothing: 0.3}}
+    dh: {a: l, d: 0, alpha: pi/2 + da, theta: 0}
+    flexible: {mass: m, EI: {z: EI}, GJ: GJ, modes: {v: 1, torsion: 1}, polar_inertia: 1e-2,
+               damping: {ratio: zeta}}
+  - name: b
+    joint: {type: revolute, name: q2, spring: {stiffness: ks, rest: 0.1}}
+    dh: {a: 0.5, d: 0.1, alpha: 0, theta: 0}
+    rigid: {mass: 0.4, com: [-0.2, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.02, Izz: 0.02}}
+    payload: {mass: mp, com: [0, dx, 0], inertia: {Izz: 0.001}}
+statics: {gauges: [{name: g1, link: a, x: l/8}]}
+simulate:
+  start: equilibrium
+  drive: {q1: {motion: {type: sinusoid, amplitude: amp, frequency: w, phase: pi/2}}}
+"""
+
+
+def answers(robot, names, table, initial="rows"):
+    return SimulatedAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), (), initial)[0]
+
+
+def demand_exact(found, at, tolerance=1e-7):
+    J = found.jacobian(at)
+    there = ~np.isnan(found.data.measured)
+    for i in range(len(at)):
+        wanted = extrapolated(found.errors, at, i)[there]
+        assert np.abs(J[:, i] - wanted).max() <= tolerance * np.abs(wanted).max() + 1e-11, i
+
+
+@pytest.fixture
+def same_steps(monkeypatch):
+    """Steps stay as they are, however far parameters go."""
+    monkeypatch.setattr(simulate, "STALE", np.inf)
+
+
+@pytest.mark.parametrize("order", ["2", rare("0"), rare("1"), rare("exact")])
+def test_derivatives_are_exact_for_every_kind_of_parameter(same_steps, order):
+    """Of sagging beams, shafts and bearings at first, too, where a motion of the file drives a joint."""
+    robot = kronbot.loads(LATHE).at_order(order).model
+    names = [name for name in robot.parameters.definitions if order != "0" or name not in ("EI", "GJ", "zeta")]
+    rng = np.random.default_rng(5)
+    what = ["torque.q1", "q1", "q2", "q2_dot", "q1.x", "endpoint.y", "position.com:b.z", "acceleration.b.x"]
+    what += [f"rotation.b.{axis}" for axis in "xyz"] + ["velocity.a.ry", "reaction.q2.fx", "power.q2"]
+    what += [] if order == "0" else ["curvature.g1", "twist.g1", "tip.a.y"]
+    t = np.array([0, 0.01, 0.03])
+    table = {"t": t, "torque.q2": rng.normal(size=3), **{name: 0.3 * rng.normal(size=3) for name in what}}
+    table["q1"][0] = np.nan
+    at = np.array([robot.parameters.values[name] for name in names])
+    demand_exact(answers(robot, names, table), at)
+
+
+def test_derivatives_of_records_that_are_driven_by_motions(same_steps):
+    """Two records, a measured motion, a torque, stiff friction, a follower; and where joints begin is found, too."""
+    arm = kronbot.loads(ARM).model
+    names = ["l", "m1", "EI", "jr", "k", "fc", "vs", "twist"]
+    rng, t = np.random.default_rng(1), np.array([0, 0.03, 0.05, 0.08, 0.1, 0.14])
+    table = {"t": np.append(t, 1 + t), "record": np.repeat([3, 4], 6), "motion.q1": 0.2 * np.sin(9 * np.append(t, t))}
+    table |= {"torque.q2": rng.normal(size=12), "q2": 0.1 * rng.normal(size=12), "torque.q1": rng.normal(size=12)}
+    table |= {"q2.motor": 0.1 * rng.normal(size=12)}
+    found = answers(arm, names, table, "fitted")
+    assert [*found.beside] == [
+        "start[3].q2.motor",
+        "start[3].q2.motor_dot",
+        "start[4].q2.motor",
+        "start[4].q2.motor_dot",
+    ]
+    at = np.array([arm.parameters.values[name] for name in names] + [*found.beside.values()])
+    demand_exact(found, at)
+
+
+@pytest.fixture(scope="module")
+def planar():
+    return kronbot.loads(PLANAR)
+
+
+TRUE = {"m1": 2.3, "jr": 0.02, "m2": 1.2, "I2": 0.13, "fc": 0.5, "b": 0.3}
+
+
+def recorded(robot, true, t, torques, measured, q, folder):
+    """A record: what simulate answers with where rows of torques drive the robot."""
+    for name, values in torques.items():
+        lines = [f"{a!r},{b!r}" for a, b in zip(t.tolist(), values.tolist(), strict=True)]
+        (folder / f"{name}.csv").write_text("t,torque\n" + "\n".join(lines))
+    drive = ", ".join(f"{name}: {{torque: {{file: {name}.csv}}}}" for name in torques)
+    (folder / "robot.yaml").write_text(robot + f"simulate: {{drive: {{{drive}}}}}\n")
+    driven = kronbot.load(folder / "robot.yaml", parameters=true)
+    answer = driven.simulate(duration=float(t[-1]), step=float(t[1]), q=q, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(answer["t"], t, atol=1e-12)
+    return {"t": t, **{f"torque.{name}": each for name, each in torques.items()}, **{m: answer[m] for m in measured}}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    t = np.linspace(0, 2, 101)
+    torques = {"q1": 8 * np.cos(3 * t) + 6, "q2": 2 * np.sin(7 * t) + 1}
+    return recorded(
+        PLANAR, TRUE, t, torques, ["q1", "q2", "endpoint.x"], {"q1": 0.3, "q2": -0.2}, tmp_path_factory.mktemp("r")
+    )
+
+
+def test_parameters_come_back_from_a_record(planar, data):
+    answer = planar.fit(
+        data, question="simulate", estimate=list(TRUE), sigma={"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}
+    )
+    for name, value in TRUE.items():
+        assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-6), name
+    assert np.abs(answer["residual"]).max() < 1e-7
+    # Where the record begins is found as well, from where the file has it.
+    table = {name: values.copy() for name, values in data.items()}
+    table["q2"][0] = np.nan
+    answer = planar.fit(table, question="simulate", estimate=["fc", "b"], fix="b", initial="fitted",
+                        sigma={"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3})  # fmt: skip
+    assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
+
+
+def test_rows_of_records_that_make_no_sense_are_told(planar, data):
+    def ask(**changes):
+        table = {name: values[:5].copy() for name, values in data.items()} | changes
+        planar.fit({k: v for k, v in table.items() if v is not None}, question="simulate", estimate="b")
+
+    with pytest.raises(UsageError, match="a column t is wanted"):
+        ask(t=None)
+    with pytest.raises(UsageError, match="does not grow in row 3; a column record"):
+        ask(t=[0, 0.1, 0.1, 0.2, 0.3])
+    with pytest.raises(UsageError, match="does not grow in rows 2, 4$"):
+        ask(t=[0, 0, 0.1, 0.1, 0.3], record=np.zeros(5))
+    with pytest.raises(UsageError, match="do not stand together"):
+        ask(record=[1, 1, 2, 2, 1], t=[0, 1, 0, 1, 0])
+    with pytest.raises(UsageError, match="two rows make a record"):
+        ask(record=[1, 1, 2, 3, 3], t=[0, 1, 0, 1, 2])
+
+
+def test_contacts_and_runaways_are_refused():
+    robot = kronbot.loads(PLANAR.replace("name: q2}", "name: q2, limits: [-0.1, 0.1], stops: {stiffness: 1e4}}"))
+    t = np.linspace(0, 1, 11)
+    with pytest.raises(ComputationError, match="in its stop there"):
+        robot.fit({"t": t, "q2": 0 * t}, question="simulate", estimate="b")
