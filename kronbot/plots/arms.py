@@ -29,6 +29,7 @@ LARGEST_BODY, SMALLEST_BODY = 9.0, 2.5
 EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
 # Marks, colours and words of a payload and of other bodies.
 PAYLOAD, BODY = ("D", COLOURS[4], "payload"), ("o", GREY, "rigid body")
+ELEMENT: dict[str, Any] = {"color": COLOURS[2], "linestyle": (0, (3, 1.5)), "linewidth": 1.2, "zorder": 2.3}
 # Heights of a panel in inches, and what its labels take of it.
 LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
 
@@ -144,8 +145,10 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
 def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = True) -> None:
     """Mark the centres of mass of rigid bodies, the area of a mark by the mass; payloads on a line from their tip.
 
-    In the legend too, where they are to be ``named``.
+    Elements are broken lines from end to end. In the legend too, where they are to be ``named``.
     """
+    for i, ends in enumerate(drawing.elements(robot, q)):
+        axis.plot(*view.of(ends.T), label="element" if named and i == 0 else None, **ELEMENT)
     found = drawing.bodies(robot, q)
     sizes = np.maximum(LARGEST_BODY * np.sqrt(found.masses / found.masses.max(initial=0.0)), SMALLEST_BODY)
     known = set(axis.get_legend_handles_labels()[1])

@@ -72,12 +72,12 @@ def _title(robot: Robot, result: Result) -> str:
 
 
 def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
-    """Joints, deviations, deflections, torques and energies, those that are there."""
+    """The base, joints, deviations, deflections, torques, elements and energies, those that are there."""
     result = replace(result, series=without_rounding(result.series, curves.ROUNDING))
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []
-    diagrams: list[Diagram] = []
+    diagrams = _base(robot, result)
     for title, revolute, unit in (("joint angles", True, "rad"), ("sliding joints", False, "m")):
         own = [
             Curve(joint.name, unit, series[joint.name], wanted.get(joint.name))
@@ -101,12 +101,24 @@ def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
         ("torsion, modal coordinates", torsion, UNMOVED),
         ("joint torques", [Curve(j.name, "N m", series[f"torque.{j.name}"]) for j in robot.joints if j.revolute], 0.0),
         ("joint forces", [Curve(j.name, "N", series[f"torque.{j.name}"]) for j in robot.joints if not j.revolute], 0.0),
+        ("lengths of elements", _elements(robot, result, "length", "m"), 0.0),
+        ("tensions of elements", _elements(robot, result, "tension", "N"), 0.0),
         ("energies", _energies(result), 0.0),
     ):
         diagrams += curves.diagrams(title, group, least)
     for title, group in _asked(robot, result).items():
         diagrams += curves.diagrams(title, group)
     return diagrams
+
+
+def _base(robot: Robot, result: Result) -> list[Diagram]:
+    """Where a floating base goes and how it turns."""
+    own = [Curve(robot.coordinates[i], robot.units[i], result.series[robot.coordinates[i]]) for i in robot.base]
+    return curves.diagrams("floating base", own, UNMOVED)
+
+
+def _elements(robot: Robot, result: Result, word: str, unit: str) -> list[Curve]:
+    return [Curve(each.name, unit, result.series[f"{word}.{each.name}"]) for each in robot.elements]
 
 
 def _asked(robot: Robot, result: Result) -> dict[str, list[Curve]]:

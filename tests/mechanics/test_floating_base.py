@@ -600,3 +600,27 @@ def test_formulas_have_the_same_values(tmp_path):
             function = getattr(imported(text, tmp_path), name)
             given = {word: known.get(word, 0.0) for word in inspect.signature(function).parameters}
             assert np.array(function(**given), dtype=float) == pytest.approx(numbers[name], abs=2e-12)
+
+
+def test_formulas_of_the_generalized_jacobian_are_its_numbers():
+    """Written once with common parts: functions of every coordinate and parameter."""
+    text = """
+kronbot: 1
+name: free
+gravity: [0, 0, 0]
+parameters: {m: 3}
+base: {type: floating, rigid: {mass: 5, com: [0.1, 0, 0], inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
+links:
+  - {name: a, joint: {type: prismatic, name: q1, rotor_inertia: 2, elastic: {stiffness: 9}}, pose: {xyz: [1, 0, 0]},
+     rigid: {mass: m, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.3}}}
+"""
+    robot, written = kronbot.loads(text), {}
+    formulas = robot.symbolic("python", shared=True, seconds=600).jacobian(generalized=True)
+    for code in formulas.source.values():
+        exec(code, written)
+    q = [0.3, -0.2, 0.5, 0.4, -0.7, 1.1, 0.6, 0.2]
+    for m in (3.0, 1.7):
+        numbers = robot.with_parameters(m=m).jacobian(q=q, generalized=True)
+        for name in ("J_T", "J_R"):
+            np.testing.assert_allclose(written[name](*q, m=m), numbers[name], rtol=0, atol=1e-14)
+        assert not numbers["J_T"][:, 1].any()  # a motor moves nothing that is seen

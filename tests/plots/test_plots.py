@@ -1098,3 +1098,39 @@ def test_an_answer_draws_itself(tmp_path, unsettled):
             answer.plot(**given)
     with pytest.raises(KronbotError, match="cannot write .*nowhere/x.png: No such file or directory$"):
         robot.modes().plot(tmp_path / "nowhere" / "x.png")
+
+
+HUNG = """
+kronbot: 1
+name: hung
+gravity: [0, 0, -9.81]
+base: {type: floating, rigid: {mass: 4, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+links:
+  - {name: arm, joint: {type: revolute, name: q1}, pose: {xyz: [0.5, 0, 0], rpy: [pi/2, 0, 0]},
+     rigid: {mass: 1, com: [0.5, 0, 0]}}
+endpoint: {link: arm, position: [1, 0, 0]}
+elements:
+  - {name: rope, type: spring, between: [world, base], points: [[0, 0, 2], [0, 0, 0.2]], stiffness: 60, rest: 1}
+  - {name: stay, type: damper, between: [base, endpoint], points: [[0, 0, 0.4], [0, 0, 0]], damping: 2}
+"""
+
+
+def test_a_base_that_floats_and_elements_are_seen(picture):
+    """Where the base goes and turns, how long elements are and what pulls them, and the elements on the robot."""
+    robot = kronbot.loads(HUNG)
+    run = robot.simulate(0.4, 0.1, q={"q1": 0.3})
+    figure = picture(simulation.draw, run)
+    moved = [each for each in figure.axes if each.get_title(loc="left") == "floating base"]
+    # In the plane: x and z in metres, ry in degrees.
+    assert sorted(each.get_label() for axis in moved for each in axis.lines) == ["base.ry", "base.x", "base.z"]
+    assert [each.get_label() for each in starting(figure, "lengths of elements").lines] == ["rope", "stay"]
+    pulls = [each for each in figure.axes if each.get_title(loc="left") == "tensions of elements"]
+    (stay,) = [each for axis in pulls for each in axis.lines if each.get_label() == "stay"]
+    assert run["tension.stay"][1:] == pytest.approx(stay.get_ydata()[1:])
+    last = {name: run[name][-1] for name in robot.coordinates}
+    place = robot.kinematics(q=last, frame=["base", "endpoint"])["T"]
+    rope = np.array([[0, 0, 2], place[0:3] @ [0, 0, 0.2, 1]])
+    stay = np.array([place[0:3] @ [0, 0, 0.4, 1], place[4:7, 3]])
+    (view,) = [each for each in figure.axes if each.get_title(loc="left").startswith("at t")]
+    dashed = [each.get_xydata() for each in view.lines if each.is_dashed() and len(each.get_xdata()) == 2]
+    assert dashed == [pytest.approx(ends[:, [0, 2]], abs=1e-12) for ends in (rope, stay)]

@@ -70,14 +70,31 @@ def scene(robot: Robot, places: int, frames: Sequence[str] = ()) -> casadi.Funct
                 along = [float(xi) for xi in np.linspace(0, TIP, places)]
                 poses = (section.pose for section in link.beam.cross_sections(along, q[link.modal, :]))
                 parts += [part for pose in poses for part in (pose.r, casadi.vec(pose.R))]
-        ends = [end for each in robot.elements for end in zip(each.frames, each.points, strict=True)]
-        for name, point in (*ends, *((name, SX(3, 1)) for name in frames)):
-            pose = relative_motion(robot, q, frame(robot, name), world).pose
-            parts.append(pose.r + pose.R @ point)
+        parts += _ends(robot, q)
+        parts += [relative_motion(robot, q, frame(robot, name), world).pose.r for name in frames]
         return {"q": q}, {"scene": casadi.vertcat(*parts)}
 
     trace, q = traced(robot, ("scene", places, tuple(frames)), PURPOSE, column), SX.sym("q", robot.n)
     return casadi.Function("scene", [q], [casadi.cse(trace.function(q, trace.bound))], ["q"], ["y"])
+
+
+def elements(robot: Robot, q: Array) -> Array:
+    """Both ends (E, 2, 3) of each massless element at q (n,), in the base frame, m."""
+
+    def ends() -> tuple[dict[str, SX], dict[str, SX]]:
+        q = SX.sym("q", robot.n)  # among the outputs, since nothing at all has no trace
+        return {"q": q}, {"q": q, "ends": casadi.vertcat(SX(0, 1), *_ends(robot, q))}
+
+    return np.reshape(traced(robot, "elements", PURPOSE, ends)(q).get("ends", []), (-1, 2, 3))
+
+
+def _ends(robot: Robot, q: SX) -> list[SX]:
+    """The ends (3 x 1) of elements, two of each."""
+    world, found = frame(robot, WORLD), []
+    for name, point in (end for each in robot.elements for end in zip(each.frames, each.points, strict=True)):
+        pose = relative_motion(robot, q, frame(robot, name), world).pose
+        found.append(pose.r + pose.R @ point)
+    return found
 
 
 @dataclass(frozen=True)
