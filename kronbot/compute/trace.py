@@ -47,22 +47,27 @@ class Traced:
         shared = casadi.cse(dense) if sum(map(casadi.n_nodes, dense)) <= SHARING_LIMIT else dense
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self._memory = threading.local()
-        self._ways: dict[tuple[int, int], Array] = {}
+        self._factors: dict[tuple[int, float, int], Array] = {}
 
-    def way(self, count: int, which: int) -> Array:
-        """One of random ways to move so many numbers and the parameters that are used, each by 1/2 to 1 or back."""
-        found = self._ways.get((count, which))
+    def factors(self, count: int, share: float, pairs: int) -> Array:
+        """By which so many numbers and all parameters are multiplied (1 + 2 pairs, numbers): by 1, then by random ones
+        that are off by half a share or more, then by those that are as far off to the other side.
+        """
+        found = self._factors.get((count, share, pairs))
         if found is None:
-            state, size = np.random.default_rng(which), count + np.count_nonzero(self.used)
-            found = self._ways[count, which] = state.uniform(0.5, 1, size) * state.choice([-1.0, 1.0], size)
+            state, shape = np.random.default_rng(0), (pairs, count + np.count_nonzero(self.used))
+            ways = np.zeros((pairs, count + len(self.used)))
+            moving = np.concatenate([np.ones(count, dtype=bool), self.used])
+            ways[:, moving] = state.uniform(0.5, 1, shape) * state.choice([-1.0, 1.0], shape)
+            found = self._factors[count, share, pairs] = 1 + share * np.concatenate([ways[:1] * 0, ways, -ways])
         return found
 
-    @property
-    def buffered(self) -> Buffered:
-        """The function on memory of this thread."""
-        found = getattr(self._memory, "buffered", None)
+    def buffered(self, count: int = 1) -> Buffered:
+        """The function at so many points on memory of this thread."""
+        found: Buffered | None = getattr(self._memory, f"of {count}", None)
         if found is None:
-            found = self._memory.buffered = Buffered(self.function)
+            found = Buffered(self.function if count == 1 else self.function.map(count))
+            setattr(self._memory, f"of {count}", found)
         return found
 
 
@@ -109,7 +114,7 @@ class Trace:
         if policy.choice() == "on":  # native code is for rows
             points = [np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments]
             return {name: values[0] for name, values in self._rows(points, bound, wanted).items()}
-        buffered = self._traced.buffered
+        buffered = self._traced.buffered()
         *places, constants = buffered.arguments
         constants[:] = bound
         for place, argument in zip(places, arguments, strict=True):
@@ -153,15 +158,30 @@ class Trace:
         other._traced, other.bound = self._traced, self.bound[robots]
         return other
 
-    def moved(self, points: Sequence[Array], share: float, which: int) -> tuple[Trace, list[Array]]:
-        """The same with other parameters and points (N, size), each number moved by half a share of itself or more.
-
-        The way is random and the same at all points, ``which`` tells several. Zeros stay.
+    def beside(self, points: Sequence[Array], share: float, pairs: int) -> Array:
+        """All outputs (1 + 2 pairs, N, numbers) at points (N, size), with every number moved by up to a share of itself
+        at random, alike at all points, and with as many moved as far back; :meth:`named` names them. Zeros stay.
         """
-        bound, used = self.bound.copy(), self._traced.used
-        factors = 1 + share * self._traced.way(sum(part.shape[1] for part in points), which)
-        bound[..., used] *= factors[len(factors) - np.count_nonzero(used) :]
-        return self.bound_to(bound), _scaled(points, factors)
+        count, rows = sum(part.shape[1] for part in points), len(points[0])
+        factors = self._traced.factors(count, share, pairs)
+        if rows > 1 or policy.choice() == "on":
+            every = [self._rows(_scaled(points, own), self.bound * own[count:], self.outputs) for own in factors]
+            return np.array([np.hstack([_flat(part) for part in each.values()]) for each in every])
+        buffered = self._traced.buffered(len(factors))
+        *places, constants = buffered.arguments
+        constants[:] = (self.bound.ravel() * factors[:, count:]).ravel()
+        start = 0
+        for place, part in zip(places, points, strict=True):
+            place[:] = (part[0] * factors[:, start : start + part.shape[1]]).ravel()
+            start += part.shape[1]
+        buffered()
+        return np.hstack([part.reshape(len(factors), -1) for part in buffered.results])[:, None]
+
+    def named(self, flat: Array) -> dict[str, Array]:
+        """Outputs by name, each in its own shape, of rows of their numbers (N, numbers)."""
+        ends = list(accumulate((rows * columns for rows, columns in self._traced.shapes), initial=0))
+        parts = zip(self.outputs, ends, ends[1:], self._traced.shapes, strict=False)
+        return {name: _shaped(flat[:, start:end], shape) for name, start, end, shape in parts}
 
     def elsewhere(self, points: Sequence[Array], share: float) -> tuple[Trace, list[Array]]:
         """The same with other numbers in the file (``Parameters.others``), and at other points (N, size)."""
@@ -198,6 +218,11 @@ def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions) -> Tra
         return Trace.of(parameters.kept(key, lambda: Traced(parameters, *make(), purpose)), parameters)
 
     return parameters.own(key, bound)
+
+
+def _flat(values: Array) -> Array:
+    """Rows of column-major entries of a stack of matrices, or of 1-D arrays."""
+    return values.swapaxes(1, -1).reshape(len(values), -1)
 
 
 def _shaped(rows: Array, shape: tuple[int, int]) -> Array:

@@ -53,6 +53,8 @@ def of_loop(poles: Sequence[Pole], count: int) -> list[Pole]:
 
 def seen_beside(seen: Seen, integrals: int) -> Seen:
     """Outputs of coordinates as outputs of coordinates and integrals, which are not seen."""
+    if not integrals:
+        return seen
     q, qd, qdd = (np.pad(part, ((0, 0), (0, integrals))) for part in (seen.q, seen.qd, seen.qdd))
     return replace(seen, q=q, qd=qd, qdd=qdd)
 

@@ -30,6 +30,8 @@ FAR = 0.05
 LEAPS = 16
 # A group is refined with the nearest eigenvalue outside where that is not so many times its spread away.
 ROOM = 12.0
+# Beyond so many times their size errors carry no eigenvalues, or there is nothing else.
+FARTHEST = 1e6
 # Points on a circle around what is not settled, and how it grows until no error carries an eigenvalue across it.
 CIRCLE, GROWTH = 16, 2.0
 
@@ -261,17 +263,24 @@ def _with_zeros(p: Polynomial, found: list[Eigenvalue], widest: float, family: i
 
     Beside known zeros all are left as rough as they are.
     """
-    smallest = min((abs(e.value) for e in found if _moving(e)), default=np.inf)
-    if not 2 * smallest < widest or _holds(p, 0j, 2 * smallest):
+    if not any(map(_moving, found)) or _holds(p, 0j, ROUNDING**2 * widest):
+        return found
+    radius = _radius(p, 0j, [], widest)
+    # Starts are poor there: none that was lost is left beside.
+    known = min((abs(e.value) for e in found if np.isfinite(e.moved)), default=widest)
+    lost = [abs(e.value) for e in found if not np.isfinite(e.moved) and ROOM * abs(e.value) < known]
+    if not lost and not any(_moving(e) and abs(e.value) <= radius for e in found):
         return found
     if p.zeros:  # no circle parts them from these
         return [replace(e, error=max(2 * abs(e.value), TINY), moved=0.0) for e in found]
-    radius = _radius(p, 0j, [e for e in found if abs(e.value) <= smallest], widest)
+    radius = max([radius, *lost])
     near, others = ([e for e in found if (abs(e.value) <= radius) == is_near] for is_near in (True, False))
     made = _parted(p, near, others, 0j, radius, radius, widest)
     if made is None or sum(len(each.N) * (2 if each.centre.imag else 1) for each in made) != len(_all(near)):
         return found
-    return _of_blocks(made, family) + others
+    alone = [each for each in made if len(each.N) == 1 and abs(each.centre) > each.error]
+    begun = [start(p, each.centre) for each in alone]  # one by one they are known better
+    return _of_blocks([each for each in made if each not in alone], family) + begun + others
 
 
 def _parted(
@@ -288,8 +297,8 @@ def _parted(
     if middle.imag:
         outside = np.append(outside, [e.value.conjugate() for e in group])
     # Around zero as far as there is room: near it soft parts are lost in stiff ones.
-    farthest = max(abs(middle), ROOM * spread) or 1.0
-    away = float(np.abs(outside - middle).min(initial=farthest if around <= abs(middle) else widest))
+    farthest = max(widest, FARTHEST * around) if around > abs(middle) else max(abs(middle), ROOM * spread) or 1.0
+    away = float(np.abs(outside - middle).min(initial=farthest))
     return blocks(p, middle, spread, away) if spread < away else None
 
 
@@ -309,8 +318,9 @@ def _sought(p: Polynomial, s: Complex, known: Complex) -> list[Eigenvalue]:
 
 def _radius(p: Polynomial, centre: complex, group: list[Eigenvalue], widest: float) -> float:
     """Radius of a circle around a group that no error of the entries lets an eigenvalue cross: its pseudospectrum."""
-    radius = max(max(abs(e.value - centre) for e in group), ROUNDING * abs(centre), ROUNDING**2 * widest)
-    while radius < widest and not _holds(p, centre, radius):
+    reach = [abs(e.value - centre) for e in group]
+    radius = max([*reach, ROUNDING * abs(centre), ROUNDING**2 * widest, TINY])
+    while radius < FARTHEST * widest and not _holds(p, centre, radius):
         radius *= GROWTH
     return float(2 * radius)
 

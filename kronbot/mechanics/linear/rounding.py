@@ -39,9 +39,12 @@ class Entries:
     @staticmethod
     def at(trace: Trace, points: Sequence[Array]) -> Entries:
         """Those at points."""
-        values = trace.rows(*points)
-        beside = [[_rows(*trace.moved(points, side * STEP, k)) for side in (1, -1)] for k in range(PAIRS)]
-        return Entries(trace, points, values, {name: _errors(A, name, beside) for name, A in values.items()})
+        A, *others = trace.beside(points, STEP, PAIRS)
+        with np.errstate(invalid="ignore"):
+            ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
+            turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
+        errors = SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
+        return Entries(trace, points, trace.named(A), trace.named(errors))
 
     @property
     def matrices(self) -> list[Array]:
@@ -94,19 +97,6 @@ class Entries:
     def _elsewhere(self) -> Entries:
         """The same with other numbers."""
         return Entries.at(*self.trace.elsewhere(self.points, SHARE))
-
-
-def _rows(trace: Trace, points: Sequence[Array]) -> Mapping[str, Array]:
-    return trace.rows(*points)
-
-
-def _errors(A: Array, name: str, beside: Sequence[Sequence[Mapping[str, Array]]]) -> Array:
-    """Errors of the entries of one output, from its values at pairs of points beside."""
-    turned, left = np.zeros_like(A), ROUNDING * np.abs(A)
-    for ahead, back in ((one[name] - A, other[name] - A) for one, other in beside):
-        turned = np.fmax(turned, np.abs(ahead - back))
-        left = np.fmax(left, np.abs(ahead + back))
-    return np.asarray(SAFETY * ROUNDING / (2 * STEP) * turned + left)
 
 
 def _squares(values: Mapping[str, Array]) -> list[Array]:

@@ -21,7 +21,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.blocks import blocks as blocks_at
 from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent, deflated, symmetric_part
-from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues, start
+from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues
 from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
 from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis
@@ -118,7 +118,7 @@ def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pol
         found = _found(own, starts, real)
     else:
         own = [reduced.polynomial]
-        begun = [start(own[0], s) for s in starts.values[0] if s.imag >= 0]
+        begun = advanced(own[0], refined(own[0], starts.values[0][starts.values[0].imag >= 0]))
         found = [_thorough(own[0], starts.values[0], begun, real)]
     made = _poles(own, reduced, found)
     if degree == 1:
