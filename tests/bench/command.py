@@ -174,11 +174,25 @@ def scaling(options):
     return entries, {}
 
 
+def identification(options):
+    from bench import identification as part
+
+    entries, missing = part.compare(options.rounds)
+    columns = {
+        "program": lambda e: e["who"],
+        "s (median)": seconds,
+        "times kronbot's": ratio,
+        "estimates differ by, standard errors": lambda e: f"{e['off']:.2g}",
+    }
+    table("Twelve parameters of an arm from a record of 10 s", columns, entries)
+    return entries, missing
+
+
 PARTS = {
     each.__name__: each
     for each in (
         *(puma, canadarm, processes, startup, pages, questions),
-        *(sweeps, campaigns, variation, derivation, scaling),
+        *(sweeps, campaigns, variation, derivation, scaling, identification),
     )
 }
 

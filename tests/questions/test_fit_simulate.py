@@ -7,6 +7,7 @@ from questions.test_fit_motion import ARM, PLANAR
 from thinned import rare
 
 import kronbot
+from kronbot.compute.native.policy import native as using
 from kronbot.errors import ComputationError, UsageError
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import simulate
@@ -140,6 +141,16 @@ def test_parameters_come_back_from_a_record(planar, data):
     answer = planar.fit(table, question="simulate", estimate=["fc", "b"], fix="b", initial="fitted",
                         sigma={"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3})  # fmt: skip
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
+
+
+def test_native_code_takes_the_same_steps(planar, data):
+    told = {name: values[:20] for name, values in data.items()}
+    sigma = {"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}
+    with using("off"):
+        interpreted = planar.fit(told, question="simulate", estimate=["b", "m2"], sigma=sigma)
+    with using("on"):
+        answer = planar.fit(told, question="simulate", estimate=["b", "m2"], sigma=sigma)
+    assert answer.at == interpreted.at and answer["residual"].tobytes() == interpreted["residual"].tobytes()
 
 
 def test_rows_of_records_that_make_no_sense_are_told(planar, data):

@@ -7,9 +7,8 @@ internal differentiation): exact for what is computed, as long as the steps stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import casadi
 import numpy as np
@@ -40,8 +39,8 @@ ORDER = 4
 # A record takes so many steps at most; how much longer or shorter than the one before a step may be.
 MOST = 5_000_000
 SAFETY, LEAST, GROWTH = 0.9, 0.1, 6.0
-# Lengths (s) of the steps of each stretch.
-Grid: TypeAlias = "list[list[float]]"
+# Steps of which all states are kept at a time.
+BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -122,8 +121,16 @@ class Stretches:
         return len(self.inputs)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Steps along stretches: their ``lengths`` (s, steps), and how many there are up to the end of each stretch."""
+
+    lengths: Array
+    ends: npt.NDArray[np.intp]
+
+
 class Follower:
-    """Follows states along stretches, each in the steps of a grid.
+    """Follows states along stretches, in the steps of a grid.
 
     ``expected`` are the steps that it will be asked for: native code does them where that pays. ``begin`` binds numbers
     and their slopes.
@@ -132,62 +139,72 @@ class Follower:
     def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool, expected: int) -> None:
         function = flow.step(derivatives)
         arguments = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]  # sparse ones hold their entries
-        results = [np.zeros(function.numel_out(i)) for i in range(function.n_out())]
-        code: Any = at_once(function, len(NODES) * expected) or function
-        self._step = Buffered(code, arguments, results)
+        self._step = Buffered(function, arguments, [np.zeros(function.numel_out(i)) for i in range(2)])
+        self._kernel = at_once(function, len(NODES) * expected)
         arguments[6][:] = tolerances.rtol, tolerances.atol
 
     def begin(self, numbers: Array, slopes: Array) -> None:
         """With these numbers, and the entries of their slopes column by column."""
         self._step.arguments[4][:], self._step.arguments[5][:] = numbers, slopes
 
-    def follow(self, stretches: Stretches, grid: Grid, start: Array) -> Iterator[tuple[Array, float]]:
-        """After every stretch [x, S] (nx (1 + k),) and the largest error of a step in it; infinite where it is lost."""
-        t, h, Z, inputs, *_ = self._step.arguments
+    def follow(self, stretches: Stretches, grid: Grid, start: Array) -> tuple[Array, float]:
+        """After every stretch [x, S] (stretches, nx (1 + k)), and the largest error of a step; infinite where lost."""
+        counts = np.diff(grid.ends, prepend=0)
+        stretch = np.repeat(np.arange(len(stretches)), counts)
+        before = np.cumsum(grid.lengths) - grid.lengths
+        times = stretches.times[stretch] + before - before[(grid.ends - counts)[stretch]]
+        found, at, largest = np.empty((len(stretches), len(start))), start, 0.0
+        for first in range(0, len(stretch), BLOCK):
+            steps = slice(first, first + BLOCK)
+            Z, errors = self._walk(times[steps], grid.lengths[steps], stretches.inputs[stretch[steps]], at)
+            ended = np.flatnonzero((first < grid.ends) & (grid.ends <= first + len(errors)))
+            found[ended], at = Z[grid.ends[ended] - first], Z[-1]
+            largest = max(largest, float(np.where(np.isfinite(errors), errors, np.inf).max()))
+        return found, largest
+
+    def _walk(self, times: Array, lengths: Array, inputs: Array, start: Array) -> tuple[Array, Array]:
+        """[x, S] before and after steps that begin at some times (steps + 1, size), and their errors."""
+        Z, errors = np.empty((len(times) + 1, len(start))), np.empty(len(times))
+        Z[0] = start
+        t, h, here, given, *fixed = self._step.arguments
         end, error = self._step.results
-        Z[:] = start
-        for i, lengths in enumerate(grid):
-            t[0], largest = stretches.times[i], 0.0
-            inputs[:] = stretches.inputs[i]
-            for h[0] in lengths:
+        if self._kernel is None:
+            for i in range(len(times)):
+                t[0], h[0], here[:], given[:] = times[i], lengths[i], Z[i], inputs[i]
                 self._step()
-                t[0] += h[0]
-                Z[:] = end
-                if not error[0] <= largest:
-                    largest = error[0]
-            yield end, largest if np.isfinite(largest) else np.inf
-
-    def advanced(self, t: float, length: float, inputs: Array, start: Array) -> Array:
-        """[x, S] a single step after t, which may lead back."""
-        self._stepped(t, length, inputs, start)
-        return self._step.results[0].copy()
-
-    def _stepped(self, t: float, length: float, inputs: Array, start: Array) -> float:
-        arguments = self._step.arguments
-        arguments[0][0], arguments[1][0], arguments[2][:], arguments[3][:] = t, length, start, inputs
-        self._step()
-        return float(self._step.results[1][0])
+                Z[i + 1], errors[i] = end, error[0]
+            return Z, errors
+        inputs = np.ascontiguousarray(inputs)
+        moving = (each.strides[0] for each in (times, lengths, Z, inputs))
+        reads = [(each.ctypes.data, stride) for each, stride in zip((times, lengths, Z, inputs), moving, strict=True)]
+        reads += [(each.ctypes.data, 0) for each in fixed]
+        self._kernel.walk(reads, [(Z[1:].ctypes.data, Z.strides[0]), (errors.ctypes.data, 8)], len(times))
+        return Z, errors
 
     def grid(self, stretches: Stretches, start: Array) -> Grid:
-        """Steps in each stretch with which the errors keep to the tolerances. Raises ComputationError."""
-        grid: Grid = []
-        x, length, spent = start.copy(), stretches.times[1] - stretches.times[0], 0
+        """Steps with which the errors keep to the tolerances. Raises ComputationError."""
+        taken, ends = list[float](), list[int]()
+        length = stretches.times[1] - stretches.times[0]
+        at, h_, x, inputs, *_ = self._step.arguments
+        after, size = self._step.results
+        x[:] = start
         for i in range(len(stretches)):
             t, end = stretches.times[i : i + 2]
-            taken: list[float] = []
+            inputs[:] = stretches.inputs[i]
             while t < end:
                 h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
-                error = self._stepped(t, h, stretches.inputs[i], x)
-                spent += 1
+                at[0], h_[0] = t, h
+                self._step()
+                error = float(size[0])
                 factor = SAFETY * max(error, 1e-12) ** (-1 / (ORDER + 1)) if np.isfinite(error) else LEAST
                 if error <= 1:
                     taken.append(h)
-                    x[:] = self._step.results[0]
+                    x[:] = after
                     t = end if h == end - t else t + h
-                    length = max(length, h * min(GROWTH, factor)) if h < length else h * min(GROWTH, factor)
+                    length = max(length if h < length else 0.0, h * min(GROWTH, factor))
                 else:
                     length = h * max(LEAST, min(factor, 1.0))
-                if t + length == t or spent > MOST:
+                if t + length == t or len(taken) > MOST:
                     raise ComputationError(f"the motion cannot be followed after t = {t:g} s: {WHY}")
-            grid.append(taken)
-        return grid
+            ends.append(len(taken))
+        return Grid(np.array(taken), np.array(ends))

@@ -207,14 +207,9 @@ class SimulatedAnswers:
                 except ComputationError:
                     lost[rows], states[rows] = True, start
                     return
-            largest, row, wanted = 0.0, record.first + 1, set(ends.tolist())
+            found, largest = follower.follow(stretches, self._shared.grids[record.label], start.ravel(order="F"))
             states[record.first] = start
-            grid = self._shared.grids[record.label]
-            for i, (found, error) in enumerate(follower.follow(stretches, grid, start.ravel(order="F"))):
-                largest = max(largest, error)
-                if i in wanted:
-                    states[row] = found.reshape(start.shape, order="F")
-                    row += 1
+            states[rows][1:] = found[ends].reshape(-1, *start.shape[::-1]).swapaxes(1, 2)
             if largest <= STALE:
                 break
         lost[rows] = ~np.isfinite(states[rows]).all(axis=(1, 2))
