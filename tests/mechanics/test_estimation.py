@@ -48,6 +48,14 @@ def test_priors_are_measurements_of_parameters(problem):
     np.testing.assert_allclose(Knowledge(A, deviation, deviation).covariance, np.linalg.inv(N), rtol=1e-8)
 
 
+def test_what_errors_do_not_know_is_at_home_wherever_a_search_begins(problem):
+    A, b, _ = problem
+    A = np.column_stack([A, np.zeros(30)])
+    fit = fitted(*linear(A, b), beliefs([0.0, 0.0, 0.0, 5.0]), "linear", home=np.array([0, 0, 0, 3.0]))
+    assert fit.values[3] == 3.0
+    np.testing.assert_allclose(fit.values[:3], np.linalg.lstsq(A[:, :3], b, rcond=None)[0], rtol=1e-3)
+
+
 @pytest.mark.parametrize(("loss", "size"), [("huber", 1.345), ("cauchy", 2.385)])
 def test_losses_are_those_of_scipy_and_leave_priors_alone(problem, loss, size):
     A, b, _ = problem

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 
-# Singular values of columns of norm 1 below this, and columns below this share of the largest, are those of rounding:
-# equilibria are known to 1e-12 of what turns.
+# Singular values of columns of norm 1 below this are those of rounding: equilibria are known to 1e-12 of what turns.
 RANK = 1e-9
+# Columns of a scaled Jacobian below this share of the largest are rounding: what they are of moves nothing.
+UNSEEN = 1e-3 * RANK
 # Entries of reduced combinations that are rounding.
 NOTHING = 1e-7
 
@@ -63,21 +64,21 @@ class Knowledge:
     def _norms(self) -> Array:
         """Norms of the columns of the scaled Jacobian (free,), 0 where there is nothing but rounding."""
         norms = np.sqrt(((self.jacobian * self.scale)[:, self.free] ** 2).sum(axis=0))
-        return np.where(norms > RANK * 1e-3 * norms.max(initial=0.0), norms, 0.0)
+        return np.where(seen(norms), norms, 0.0)
 
     @cached_property
     def _unseen(self) -> Array:
         """Directions (d, free) of parameters over their scales that leave all errors as they are, orthonormal."""
         norms = self._norms
-        seen = np.flatnonzero(norms > 0)
-        J = (self.jacobian * self.scale)[:, self.free][:, seen] / norms[seen]
-        if len(J) < len(seen):
-            J = np.concatenate([J, np.zeros((len(seen) - len(J), len(seen)))])
+        told = np.flatnonzero(norms > 0)
+        J = (self.jacobian * self.scale)[:, self.free][:, told] / norms[told]
+        if len(J) < len(told):
+            J = np.concatenate([J, np.zeros((len(told) - len(J), len(told)))])
         _, sizes, V = np.linalg.svd(J, full_matrices=False)
-        inside = V[sizes <= RANK * max(float(sizes.max(initial=0.0)), 1.0)] / norms[seen]
+        inside = V[sizes <= RANK * max(float(sizes.max(initial=0.0)), 1.0)] / norms[told]
         blind = np.flatnonzero(norms == 0)
         found = np.zeros((len(inside) + len(blind), len(norms)))
-        found[: len(inside), seen] = inside
+        found[: len(inside), told] = inside
         found[range(len(inside), len(found)), blind] = 1.0
         return np.linalg.qr(found.T)[0].T if len(found) else found
 
@@ -130,14 +131,14 @@ class Knowledge:
         prior = np.diag(np.nan_to_num(self.scale / self.deviation))
         whole = np.concatenate([self.jacobian * self.scale, prior, np.zeros((k, k))])[:, free]
         norms = np.sqrt((whole**2).sum(axis=0))
-        seen = np.flatnonzero(norms > RANK * 1e-3 * norms.max(initial=0.0))
-        if len(seen):
-            places = np.array(free)[seen]
-            _, sizes, V = np.linalg.svd(whole[:, seen] / norms[seen], full_matrices=False)
+        told = np.flatnonzero(seen(norms))
+        if len(told):
+            places = np.array(free)[told]
+            _, sizes, V = np.linalg.svd(whole[:, told] / norms[told], full_matrices=False)
             good = sizes > RANK * sizes.max()
             clear[places] = (V[~good] ** 2).sum(axis=0) <= NOTHING**2
             root = np.zeros((int(good.sum()), k))
-            root[:, places] = V[good] / sizes[good, None] * (self.scale[places] / norms[seen])
+            root[:, places] = V[good] / sizes[good, None] * (self.scale[places] / norms[told])
         return root, clear
 
     @cached_property
@@ -171,6 +172,11 @@ class Knowledge:
         U, sizes, _ = np.linalg.svd(whole, full_matrices=False)
         U = U[: len(self.jacobian), sizes > RANK * sizes.max(initial=0.0)]
         return np.asarray(np.minimum((U**2).sum(axis=1), 1.0))
+
+
+def seen(norms: Array) -> npt.NDArray[np.bool_]:
+    """Which columns of a scaled Jacobian with these norms (k,) are more than rounding."""
+    return np.asarray(norms > UNSEEN * norms.max(initial=0.0))
 
 
 def _reduced(rows: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import RANK
+from kronbot.mechanics.estimation.knowledge import RANK, seen
 
 Residuals = Callable[[Array], Array]
 # Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise
@@ -91,9 +91,12 @@ class NoStart(ArithmeticError):
     """Squares of errors at the start, or of their derivatives, are not finite."""
 
 
-def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS) -> Fit:
+def fitted(
+    errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS, home: Array | None = None
+) -> Fit:
     """The parameters (k,) with the least cost near the start; ``errors`` (M,) are over their sigmas.
 
+    What neither errors nor priors know is at ``home`` (k,), by default at the start, wherever the search has begun.
     Errors that are not finite shorten a step. Raises NoStart where they are so at the start.
     """
     from scipy.optimize import least_squares  # here, since it takes a quarter of a second
@@ -111,7 +114,7 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
 
     def slope(x: Array) -> Array:
         J = _bounded(jacobian(beliefs.start + scale * (x - FIRST)) * scale)
-        J[:, ~_seen(J)] = 0.0  # what errors do not know stays where it is, not where rounding leads it
+        J[:, ~seen(_norms(J))] = 0.0  # what errors do not know stays where it is, not where rounding leads it
         return np.concatenate([J, rows])
 
     def rho(squares: Array) -> Array:
@@ -127,11 +130,12 @@ def fitted(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, 
         loss="linear" if loss == "linear" else rho, max_nfev=steps,
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - FIRST)
-    told = _seen(jacobian(values) * scale) | informed
-    values = np.where(told, values, beliefs.start)  # what was more than rounding on the way only goes back
+    J = jacobian(values)
+    # What was more than rounding on the way only goes back. It moves no error, and no derivative of one.
+    values = np.where(seen(_norms(J * scale)) | informed, values, beliefs.start if home is None else home)
     last = errors(values)
     weights = _rho(last**2, loss)[1]
-    return Fit(values, last, jacobian(values), float(found.cost), weights, found.status > 0, int(found.nfev))
+    return Fit(values, last, J, float(found.cost), weights, found.status > 0, int(found.nfev))
 
 
 def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
@@ -144,11 +148,12 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
     e = np.concatenate([errors(start), (start - beliefs.mean)[informed] / beliefs.deviation[informed]])
     J = _bounded(np.concatenate([jacobian(start), rows]) * scale)
     _bounded(e)
-    norms, seen = np.sqrt((J**2).sum(axis=0)), _seen(J)
+    norms = _norms(J)
+    told = seen(norms)
     values = start.copy()
     for _ in range(2):  # the second one takes away what rounding has left
-        step = np.linalg.lstsq(J[:, seen] / norms[seen], -e, rcond=RANK)[0]
-        values[seen] += scale[seen] * step / norms[seen]
+        step = np.linalg.lstsq(J[:, told] / norms[told], -e, rcond=RANK)[0]
+        values[told] += scale[told] * step / norms[told]
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)
     return Fit(values, last, jacobian(values), float(e @ e) / 2, np.ones(len(last)), True, 2)
@@ -162,10 +167,9 @@ def _bounded(values: Array) -> Array:
     return values
 
 
-def _seen(J: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which columns (k,) of a scaled Jacobian are more than rounding."""
-    norms = np.sqrt((J**2).sum(axis=0))
-    return np.asarray(norms > RANK * 1e-3 * norms.max(initial=0.0))
+def _norms(J: Array) -> Array:
+    """Of the columns (k,)."""
+    return np.asarray(np.sqrt((J**2).sum(axis=0)))
 
 
 def _rho(squares: Array, loss: str) -> Array:

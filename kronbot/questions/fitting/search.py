@@ -204,7 +204,7 @@ class Search:
         self.weights = weights
         if self.direct:
             return solved(errors, jacobian, beliefs)
-        return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps)
+        return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps, self.inquiry.beliefs.start)
 
     weights: Array = field(init=False)
 
