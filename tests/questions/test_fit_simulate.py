@@ -1,5 +1,7 @@
 """Fits of motions: exact derivatives along them, parameters that come back, records and where they begin."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from differences import extrapolated
@@ -151,6 +153,36 @@ def test_native_code_takes_the_same_steps(planar, data):
     with using("on"):
         answer = planar.fit(told, question="simulate", estimate=["b", "m2"], sigma=sigma)
     assert answer.at == interpreted.at and answer["residual"].tobytes() == interpreted["residual"].tobytes()
+
+
+@pytest.mark.parametrize("initial", ["rows", "fitted"])
+def test_plans_choose_records_that_tell_most(planar, initial):
+    """Of all pairs those with the largest determinant, also where it is unknown where records begin."""
+    t = np.linspace(0, 0.5, 6)
+    motions = [(0, 0), (3, 0), (0, 4), (9, 2), (0.1, 0.1)]
+    table = {"t": np.tile(t, 5), "record": np.repeat(np.arange(5), 6), "q1": np.zeros(30), "q2": np.zeros(30)}
+    table |= {f"torque.q{i + 1}": np.concatenate([m[i] * np.sin(9 * t) for m in motions]) for i in range(2)}
+    asked = {"question": "simulate", "estimate": ["m2", "b"], "sigma": {"q1": 1e-3, "q2": 1e-3}, "initial": initial}
+    answer = planar.fit(plan=2, candidates=table, **asked)
+    sizes = {}
+    for pair in combinations(range(5), 2):
+        rows = np.isin(table["record"], pair)
+        told = {name: values[rows] for name, values in table.items()}
+        sizes[pair] = np.prod(planar.fit(plan=2, candidates=told, **asked)["standard_errors"])
+        errors = np.linalg.det(information(planar, told, initial)) ** -0.5
+        R = planar.fit(plan=2, candidates=told, **asked)["correlations"]
+        assert sizes[pair] * np.sqrt(np.linalg.det(R)) == pytest.approx(errors, rel=1e-6)
+        sizes[pair] = errors
+    assert tuple(answer["record"]) == min(sizes, key=sizes.get) and answer.summary["records"] == 2
+
+
+def information(robot, table, initial):
+    """The Fisher information of m2 and b, with what is known of where records begin taken out."""
+    found = answers(robot.model, ("m2", "b"), table, initial)
+    J = found.jacobian(np.array([robot.description.values[name] for name in ("m2", "b")] + [*found.beside.values()]))
+    N = J.T @ J * 1e6
+    rest = N[2:, 2:]
+    return N[:2, :2] - (N[:2, 2:] @ np.linalg.solve(rest, N[2:, :2]) if len(rest) else 0)
 
 
 def test_rows_of_records_that_make_no_sense_are_told(planar, data):

@@ -11,7 +11,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import Knowledge
+from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import Named
@@ -27,38 +27,61 @@ PURPOSE = "fit"
 def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Result:
     """The ``count`` rows of candidates that tell most of the parameters at their first values, beside data and priors.
 
-    What stands in a measured cell does not matter, only that something does. Raises UsageError where columns have no
-    sigma, ComputationError where so many rows cannot determine the parameters.
+    Of motions they are records. What stands in a measured cell does not matter, only that something does. Raises
+    UsageError where columns have no sigma, ComputationError where so many cannot determine the parameters.
     """
     told, J = _information(robot, inquiry, candidates)
-    if count > len(told.rows):
-        raise UsageError(Argument("plan"), f": {count} of {len(told.rows)} candidates cannot be chosen")
-    beliefs, present = inquiry.beliefs, ~np.isnan(told.measured)
-    blocks = np.zeros((*present.shape, len(inquiry.names)))
-    blocks[present] = J
-    there = np.zeros((0, len(inquiry.names)))
+    beliefs, k = inquiry.beliefs, len(inquiry.names)
+    if told.records is None:
+        blocks = np.zeros((*told.measured.shape, k))
+        blocks[~np.isnan(told.measured)] = J
+        word, labels = "row", told.rows.astype(float)
+    else:
+        word, labels = "record", np.unique(told.records)
+        blocks = _by_record(told, J, k, labels)
+    if count > len(blocks):
+        raise UsageError(Argument("plan"), f": {count} of {len(blocks)} candidates cannot be chosen")
+    there = np.zeros((0, k))
     if inquiry.data is not None:
-        there = _information(robot, inquiry, inquiry.data)[1]
+        before, J = _information(robot, inquiry, inquiry.data)
+        there = J if before.records is None else _by_record(before, J, k, np.unique(before.records)).reshape(-1, k)
     known = there.T @ there + np.diag(np.nan_to_num(beliefs.deviation**-2.0))
     rows = chosen(blocks, known, count)
-    whole = np.concatenate([there, blocks[rows].reshape(-1, len(inquiry.names))])
-    knowledge = Knowledge(whole, beliefs.scale, beliefs.deviation)
+    knowledge = Knowledge(np.concatenate([there, blocks[rows].reshape(-1, k)]), beliefs.scale, beliefs.deviation)
     if np.isnan(knowledge.errors).any():
         said = "; ".join(ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any())))
-        raise ComputationError(f"{count} of these rows do not determine the parameters: {said}")
-    everything = Knowledge(np.concatenate([there, J]), beliefs.scale, beliefs.deviation)
+        raise ComputationError(f"{count} of these {word}s do not determine the parameters: {said}")
+    everything = Knowledge(np.concatenate([there, blocks.reshape(-1, k)]), beliefs.scale, beliefs.deviation)
     ratio = np.linalg.slogdet(everything.covariance)[1] - np.linalg.slogdet(knowledge.covariance)[1]
     summary: dict[str, Scalar] = {
-        "question": inquiry.question, "candidates": len(told.rows), "rows": count, "parameters": len(inquiry.names),
-        "efficiency": float(np.exp(ratio / len(inquiry.names))),
+        "question": inquiry.question, "candidates": len(blocks), f"{word}s": count, "parameters": k,
+        "efficiency": float(np.exp(ratio / k)),
     }  # fmt: skip
-    series: dict[str, Array] = {"row": told.rows[rows].astype(float)}
-    series |= {name: values[rows] for name, values in told.inputs.items()}
+    series: dict[str, Array] = {word: labels[rows]}
+    if word == "row":
+        series |= {name: values[rows] for name, values in told.inputs.items()}
     warnings = [*told.notes, *correlated(knowledge, inquiry.names)]
     return Result(
         PURPOSE, robot.name, robot.order, arrays=_predicted(inquiry, knowledge), series=series, summary=summary,
         warnings=warnings, about=robot, asked="plan",
     )  # fmt: skip
+
+
+def _by_record(told: Sorted, J: Array, k: int, labels: Array) -> Array:
+    """What each record tells of the first k parameters, as a triangle (records, k, k) with the same squares.
+
+    Where it begins is found, too, with the other columns of J: what errors tell of that they do not tell of these.
+    """
+    assert told.records is not None, "rows of records"
+    row, _ = np.nonzero(~np.isnan(told.measured))
+    blocks = np.zeros((len(labels), k, k))
+    for block, label in zip(blocks, labels, strict=True):
+        own = J[told.records[row] == label]
+        U, sizes, _ = np.linalg.svd(own[:, k:], full_matrices=False)
+        U = U[:, sizes > RANK * sizes.max(initial=0.0)]
+        R = np.linalg.qr(own[:, :k] - U @ (U.T @ own[:, :k]), mode="r")
+        block[: len(R)] = R
+    return blocks
 
 
 def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[float], None]) -> Result:
@@ -109,7 +132,7 @@ def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, A
     """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values."""
     variation = inquiry.variation(robot, rows)
     answers, told = read(variation, rows, inquiry, inquiry.only)
-    noise, start = _noise(told, inquiry), inquiry.beliefs.start
+    noise, start = _noise(told, inquiry), inquiry.with_beside(answers).beliefs.start
     begun(variation, answers, told, start)
     weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]
     return told, answers.jacobian(start) * weights[:, None]

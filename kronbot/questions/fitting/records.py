@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -89,7 +89,7 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
     records = tuple(
         _record(robot, told, driven, label, first, last) for label, (first, last) in zip(labels, spans, strict=True)
     )
-    return records, driven, told
+    return records, driven, replace(told, records=numbers)
 
 
 def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:

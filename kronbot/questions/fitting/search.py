@@ -139,7 +139,7 @@ class Search:
         notes = list(told.notes)
         check = None
         if isinstance(inquiry.validation, float):
-            rows = _drawn(len(told.rows), inquiry.validation, inquiry.seed)
+            rows = _drawn(told, inquiry.validation, inquiry.seed)
             check = answers.of(np.flatnonzero(rows)), _some(told, rows)
             answers, told = answers.of(np.flatnonzero(~rows)), _some(told, ~rows)
         elif inquiry.validation is not None:
@@ -268,8 +268,14 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
     return errors
 
 
-def _drawn(count: int, share: float, seed: int) -> Flags:
-    """A share of rows (count,), at least one and not all."""
+def _drawn(told: Sorted, share: float, seed: int) -> Flags:
+    """A share of rows (N,), at least one and not all; of several records whole ones."""
+    if told.records is not None and len(records := np.unique(told.records)) > 1:
+        return np.isin(told.records, records[_drawn_of(len(records), share, seed)])
+    return _drawn_of(len(told.rows), share, seed)
+
+
+def _drawn_of(count: int, share: float, seed: int) -> Flags:
     size = min(max(round(count * share), 1), count - 1)
     chosen = np.random.default_rng(seed).permutation(count)[:size]
     flags = np.zeros(count, dtype=bool)
@@ -279,4 +285,5 @@ def _drawn(count: int, share: float, seed: int) -> Flags:
 
 def _some(told: Sorted, rows: Flags) -> Sorted:
     inputs = {name: each[rows] for name, each in told.inputs.items()}
-    return replace(told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[])
+    records = None if told.records is None else told.records[rows]
+    return replace(told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[], records=records)

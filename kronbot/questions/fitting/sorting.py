@@ -20,7 +20,7 @@ class Sorted:
     """What is given (N,) by name, the measured columns and their numbers (N, columns), NaN where there is none.
 
     ``rows`` are the numbers of the rows in the table, from 1; ``known`` all that may be measured; ``notes`` are what
-    somebody should know.
+    somebody should know. Rows that tell something together only have the same number in ``records`` (N,).
     """
 
     inputs: Mapping[str, Array]
@@ -29,6 +29,7 @@ class Sorted:
     rows: Places
     known: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    records: Array | None = None
 
 
 def matches(key: str, name: str) -> bool:
