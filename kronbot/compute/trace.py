@@ -27,11 +27,18 @@ class Traced:
     """Outputs as functions of inputs and of symbols for the parameters: what robots share that differ in values only.
 
     ``inputs`` and ``outputs`` map a word to a traced expression. ``purpose`` names the question in messages. Function
-    names and argument names are fixed words, never user text.
+    names and argument names are fixed words, never user text. ``lean``: they are derivatives of what has no common
+    parts left, and have few themselves; looking for these takes as long as all that was traced before.
     """
 
     def __init__(
-        self, parameters: Parameters, inputs: Mapping[str, SX], outputs: Mapping[str, SX], purpose: str
+        self,
+        parameters: Parameters,
+        inputs: Mapping[str, SX],
+        outputs: Mapping[str, SX],
+        purpose: str,
+        *,
+        lean: bool = False,
     ) -> None:
         expressions = list(outputs.values())
         self.purpose = purpose
@@ -44,7 +51,8 @@ class Traced:
         self.outputs = tuple(outputs)
         self.shapes = [expression.shape for expression in expressions]
         dense = [casadi.densify(casadi.vec(expression)) for expression in expressions]
-        shared = casadi.cse(dense) if sum(map(casadi.n_nodes, dense)) <= SHARING_LIMIT else dense
+        lean = lean or sum(map(casadi.n_nodes, dense)) > SHARING_LIMIT
+        shared = dense if lean else casadi.cse(dense)
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self._memory = threading.local()
         self._factors: dict[tuple[int, float, int], Array] = {}
@@ -206,16 +214,16 @@ def _scaled(points: Sequence[Array], factors: Array) -> list[Array]:
 Expressions = Callable[[], tuple[Mapping[str, SX], Mapping[str, SX]]]
 
 
-def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions) -> Trace:
+def traced(robot: Robot, what: Hashable, purpose: str, make: Expressions, *, lean: bool = False) -> Trace:
     """What ``make`` gives, inputs and outputs by word, as a trace with the values of a robot.
 
     It is made once for all robots of one structure; ``what`` says what else it depends on. Raises UsageError, with the
-    cure, where an output depends on a parameter without a value.
+    cure, where an output depends on a parameter without a value. ``lean`` is that of :class:`Traced`.
     """
     parameters, key = robot.parameters, ("trace", robot.order, purpose, what)
 
     def bound() -> Trace:
-        return Trace.of(parameters.kept(key, lambda: Traced(parameters, *make(), purpose)), parameters)
+        return Trace.of(parameters.kept(key, lambda: Traced(parameters, *make(), purpose, lean=lean)), parameters)
 
     return parameters.own(key, bound)
 

@@ -120,7 +120,7 @@ class Linearization:
 
     @cached_property
     def _trace(self) -> Trace:
-        return traced(self.robot, self._which, PURPOSE, self._matrices)
+        return traced(self.robot, self._which, PURPOSE, self._matrices, lean=not self.choice.measured)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
         linear = self._linear

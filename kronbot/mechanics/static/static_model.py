@@ -118,7 +118,7 @@ class StaticModel:
 
     def balance(self) -> Trace:
         """F and K = dF/dq as numbers."""
-        return self._traced("balance", lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q)})
+        return self._traced("balance", lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q)}, lean=True)
 
     def endpoint(self) -> Trace:
         """The endpoint Jacobian J, J_T over J_R (6 x n)."""
@@ -158,9 +158,9 @@ class StaticModel:
         """Of the polynomials that the linear statics has for positions."""
         return {"0": 0, "1": 1}.get(self.robot.order, 2)
 
-    def _traced(self, what: Hashable, outputs: Callable[[], dict[str, SX]]) -> Trace:
+    def _traced(self, what: Hashable, outputs: Callable[[], dict[str, SX]], *, lean: bool = False) -> Trace:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
-        return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()))
+        return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()), lean=lean)
 
     @cached_property
     def positions(self) -> dict[str, SX]:
