@@ -64,6 +64,7 @@ def test_what_is_no_file_is_never_replaced(tmp_path, overwrite):
         ("device.json", "a device or a pipe, not a file"),
         ("no/run.json", "there is no folder"),
         ("run.json/run.json", "there is no folder"),
+        ("run.json/", "there is no folder .*run.json"),
         ("a" * 300 + ".json", "File name too long"),
         ("a\0.json", "null byte"),
         ("\ud800.json", "surrogates not allowed"),

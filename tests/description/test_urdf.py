@@ -801,6 +801,10 @@ def test_too_many_links():
     for text in (chain(limits.LINKS + 2), chain(limits.LINKS + 1).replace('<link name="l0"/>', heavy)):
         (message,) = refusals(text)
         assert f"links, at most {limits.LINKS} are allowed" in message
+    # What would be written is what can be read.
+    inertial = re.sub("<link.*?><", "<", heavy).removesuffix("</link>")
+    (message,) = refusals(re.sub(r"(<link name=.l\d+.)/>", rf"\1>{inertial}</link>", chain(limits.LINKS - 1)))
+    assert "999 links make too large a robot file, more than 20000 values: join those that do not move" in message
 
 
 def test_noise_of_cad_programs_is_no_negative_inertia():

@@ -453,12 +453,15 @@ def test_a_robot_alone_is_a_page(tmp_path, capsys):
 
 def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr("webbrowser.open", shown.append)
+    monkeypatch.setattr("webbrowser.open", lambda name: not shown.append(name))
     file = tmp_path / "page.html"
     assert run(["jacobian", "canadarm", "--q", "0.1,0.2,0.3", "--view", os.fspath(file), "--open"]) == 0
     html = kronbot.load("canadarm").jacobian(q=[0.1, 0.2, 0.3]).view().html
     assert file.read_text() == html
     assert shown == [file.as_uri()]
+    monkeypatch.setattr("webbrowser.open", lambda name: False)
+    assert run(["view", "canadarm", "-o", os.fspath(file), "--overwrite", "--open"]) == 1
+    assert "no browser shows" in capsys.readouterr().err
     for words, why in [
         (["--view", os.fspath(file)], "--overwrite replaces it"),
         (["--view", "page.txt"], "a page ends in .html"),

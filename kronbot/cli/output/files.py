@@ -238,4 +238,5 @@ def _quiet() -> bool:
 
 
 def _folder(name: str) -> str:
-    return shown(os.path.dirname(os.path.realpath(name)))
+    whole = os.path.realpath(name)
+    return shown(whole if name.endswith(os.sep) else os.path.dirname(whole))

@@ -35,7 +35,9 @@ from kronbot.description.urdf.rotations import (
 from kronbot.description.urdf.tree import Inertial, Joint, Mimic, Urdf
 from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import is_shown, quote, unknown
-from kronbot.errors import Argument
+from kronbot.description.yaml.composing import compose
+from kronbot.description.yaml.source import Source
+from kronbot.errors import Argument, DescriptionError
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
@@ -71,7 +73,21 @@ def translate(urdf: Urdf, tip: str | None) -> Translation:
     comments = [f"# Converted from the URDF {file}."]
     for note in writer.notes:
         comments += textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_on_hyphens=False)
-    return Translation("\n".join([*comments, *body, ""]), writer.notes)
+    text = "\n".join([*comments, *body, ""])
+    if len(text) > limits.NODES:  # of which each takes a character at least
+        _demand_readable(urdf, text)
+    return Translation(text, writer.notes)
+
+
+def _demand_readable(urdf: Urdf, text: str) -> None:
+    """Raise DescriptionError where a robot file is larger than what kronbot reads."""
+    try:
+        compose(Source("", text, None))
+    except DescriptionError as error:
+        mistakes = Mistakes(urdf.file)
+        message = f"{len(urdf.links)} links make too large a robot file, {error.mistakes[0].message}"
+        mistakes.refuse(next(iter(urdf.links.values())).place, f"{message}: join those that do not move")
+        mistakes.raise_mistakes()
 
 
 class _Writer:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from kronbot.description.wording import quote
-from kronbot.errors import Argument, UsageError
+from kronbot.description.wording import quote, shown_path
+from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.model.build import at_order
 from kronbot.plots import files
 from kronbot.plots.page import loads
@@ -91,7 +91,8 @@ def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, o
 
 
 def show(name: str) -> None:
-    """Open a page that was written, in the browser."""
+    """Open a page that was written, in the browser. Raises KronbotError where none takes it."""
     import webbrowser
 
-    webbrowser.open(Path(name).resolve().as_uri())
+    if not webbrowser.open(Path(name).resolve().as_uri()):
+        raise KronbotError(f"no browser shows {shown_path(name)}: open it yourself, or name one in BROWSER")
