@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -22,6 +23,7 @@ SUFFIX = ".part"
 # How a journal begins.
 _MARK = b'{"kronbot sweep": 1, '
 _HIDDEN = "hidden"
+_FOREIGN = "is not a file of the user's alone: remove it"
 # The line before the rows of a chunk: its cases, how many failed, length and sum of the rows.
 _HEAD = re.compile(rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N),"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}"))
 
@@ -57,6 +59,8 @@ class Journal:
         try:
             descriptor = target.folder.open(name, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
+            if error.errno in (errno.EISDIR, errno.ELOOP):  # a folder, or a link
+                raise KronbotError(f"{place} {_FOREIGN}") from None
             raise KronbotError(f"{place}: {said(error)}") from None
         made = cls(target.folder, name, descriptor, list(hidden))
         try:
@@ -90,7 +94,7 @@ class Journal:
         if not found.st_nlink:  # between opening and locking it was finished, and went
             raise UsageError(f"{place}: the sweep that was writing it has just ended")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not host.own(found):
-            raise KronbotError(f"{place} is not a file of the user's alone: remove it")
+            raise KronbotError(f"{place} {_FOREIGN}")
 
     def _head(self, place: str) -> dict[str, Any] | None:
         """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""

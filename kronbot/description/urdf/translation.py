@@ -35,9 +35,8 @@ from kronbot.description.urdf.rotations import (
 from kronbot.description.urdf.tree import Inertial, Joint, Mimic, Urdf
 from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import is_shown, quote, unknown
-from kronbot.description.yaml.composing import compose
-from kronbot.description.yaml.source import Source
-from kronbot.errors import Argument, DescriptionError
+from kronbot.description.yaml.composing import demand_readable
+from kronbot.errors import Argument
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
@@ -74,20 +73,10 @@ def translate(urdf: Urdf, tip: str | None) -> Translation:
     for note in writer.notes:
         comments += textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_on_hyphens=False)
     text = "\n".join([*comments, *body, ""])
-    if len(text) > limits.NODES:  # of which each takes a character at least
-        _demand_readable(urdf, text)
+    demand_readable(
+        text, urdf.file, f"{len(urdf.links)} links make too large a robot file: join those that do not move"
+    )
     return Translation(text, writer.notes)
-
-
-def _demand_readable(urdf: Urdf, text: str) -> None:
-    """Raise DescriptionError where a robot file is larger than what kronbot reads."""
-    try:
-        compose(Source("", text, None))
-    except DescriptionError as error:
-        mistakes = Mistakes(urdf.file)
-        message = f"{len(urdf.links)} links make too large a robot file, {error.mistakes[0].message}"
-        mistakes.refuse(next(iter(urdf.links.values())).place, f"{message}: join those that do not move")
-        mistakes.raise_mistakes()
 
 
 class _Writer:

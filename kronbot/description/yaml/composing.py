@@ -44,6 +44,15 @@ def compose(source: Source) -> Node:
     return root
 
 
+def demand_readable(text: str, file: str, words: str) -> None:
+    """Raise DescriptionError, in words about a file, where a text that was made of it is larger than one may be."""
+    if len(text) > limits.NODES:  # of which each takes a character at least
+        try:
+            compose(Source("", text, None))
+        except DescriptionError as error:
+            raise DescriptionError([Mistake(1, 1, f"{words} ({error.mistakes[0].message})", file)]) from None
+
+
 def compose_leniently(source: Source) -> tuple[Node, tuple[Mistake, ...]]:
     """The node tree as far as it makes sense, and what strict YAML refuses in it.
 
