@@ -804,7 +804,7 @@ def test_too_many_links():
     # What would be written is what can be read.
     inertial = re.sub("<link.*?><", "<", heavy).removesuffix("</link>")
     (message,) = refusals(re.sub(r"(<link name=.l\d+.)/>", rf"\1>{inertial}</link>", chain(limits.LINKS - 1)))
-    assert "999 links make too large a robot file: join those that do not move (more than 20000 values)" in message
+    assert "the robot file is too large: join links that do not move (more than 20000 values)" in message
 
 
 def test_noise_of_cad_programs_is_no_negative_inertia():

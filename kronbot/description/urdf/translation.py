@@ -73,9 +73,7 @@ def translate(urdf: Urdf, tip: str | None) -> Translation:
     for note in writer.notes:
         comments += textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_on_hyphens=False)
     text = "\n".join([*comments, *body, ""])
-    demand_readable(
-        text, urdf.file, f"{len(urdf.links)} links make too large a robot file: join those that do not move"
-    )
+    demand_readable(text, urdf.file, "the robot file is too large: join links that do not move")
     return Translation(text, writer.notes)
 
 
