@@ -44,7 +44,7 @@ FUNCTIONS = {
     "simulate": [Robot.simulate, Result.plot, Result.view],
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
-    "fit": [Robot.fit],
+    "fit": [Robot.fit, Result.view],
     "view": [Robot.view],
 }  # fmt: skip
 # The picture of a linear model alone is about a pair.

@@ -70,14 +70,16 @@ MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
 @click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
 @click.option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
-@click.option("--plan", type=click.IntRange(1), metavar="N", help="Instead: the N rows of --candidates that tell most.")
+@click.option(
+    "--plan", type=click.IntRange(1), metavar="N", help="Instead: the N rows (records) of --candidates that tell most."
+)
 @click.option(
     "--candidates", metavar="FILE", help="Rows that --plan chooses from; it matters which cells hold something."
 )
 @click.option(
     "--synthetic", type=click.IntRange(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise."
 )
-@options.output_options()
+@options.output_options(report=True)
 def fit(subject: Subject, out: Output, **asked: Any) -> None:
     """Find parameters of ROBOT with which its answers are nearest to measurements.
 
@@ -89,6 +91,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     Examples:
       kronbot fit arm.yaml --data poses.csv -o fitted.yaml
       kronbot fit arm.yaml --data poses.csv --estimate EI=1e3:1e6 --estimate l1,l2 --sigma position=1e-4
+      kronbot fit arm.yaml --data swings.csv --question simulate --estimate m2,b --view report.html
       kronbot fit arm.yaml --data poses.csv --validate 0.3 --loss huber -o residuals.csv
       kronbot fit canadarm --data sag.csv --estimate EI=1e4:1e6 --only position.upper
       kronbot fit arm.yaml --plan 12 --candidates rows.csv --sigma position=1e-4 -o chosen.csv

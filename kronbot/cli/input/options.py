@@ -220,7 +220,7 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
     return output, source
 
 
-def output_options(formulas: bool = False, plot: bool = False, pair: bool = False) -> Decorator:
+def output_options(formulas: bool = False, plot: bool = False, pair: bool = False, report: bool = False) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
     The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it.
@@ -234,7 +234,9 @@ def output_options(formulas: bool = False, plot: bool = False, pair: bool = Fals
             help="With --plot: of the frequency response; default: the first pair.",
         ),
     }  # fmt: skip
-    drawn = ["plot"] * plot + ["pair"] * pair + ["view", "open"] * plot
+    if report:
+        pictures["view"] = click.option("--view", metavar="FILE", help="A page that reports the answer: .html.")
+    drawn = ["plot"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report)
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
         *(pictures[word] for word in drawn),

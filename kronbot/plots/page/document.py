@@ -50,6 +50,20 @@ def document(title: str, data: Mapping[str, object], scene: str) -> str:
     return page
 
 
+def still(title: str, style: str, body: str) -> str:
+    """A page in which nothing runs: HTML without scripts, and a style. Raises ComputationError beyond MOST bytes."""
+    policy = f"default-src 'none'; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    page = "\n".join([
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n",
+    ])  # fmt: skip
+    if len(page.encode()) > MOST:
+        raise ComputationError(f"a page of {len(page.encode()) / 1e6:.1f} MB is too large: compare fewer columns")
+    return page
+
+
 @cache
 def _part(name: str) -> str:
     return (FOLDER / name).read_bytes().decode()

@@ -14,6 +14,7 @@ from kronbot.plots import files
 from kronbot.plots.page import loads
 from kronbot.plots.page.contents import CONTENTS, POSTURE
 from kronbot.plots.page.document import document
+from kronbot.plots.page.report import report
 from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
@@ -25,8 +26,10 @@ HEIGHT = 640
 
 def page(result: Result) -> str:
     """The page of an answer. Raises UsageError where it has none, ComputationError where it would be too large."""
+    if result.command == "fit":
+        return report(result)
     if result.command not in CONTENTS:
-        known = ", ".join(name for name in CONTENTS if name != POSTURE)
+        known = ", ".join(name for name in (*CONTENTS, "fit") if name != POSTURE)
         raise UsageError(f"{result.command} has no page; {known} have one")
     if any(array.symbolic for array in result.arrays.values()):
         raise UsageError("pages show numbers, not formulas")

@@ -1,0 +1,66 @@
+"""The page of a fit: what it holds, that nothing runs in it, that names of files are text."""
+
+import base64
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.plots.page import report
+
+ARM = """
+kronbot: 1
+name: a<b>c
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {l: 0.5, k: 40}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k}}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    payload: {mass: 1}
+"""
+
+
+@pytest.fixture(scope="module")
+def answer():
+    arm, q = kronbot.loads(ARM), np.linspace(-2, 2, 40)
+    at = arm.with_parameters(l=0.52, k=45).statics(q=q[:, None])
+    noise = 1e-4 * np.random.default_rng(0).standard_normal((2, 40))
+    table = {"q1": q, "endpoint.x": at["endpoint.x"] + noise[0], "endpoint.y": at["endpoint.y"] + noise[1]}
+    return arm.fit(table, sigma={"endpoint": 1e-4}, validate=0.25)
+
+
+def test_what_a_report_holds(answer):
+    html = answer.view().html
+    assert "<h1>fit of a&lt;b&gt;c" in html and "<b>" not in html
+    assert f"<td>{answer.at['parameters']['k']:.6g}</td>" in html and "Residuals of validation rows" in html
+    assert html.count("<figure>") == 6 and html.count('class="held"') == 4 * 10
+    assert html.count("<circle") == 2 * 80 and "l, k: " in html
+    bars = re.findall(r'<rect class="fit"[^>]* height="([\d.]+)"', html)
+    assert max(map(float, bars)) == pytest.approx(report.HEIGHT - report.BELOW - report.ABOVE, abs=0.1)
+
+
+def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):
+    html = answer.view().html
+    assert "<script" not in html and "http" not in html.replace("http-equiv", "") and " style=" not in html
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
+    named = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{named}'" in html
+
+
+def test_of_many_points_some_are_drawn_and_the_largest_among_them(answer, monkeypatch):
+    monkeypatch.setattr(report, "MOST", 10)
+    html = report.report(answer)
+    assert html.count("<circle") <= 40 and "of 40 points are drawn" in html
+
+
+def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.yaml").write_text(ARM)
+    (tmp_path / "data.csv").write_text("q1,endpoint.y\n0,-0.01\n0.5,0.22\n1,0.4\n")
+    assert run(["fit", "arm.yaml", "--data", "data.csv", "--estimate", "k", "--view", "report.html"]) == 0
+    assert "<h2>Parameters</h2>" in (tmp_path / "report.html").read_text()
