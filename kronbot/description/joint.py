@@ -19,9 +19,15 @@ Combination = Annotated[Coupling, Check(scalars.combination)]
 
 @dataclass(frozen=True)
 class Shaft:
-    """What yields between a motor and its link, a gear or a drive shaft, seen from the joint side of the gear."""
+    """What yields between a motor and its link, a gear or a drive shaft, seen from the joint side of the gear.
 
-    stiffness: Annotated[Quantity, Field(description="N m/rad (revolute) or N/m (prismatic)")]
+    It has a stiffness or a compliance.
+    """
+
+    stiffness: Annotated[Quantity | None, Field(description="N m/rad (revolute) or N/m (prismatic)")] = None
+    compliance: Annotated[
+        Quantity | None, Field(description="in its place, rad/(N m) or m/N; 0 is rigid, below only for statics")
+    ] = None
     damping: Annotated[Quantity, Field(description="N m s (revolute) or N s/m (prismatic)")] = ZERO
 
 
@@ -29,21 +35,29 @@ class Shaft:
 class AcrossAxis:
     """Values about x and y of a bearing, whose axes do not turn with the joint."""
 
-    x: Annotated[Quantity | None, Field(description="N m/rad (stiffness) or N m s (damping)")] = None
-    y: Annotated[Quantity | None, Field(description="N m/rad (stiffness) or N m s (damping)")] = None
+    x: Annotated[
+        Quantity | None, Field(description="N m/rad (stiffness), rad/(N m) (compliance) or N m s (damping)")
+    ] = None
+    y: Annotated[
+        Quantity | None, Field(description="N m/rad (stiffness), rad/(N m) (compliance) or N m s (damping)")
+    ] = None
 
 
 @dataclass(frozen=True)
 class Bearing:
-    """What lets a joint tilt across its axis; an axis without stiffness is rigid."""
+    """What lets a joint tilt across its axis; an axis without stiffness and compliance is rigid."""
 
-    stiffness: Annotated[AcrossAxis, Field(description="about x and y, N m/rad")]
+    stiffness: Annotated[AcrossAxis, Field(description="about x and y, N m/rad")] = AcrossAxis()
+    compliance: Annotated[
+        AcrossAxis, Field(description="about axes without stiffness, rad/(N m); 0 is rigid, below only for statics")
+    ] = AcrossAxis()
     damping: Annotated[AcrossAxis, Field(description="about x and y, N m s")] = AcrossAxis()
 
     @property
     def axes(self) -> tuple[str, ...]:
         """Names of the axes about which it yields."""
-        return tuple(axis for axis in TILTS if getattr(self.stiffness, axis) is not None)
+        known = (self.stiffness, self.compliance)
+        return tuple(axis for axis in TILTS if any(getattr(each, axis) is not None for each in known))
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,8 @@ _RULES: Final[dict[str, Schema]] = {
         "then": {"not": {"required": ["name"]}},
         "else": {"required": ["name"]},
     },
+    "Shaft": {"oneOf": [{"required": ["stiffness"]}, {"required": ["compliance"]}]},
+    "Bearing": _any_of("stiffness", "compliance"),
     "Link": {"oneOf": [{"required": ["dh"]}, {"required": ["pose"]}], "not": {"required": ["rigid", "flexible"]}},
     "Push": _any_of("force", "moment"),
     "JointDrive": {"minProperties": 1, "maxProperties": 1},

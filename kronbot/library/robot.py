@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kronbot import description
-from kronbot.description import choices, limits
+from kronbot.cached import cached_property
+from kronbot.description import choices, compliance, limits
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.library import arguments
@@ -62,6 +63,12 @@ class Robot:
     @property
     def model(self) -> robot.Robot:
         """The tree of links with symbols for its numbers, which the mechanics are traced with."""
+        return self._model
+
+    @cached_property
+    def _sound(self) -> robot.Robot:
+        """The same for questions that want no negative compliance. Raises DescriptionError that tells where one is."""
+        compliance.demand_none_negative(self.description)
         return self._model
 
     @property
@@ -207,7 +214,7 @@ class Robot:
             arguments.positive(seconds, {}, "seconds"),
             None if array is None else arguments.text(array, "array"),
         )
-        return Symbolic(self.model, writing)
+        return Symbolic(self._sound, writing)
 
     @in_words
     def check(self) -> Result:
@@ -221,7 +228,7 @@ class Robot:
         """
         from kronbot.questions import check
 
-        return check.survey(self.model)
+        return check.survey(self._sound)
 
     @answered
     def kinematics(
@@ -259,13 +266,13 @@ class Robot:
         from kronbot.compute import question
         from kronbot.questions import kinematics
 
-        seen = kinematics.views(self.model, arguments.texts(frame, "frame"))
+        seen = kinematics.views(self._sound, arguments.texts(frame, "frame"))
         if inverse is not None:
             return self._inverse(q, seen, inverse, starts)
         if starts is not None:
             raise UsageError(Argument("starts"), " are those of an inverse: leave it out, or add ", Argument("inverse"))
-        put = question.asked(self.model, ("kinematics", seen), lambda: kinematics.kinematics(self.model, seen))
-        return numbers(self.model, put, {"q": q}, asked=kinematics.Asked(seen))
+        put = question.asked(self._sound, ("kinematics", seen), lambda: kinematics.kinematics(self._sound, seen))
+        return numbers(self._sound, put, {"q": q}, asked=kinematics.Asked(seen))
 
     def view(
         self,
@@ -297,13 +304,13 @@ class Robot:
         count = kinematics.STARTS if starts is None else arguments.count(starts, "starts", 1, kinematics.MOST_STARTS)
         if len(seen) != 1:
             raise UsageError(Argument("inverse"), f" is about one frame, not {len(seen)}")
-        held, wanted = point(self.model, q, "q"), target(self.model, inverse)
+        held, wanted = point(self._sound, q, "q"), target(self._sound, inverse)
 
         def found() -> Result:
-            outcome = kinematics.inverse(self.model, seen[0], wanted, held, count)
-            return complete(replace(outcome, result=with_limits(outcome.result, self.model, q, held[None])))
+            outcome = kinematics.inverse(self._sound, seen[0], wanted, held, count)
+            return complete(replace(outcome, result=with_limits(outcome.result, self._sound, q, held[None])))
 
-        return Posed(self.model, None, lambda robots, points: [found], None)
+        return Posed(self._sound, None, lambda robots, points: [found], None)
 
     @answered
     def jacobian(
@@ -332,12 +339,12 @@ class Robot:
         from kronbot.compute import question
         from kronbot.questions import jacobian
 
-        asked = seen_as(self.model, frame, axes), qd is not None, arguments.flag(generalized, "generalized")
-        if asked[-1] and points(self.model, {"qd": qd})[0]["qd"][:, self.model.base].any():
+        asked = seen_as(self._sound, frame, axes), qd is not None, arguments.flag(generalized, "generalized")
+        if asked[-1] and points(self._sound, {"qd": qd})[0]["qd"][:, self._sound.base].any():
             raise UsageError(Argument("generalized"), ": the base goes as zero momentum demands; give no rates of it")
         seen = asked[0]
-        put = question.asked(self.model, ("jacobian", *asked), lambda: jacobian.jacobian(self.model, *asked))
-        return numbers(self.model, put, {"q": q, "qd": qd}, jacobian.dexterity, seen)
+        put = question.asked(self._sound, ("jacobian", *asked), lambda: jacobian.jacobian(self._sound, *asked))
+        return numbers(self._sound, put, {"q": q, "qd": qd}, jacobian.dexterity, seen)
 
     @answered
     def hessian(
@@ -362,9 +369,9 @@ class Robot:
         from kronbot.compute import question
         from kronbot.questions import hessian
 
-        seen, rates = seen_as(self.model, frame, axes), qd is not None or qdd is not None
-        put = question.asked(self.model, ("hessian", seen, rates), lambda: hessian.hessian(self.model, seen, rates))
-        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
+        seen, rates = seen_as(self._sound, frame, axes), qd is not None or qdd is not None
+        put = question.asked(self._sound, ("hessian", seen, rates), lambda: hessian.hessian(self._sound, seen, rates))
+        return numbers(self._sound, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @answered
     def dynamics(self, q: Values | None = None, qd: Values | None = None, qdd: Values | None = None) -> Posed | Result:
@@ -384,10 +391,10 @@ class Robot:
         from kronbot.questions.elements import demand_directions
 
         rates = qd is not None or qdd is not None
-        put = question.asked(self.model, ("dynamics", rates), lambda: dynamics.dynamics(self.model, rates))
-        if self.model.elements:
-            demand_directions(self.model, points(self.model, {"q": q})[0]["q"])
-        return numbers(self.model, put, {"q": q, "qd": qd, "qdd": qdd})
+        put = question.asked(self._sound, ("dynamics", rates), lambda: dynamics.dynamics(self._sound, rates))
+        if self._sound.elements:
+            demand_directions(self._sound, points(self._sound, {"q": q})[0]["q"])
+        return numbers(self._sound, put, {"q": q, "qd": qd, "qdd": qdd})
 
     @in_words
     def taylor(
@@ -409,10 +416,10 @@ class Robot:
 
         quantity = arguments.choice(of, choices.EXPANDED, "of")
         power = arguments.count(terms, "terms", 0, choices.TERMS)
-        change = None if delta is None else point(self.model, delta, "delta")
-        at = point(self.model, q, "q")
-        seen = seen_as(self.model, frame, axes)
-        return with_limits(taylor.taylor(self.model, quantity, seen, power, at, change), self.model, q, at[None])
+        change = None if delta is None else point(self._sound, delta, "delta")
+        at = point(self._sound, q, "q")
+        seen = seen_as(self._sound, frame, axes)
+        return with_limits(taylor.taylor(self._sound, quantity, seen, power, at, change), self._sound, q, at[None])
 
     @answered
     def linearize(
@@ -455,25 +462,25 @@ class Robot:
             why = "an equilibrium has no accelerations and finds its torques: leave out "
             raise UsageError(why, Argument("tau"), " and ", Argument("qdd"))
         choice = signals.Choice(
-            frozenset(indices_of(self.model, lock, "lock")),
+            frozenset(indices_of(self._sound, lock, "lock")),
             tuple(arguments.names(inputs, choices.INPUTS, "inputs", "input")),
-            outputs_of(self.model, outputs),
+            outputs_of(self._sound, outputs),
         )
-        motion, batch = points(self.model, {"q": q, "qd": qd, "qdd": qdd})
-        torques = joint_values(self.model, tau, "tau")
+        motion, batch = points(self._sound, {"q": q, "qd": qd, "qdd": qdd})
+        torques = joint_values(self._sound, tau, "tau")
         load = np.array(arguments.numbers(force, self.description.values, "force", (3,)))
         rows = zip(motion["q"], motion["qd"], motion["qdd"], strict=True)
         places = [linearize.Point(at, rate, change, torques, load) for at, rate, change in rows]
         watch = watcher(progress)
         loop = arguments.flag(closed_loop, "closed_loop")
         if loop:
-            demand_loop(self.model, choice)
-        asked = linearize.Linearization(self.model, choice, balanced, loop)
+            demand_loop(self._sound, choice)
+        asked = linearize.Linearization(self._sound, choice, balanced, loop)
         if batch:
-            return of_rows(asked.at_rows(places, watch), self.model, q, motion["q"])
+            return of_rows(asked.at_rows(places, watch), self._sound, q, motion["q"])
         alike = linearize.PURPOSE, choice, balanced, loop, torques is None
-        told = partial(with_limits, robot=self.model, given=q, q=motion["q"])
-        return Posed(self.model, places[0], asked.each, alike, told)
+        told = partial(with_limits, robot=self._sound, given=q, q=motion["q"])
+        return Posed(self._sound, places[0], asked.each, alike, told)
 
     @in_words
     def linearize_along(
@@ -494,9 +501,9 @@ class Robot:
         """
         from kronbot.questions import linearize_along
 
-        locked = None if lock is None else frozenset(indices_of(self.model, lock, "lock"))
+        locked = None if lock is None else frozenset(indices_of(self._sound, lock, "lock"))
         return linearize_along.linearize_along(
-            self.model,
+            self._sound,
             locked,
             self._time(duration, "duration"),
             self._time(step, "step"),
@@ -524,16 +531,16 @@ class Robot:
 
         largest = None if convergence is None else arguments.count(convergence, "convergence", 1, limits.MODES)
         watch = watcher(progress)
-        given, batch = points(self.model, {"q": q, "qd": qd})
+        given, batch = points(self._sound, {"q": q, "qd": qd})
         postures, rates = given["q"], given["qd"]
         if batch and largest is not None:
             raise UsageError("modes converge at one posture: leave out ", Argument("convergence"), ", or the rows")
         if batch:
-            return of_rows(modes.vibrations(self.model, postures, rates, watch), self.model, q, postures)
-        told = partial(with_limits, robot=self.model, given=q, q=postures)
+            return of_rows(modes.vibrations(self._sound, postures, rates, watch), self._sound, q, postures)
+        told = partial(with_limits, robot=self._sound, given=q, q=postures)
         if largest is not None:
-            return told(modes.vibration(self.model, postures[0], rates[0], largest, watch))
-        return Posed(self.model, (postures[0], rates[0]), modes.each, modes.PURPOSE, told)
+            return told(modes.vibration(self._sound, postures[0], rates[0], largest, watch))
+        return Posed(self._sound, (postures[0], rates[0]), modes.each, modes.PURPOSE, told)
 
     @answered
     def statics(
@@ -574,7 +581,7 @@ class Robot:
         at = self.order if order is None else arguments.order(order)
         if arguments.flag(buckling, "buckling") and at == "all":
             raise UsageError(Argument("buckling"), " goes with one order")
-        model = self.model if at in (self.order, "all") else self.at_order(at).model
+        model = build.compliant(self.model if at in (self.order, "all") else self.at_order(at).model)
         given = inquiry(
             model, q=q, angles=angles, forces=forces, moments=moments, loads=loads, distributed=distributed,
             tau=tau, calibration=calibration, solver=solver, outputs=outputs,
@@ -630,21 +637,23 @@ class Robot:
         from kronbot.questions import grids, simulate
 
         known = self.description.values
-        run_time, row_time = grids.horizon(self.model, self._time(duration, "duration"), self._time(step, "step"))
+        run_time, row_time = grids.horizon(self._sound, self._time(duration, "duration"), self._time(step, "step"))
         run = simulate.Run(
             duration=run_time,
             step=row_time,
             algorithm=arguments.choice(algorithm, choices.ALGORITHMS, "algorithm"),
             solver=arguments.choice(solver, choices.INTEGRATORS, "solver"),
             tolerances=Tolerances(arguments.positive(rtol, known, "rtol"), arguments.positive(atol, known, "atol")),
-            q=by_index(self.model, q, "q"),
-            qd=by_index(self.model, qd, "qd"),
-            outputs=outputs_of(self.model, outputs),
-            loads=on_moving_frames(self.model, loads),
+            q=by_index(self._sound, q, "q"),
+            qd=by_index(self._sound, qd, "qd"),
+            outputs=outputs_of(self._sound, outputs),
+            loads=on_moving_frames(self._sound, loads),
             band=arguments.positive(band, known, "band"),
-            start=self.model.file.simulate.start if start is None else arguments.choice(start, choices.STARTS, "start"),
+            start=self._model.file.simulate.start
+            if start is None
+            else arguments.choice(start, choices.STARTS, "start"),
         )
-        return complete(simulate.simulate(self.model, run, watcher(progress)))
+        return complete(simulate.simulate(self._sound, run, watcher(progress)))
 
     @in_words
     def fit(
@@ -713,17 +722,18 @@ class Robot:
             only=only, fix=fix, validate=validate, initial=initial, loss=loss, starts=starts, seed=seed, steps=steps,
             planned=plan is not None,
         )  # fmt: skip
+        model = self.model if asked.question == "statics" else self._sound
         if plan is not None and synthetic is not None:
             raise UsageError("a plan fits nothing: leave out ", Argument("synthetic"))
         if plan is None and candidates is not None:
             raise UsageError(Argument("candidates"), " are those of a plan: leave them out, or add ", Argument("plan"))
         if plan is not None:
             count = arguments.count(plan, "plan", 1, MOST_ROWS)
-            return planning.plan(self.model, asked, rows_of(self.model, candidates, columns), count)
+            return planning.plan(model, asked, rows_of(self.model, candidates, columns), count)
         if synthetic is not None:
             repetitions = arguments.count(synthetic, "synthetic", 2, MOST_ROWS)
-            return planning.synthetic(self.model, asked, repetitions, watcher(progress))
-        return complete(fit.fit(self.model, asked, watcher(progress)))
+            return planning.synthetic(model, asked, repetitions, watcher(progress))
+        return complete(fit.fit(model, asked, watcher(progress)))
 
     @in_words
     def export(
@@ -744,7 +754,7 @@ class Robot:
         choice = export.ExportOptions(
             method, arguments.text(frame, "frame"), arguments.choice(axes, choices.AXES, "axes")
         )
-        return Export(export.package(self.model, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
+        return Export(export.package(self._sound, tuple(dict.fromkeys(names)) or tuple(export.FUNCTIONS), choice))
 
     @in_words
     def complexity(
@@ -769,7 +779,7 @@ class Robot:
         chains = None if links is None and modes is None else complexity.Chains.of(*sizes)
         watch = watcher(progress)
         return complexity.complexity(
-            self.model, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
+            self._sound, list(dict.fromkeys(names)) or tuple(complexity.FUNCTIONS), chains, watch
         )
 
     def answers(

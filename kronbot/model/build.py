@@ -11,6 +11,7 @@ from casadi import SX, skew
 from kronbot.description import Description, schema
 from kronbot.description import joint as described
 from kronbot.description.choices import ORDERS
+from kronbot.description.compliance import compliances, stiffened
 from kronbot.description.entries import ZERO
 from kronbot.description.joint import TILTS
 from kronbot.description.names import FREEDOMS, carriers, is_fixed_frame
@@ -38,9 +39,10 @@ MOST_STRUCTURES = 8
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
-def build(description: Description, order: str, parameters: Parameters | None = None) -> Robot:
+def build(description: Description, order: str, parameters: Parameters | None = None, compliant: bool = False) -> Robot:
     """The model of a described robot at a kinematic order ("0", "1", "2" or "exact").
 
+    Joints whose compliance is 0 are rigid, unless it is to be ``compliant``: then they have their coordinates.
     Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
     is needed and a parameter is free (shapes ``clamped-mass`` or of a table), DescriptionError where a table is wrong.
     """
@@ -49,6 +51,9 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     file = description.robot
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)
+    known = () if compliant else compliances(file)
+    rigid = frozenset(each.part for each in known if parameters.vanishes(each.value))
+    file = stiffened(file, rigid) if rigid else file
     names = carriers(file)
     links: list[Link] = []
     if file.base.floats:
@@ -72,7 +77,8 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         if tilting[i]:
             bearing, link = _on_bearing(entry.joint, link, len(links))
             links.append(bearing)
-        springs += springs_of(entry.joint, link.joint, links[-1].modal.start if tilting[i] else n, slack, parameters)
+        tilts = links[-1].modal.start if tilting[i] else n
+        springs += springs_of(entry.joint, link.joint, tilts, slack, parameters, compliant)
         stops += stops_of(entry.joint, link.joint, parameters)
         n = link.modal.stop
         links.append(link)
@@ -95,6 +101,8 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             joint: motion(entry, parameters, description.tables, joint in turning)
             for joint, entry in file.motion.items()
         },
+        rigid_parts=rigid,
+        compliant=compliant,
     )
 
 
@@ -106,7 +114,7 @@ def at_order(robot: Robot, order: str) -> Robot:
     if order == robot.order:
         return robot
     parameters = robot.parameters
-    model = parameters.kept(("model", order), lambda: build(robot.description, order, parameters))
+    model = parameters.kept(("model", order), lambda: build(robot.description, order, parameters, robot.compliant))
     return replace(model, description=robot.description, parameters=parameters)
 
 
@@ -120,7 +128,7 @@ def numbers_apart(robot: Robot) -> Robot:
 
     def made() -> Robot:
         said = robot.description
-        return build(replace(said, robot=placed(said.robot)), robot.order, parameters.written_out())
+        return build(replace(said, robot=placed(said.robot)), robot.order, parameters.written_out(), robot.compliant)
 
     model = parameters.kept(("apart", robot.order), made)
     return replace(model, description=robot.description, parameters=parameters)
@@ -138,7 +146,18 @@ def rigid_arm(robot: Robot) -> Robot:
 
 def anew_at_order(robot: Robot, order: str) -> Robot:
     """The same with parameters of its own, as if it was built at that order: once for all robots of a structure."""
-    built = robot.parameters.kept(("anew", order), lambda: build(robot.description, order))
+    built = robot.parameters.kept(("anew", order), lambda: build(robot.description, order, compliant=robot.compliant))
+    return with_values(built, robot.description)
+
+
+def compliant(robot: Robot) -> Robot:
+    """The robot that statics asks: joints with a compliance have their coordinates, whatever it is, and no value of it
+    makes another trace."""
+    if robot.compliant or not any(compliances(robot.description.robot)):
+        return robot
+    built = robot.parameters.kept(
+        ("compliant", robot.order), lambda: build(robot.description, robot.order, compliant=True)
+    )
     return with_values(built, robot.description)
 
 
@@ -151,7 +170,7 @@ def with_values(robot: Robot, description: Description) -> Robot:
         parameters = known.parameters.with_values(description.robot.parameters, description.values)
         if parameters is not None:
             return replace(known, description=description, parameters=parameters)
-    built = replace(build(description, robot.order), relatives=robot.relatives)
+    built = replace(build(description, robot.order, compliant=robot.compliant), relatives=robot.relatives)
     robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
     return built
 

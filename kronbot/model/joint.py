@@ -14,7 +14,7 @@ from casadi import SX
 from kronbot.description import joint as described
 from kronbot.description import schema
 from kronbot.description.coupling import Coupling
-from kronbot.description.entries import ONE, ZERO
+from kronbot.description.entries import ONE, ZERO, Quantity
 from kronbot.description.names import coordinates
 from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
@@ -28,7 +28,8 @@ class Spring:
     """A linear spring and damper on a combination of coordinates: energy 1/2 stiffness (stretch - rest)^2.
 
     Stiffness in N m/rad or N/m, damping in N m s or N s/m. It belongs to a ``joint``, where a ``word`` tells it apart:
-    elastic, spring, or the axis of a bearing.
+    elastic, spring, or the axis of a bearing. With a ``compliance`` (rad/(N m) or m/N) it has no stiffness here: what
+    it bears is told by the balance of ``own``, the coordinate that it alone determines.
     """
 
     joint: str
@@ -37,6 +38,8 @@ class Spring:
     stiffness: SX
     damping: SX
     rest: SX
+    own: int = -1
+    compliance: SX | None = None
 
 
 @dataclass(frozen=True)
@@ -246,22 +249,36 @@ def springs_of(
     bearing: int,
     slack: Mapping[int, tuple[Shares, SX]],
     parameters: Parameters,
+    compliant: bool,
 ) -> Iterator[Spring]:
-    """The springs of a joint: its shaft, the one between parent and link, those of its bearing from a place on."""
+    """The springs of a joint: its shaft, the one between parent and link, those of its bearing from a place on.
+
+    Compliances become stiffnesses unless the robot is to be ``compliant``.
+    """
     number = parameters.number
+
     if joint is None:
         return
+    name = joint.name
+
+    def spring(word: str, stretch: Shares, k: Quantity | None, c: Quantity | None, damping: SX, rest: SX) -> Spring:
+        own = stretch[0][0]
+        if c is None:
+            return Spring(name, word, stretch, number(k or ZERO), damping, rest, own)
+        if not compliant:
+            return Spring(name, word, stretch, 1 / number(c), damping, rest, own)
+        return Spring(name, word, stretch, SX(1, 1), damping, rest, own, number(c))
+
     if entry.elastic is not None:
-        stiffness, damping = number(entry.elastic.stiffness), number(entry.elastic.damping)
+        said = entry.elastic
         shares, offset = slack[joint.shares[0][0]]
         stretch = *joint.shares, *((place, -share) for place, share in shares)
-        yield Spring(joint.name, "elastic", stretch, stiffness, damping, offset)
+        yield spring("elastic", stretch, said.stiffness, said.compliance, number(said.damping), offset)
     if entry.spring is not None:
         rest = number(entry.spring.rest) - joint.offset
         yield Spring(joint.name, "spring", joint.shares, number(entry.spring.stiffness), SX(0), rest)
     if entry.bearing is not None:
         for place, axis in enumerate(entry.bearing.axes, bearing):
-            stiffness, damping = (
-                number(getattr(part, axis) or ZERO) for part in (entry.bearing.stiffness, entry.bearing.damping)
-            )
-            yield Spring(joint.name, axis, ((place, SX(1)),), stiffness, damping, SX(0))
+            parts = entry.bearing.stiffness, entry.bearing.compliance, entry.bearing.damping
+            stiffness, compliance, damping = (getattr(part, axis) for part in parts)
+            yield spring(axis, ((place, SX(1)),), stiffness, compliance, number(damping or ZERO), SX(0))

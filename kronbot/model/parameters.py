@@ -44,20 +44,21 @@ class Parameters:
         self.values = dict(values)
         self._structure = Structure(definitions)
         # So many angles and shaping numbers of the structure are known to agree with these values.
-        self._agreed = 0, 0
+        self._agreed = 0, 0, 0
         self._own: dict[Hashable, object] = {}
         self._written_out = False
 
     def with_values(self, definitions: Definitions, values: Values) -> Parameters | None:
         """The same symbols with other values; None where these give another structure.
 
-        That is where an angle becomes or ceases to be an exact multiple of pi/2, and where a number changes that the
-        traces were shaped by.
+        That is where an angle becomes or ceases to be an exact multiple of pi/2, a compliance 0, and where a number
+        changes that the traces were shaped by.
         """
         other = copy(self)
         other.definitions, other.values, other._own = dict(definitions), dict(values), {}
-        other._agreed = 0, 0
-        return other if other._fitting() == (self._structure.angles, self._structure.shaping) else None
+        other._agreed = 0, 0, 0
+        shared = self._structure
+        return other if other._fitting() == (shared.angles, shared.zeros, shared.shaping) else None
 
     def written_out(self) -> Parameters:
         """The same without symbols for modal data."""
@@ -70,16 +71,17 @@ class Parameters:
         """Equal for parameters that :class:`kronbot.model.parameter_rows.Rows` holds together."""
         return id(self._structure), tuple(value is None for value in self.values.values())
 
-    def _fitting(self) -> tuple[dict[Expression, int | None], dict[tuple[str, float], SX]]:
-        """The angles and the shaping numbers of the structure that these values have shaped, or would have."""
+    def _fitting(self) -> tuple[dict[Expression, int | None], dict[Expression, bool], dict[tuple[str, float], SX]]:
+        """The angles, zeros and shaping numbers of the structure that these values have shaped, or would have."""
         shared = self._structure
         angles = {angle: turns for angle, turns in list(shared.angles.items()) if self._turns(angle) == turns}
+        zeros = {number: zero for number, zero in list(shared.zeros.items()) if self._vanishes(number) == zero}
         shaping = dict(shared.shaping)
         if shaping:
             column = casadi.vertcat(*shaping.values())
             values = [math.nan] * len(shaping) if self.free_in(column) else self.evaluate_all(column, "")
             shaping = {key: each for (key, each), now in zip(shaping.items(), values, strict=True) if key[1] == now}
-        return angles, shaping
+        return angles, zeros, shaping
 
     def _parted(self) -> bool:
         """Whether something was traced meanwhile that other values have shaped: these go on with the symbols alone.
@@ -87,15 +89,15 @@ class Parameters:
         Two robots may share a structure before anything is traced that tells them apart.
         """
         shared = self._structure
-        extent = len(shared.angles), len(shared.shaping)
+        extent = len(shared.angles), len(shared.zeros), len(shared.shaping)
         if extent == self._agreed:
             return False
         with shared.lock:
-            angles, shaping = self._fitting()
-            if (len(angles), len(shaping)) == (len(shared.angles), len(shared.shaping)):
-                self._agreed = len(angles), len(shaping)
+            fitting = self._fitting()
+            self._agreed = len(fitting[0]), len(fitting[1]), len(fitting[2])
+            if self._agreed == (len(shared.angles), len(shared.zeros), len(shared.shaping)):
                 return False
-            self._structure, self._agreed = shared.of_symbols(angles, shaping), (len(angles), len(shaping))
+            self._structure = shared.of_symbols(*fitting)
         return True
 
     def _turns(self, angle: Expression) -> int | None:
@@ -177,6 +179,21 @@ class Parameters:
         for _ in range(turns % 4):
             c, s = -s, c
         return c, s
+
+    def vanishes(self, number: Expression) -> bool:
+        """Whether it is 0, which decides what is traced; not where it has no value or is to have many."""
+        zero = self._vanishes(number)
+        if number.names:
+            with self._structure.lock:
+                if self._structure.zeros.get(number, zero) != zero:
+                    self._parted()
+                self._structure.zeros[number] = zero
+        return zero
+
+    def _vanishes(self, number: Expression) -> bool:
+        values = {name: self.values[name] for name in number.names}
+        known = {name: value for name, value in values.items() if value is not None}
+        return self._varied.isdisjoint(number.names) and len(known) == len(values) and evaluate(number, known) == 0
 
     def datum(self, name: str, value: SX, computed: bool = False) -> SX:
         """A number that follows from others as a symbol of its own (structural if it is 0), also where it is 1.
@@ -278,7 +295,9 @@ class Parameters:
     @property
     def shaping(self) -> set[str]:
         """Names of the parameters whose values have shaped what was traced."""
-        folded = {name for angle, turns in self._structure.angles.items() if turns is not None for name in angle.names}
+        decided = [angle for angle, turns in self._structure.angles.items() if turns is not None]
+        decided += [number for number, zero in self._structure.zeros.items() if zero]
+        folded = {name for each in decided for name in each.names}
         computed = (self.modal[name][1] for name in self._structure.computed)
         return folded.union(*map(self.used_in, (*self._structure.shaping.values(), *computed)))
 

@@ -12,6 +12,7 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description import Description, names
+from kronbot.description.compliance import Part, stiffened
 from kronbot.description.expressions.expression import evaluate
 from kronbot.description.schema import RobotFile
 from kronbot.floats import Array
@@ -102,8 +103,9 @@ class Robot:
     ``links`` stand in file order, which is also the order of the coordinates; a parent may come later. ``springs`` are
     those between coordinates, ``attachments`` what flexible coordinates behind shafts are where these are slack, by
     place: a combination of others that stand before them, and an offset. ``elements`` join frames, ``stops`` hold
-    joints. ``relatives`` are robots of the same file and order with other values that make other structures, the latest
-    last.
+    joints. Of the file's joints ``rigid_parts`` do not yield, whose compliances are 0; a ``compliant`` robot, which
+    statics asks, has coordinates for them, too. ``relatives`` are robots of the same file and order with other values
+    that make other structures, the latest last.
     """
 
     description: Description
@@ -117,16 +119,19 @@ class Robot:
     motions: dict[str, Motion]
     elements: tuple[Element, ...] = ()
     stops: tuple[Stop, ...] = ()
+    rigid_parts: frozenset[Part] = frozenset()
+    compliant: bool = False
     relatives: list[Robot] = field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
 
-    @property
+    @cached_property
     def file(self) -> RobotFile:
-        """What the robot file says."""
-        return self.description.robot
+        """What the robot file says, without what has a compliance of 0."""
+        said = self.description.robot
+        return stiffened(said, self.rigid_parts) if self.rigid_parts else said
 
     @property
     def name(self) -> str:
@@ -333,17 +338,3 @@ class Robot:
                 row = self.row(joint.damped)
                 forces += row.T @ joint.friction.force(row @ qd)
         return forces
-
-    @cached_property
-    def massless_motors(self) -> tuple[DrivenJoint, ...]:
-        """Elastic joints whose motors have no inertia: the mass matrix is singular."""
-        return tuple(joint for joint in self.joints if joint.elastic and joint.rotor_inertia.is_zero())
-
-    @cached_property
-    def massless_torsion(self) -> tuple[str, ...]:
-        """Links whose torsion modes carry no polar inertia: the mass matrix is singular."""
-        return tuple(
-            link.name
-            for link in self.links
-            if link.beam is not None and link.beam.torsion.count and link.beam.polar_inertia.is_zero()
-        )

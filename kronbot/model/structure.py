@@ -28,17 +28,23 @@ class Structure:
         self.computed: set[str] = set()  # of the modal data
         # Angles with parameters and the quarter turns that they were folded to; numbers that were needed at once.
         self.angles: dict[Expression, int | None] = {}
+        self.zeros: dict[Expression, bool] = {}  # numbers of which it was wanted whether they are 0
         self.shaping: dict[tuple[str, float], SX] = {}
         self.kept: dict[Hashable, object] = {}
         self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
         self._locks: dict[int, AbstractContextManager[object]] = {}
 
-    def of_symbols(self, angles: Mapping[Expression, int | None], shaping: Mapping[tuple[str, float], SX]) -> Structure:
+    def of_symbols(
+        self,
+        angles: Mapping[Expression, int | None],
+        zeros: Mapping[Expression, bool],
+        shaping: Mapping[tuple[str, float], SX],
+    ) -> Structure:
         """One with the same symbols and nothing traced, for other values that shape it so."""
         other = Structure({})
         other.named, other.literals, other.numbers = self.named, dict(self.literals), list(self.numbers)
         other.modal, other.angles, other.shaping = dict(self.modal), dict(angles), dict(shaping)
-        other.computed = set(self.computed)
+        other.zeros, other.computed = dict(zeros), set(self.computed)
         return other
 
     @property

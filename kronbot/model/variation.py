@@ -39,7 +39,8 @@ class Variation:
         own, varied = robot.parameters, tuple(names)
 
         def opened() -> Robot:
-            return build(robot.description, robot.order, Parameters(own.definitions, own.values, varied))
+            parameters = Parameters(own.definitions, own.values, varied)
+            return build(robot.description, robot.order, parameters, robot.compliant)
 
         model = own.kept(("varied", robot.order, varied, depending(own.definitions, varied), apart), opened)
         parameters = model.parameters.with_values(own.definitions, own.values)

@@ -19,6 +19,7 @@ from kronbot.plots import arms, style
 from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
+from kronbot.questions.columns import places_in_statics
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.statics import at_orders
@@ -76,9 +77,7 @@ def draw(result: Result) -> Picture:
     lines = drawing.lines(robot)
     swept = _swept(robot, main)
     panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
-    states = np.column_stack([
-        main.series[name] if name in main.series else main.series[f"angle.{name}"] for name in robot.coordinates
-    ]) if robot.n else np.zeros((1, 0))  # fmt: skip
+    states = np.column_stack([main.series[name] for name in places_in_statics(robot)] or [np.zeros((1, 0))])
     chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
     seen = arms.views(robot, lines, states[chosen])
     views = {f"view {i}": view for i, view in enumerate(seen)}

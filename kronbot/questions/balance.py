@@ -52,10 +52,10 @@ def balanced(
     def at(rows: Rows, q: Array) -> Mapping[str, Array]:
         return trace.of_some(rows).rows(q, qd[rows], qdd[rows], still[rows], force[rows])
 
-    def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
+    def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array, Array]:
         values = at(rows, q)
         K = values["K"].reshape(len(q), robot.n, robot.n)[:, modal][:, :, modal]
-        return (1 - share[:, None]) * held[rows] - values["h"][:, modal], K
+        return (1 - share[:, None]) * held[rows] - values["h"][:, modal], K, K
 
     every = np.arange(len(q))
     held = at(every, q)["h"][:, modal]

@@ -46,7 +46,7 @@ def buckling(equilibria: Equilibria, case: Case, solver: str) -> dict[str, Scala
         return {"buckling": f"none up to {lost:.3g} times the load"}
     critical = at_end(path, before, lost)
     found = _told(critical)
-    if not Tangent(path.balance(lost.q, lost.share)[1], to_unit(path.metric)).index[0]:
+    if not Tangent(path.balance(lost.q, lost.share)[2], to_unit(path.metric)).index[0]:
         found["buckling"] = "by divergence; flutter may come first, since moments in space have no potential"
     if beyond_small(equilibria.robot, lost.q[None], PURPOSE).any():
         found["buckling_beyond_small_deflections"] = True

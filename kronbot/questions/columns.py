@@ -90,6 +90,12 @@ def series_of_elements(robot: Robot, rows: Mapping[str, Array]) -> dict[str, Arr
     return dict(zip(columns_of_elements(robot), values, strict=True))
 
 
+def places_in_statics(robot: Robot) -> list[str]:
+    """The columns that hold the coordinates, in their order: what drives move is an angle."""
+    driven = {joint.driven: f"angle.{joint.name}" for joint in robot.joints}
+    return [driven.get(place, name) for place, name in enumerate(robot.coordinates)]
+
+
 def columns_of_statics(robot: Robot, quadratic: bool, relative: bool) -> list[str]:
     """The same, with torques of second order and curvatures against a calibration."""
     joints = [joint.name for joint in robot.joints]

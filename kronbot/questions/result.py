@@ -157,7 +157,9 @@ class Result:
         if isinstance(self.about, Robot):
             return self.about
         # Of all orders side by side every one is the same robot.
-        model = build(self.about, ORDERS[-1] if self.order == "all" else self.order)
+        model = build(
+            self.about, ORDERS[-1] if self.order == "all" else self.order, compliant=self.command == "statics"
+        )
         object.__setattr__(self, "about", model)
         return model
 

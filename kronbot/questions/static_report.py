@@ -19,7 +19,7 @@ from kronbot.mechanics.static.compliance import compliance
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
-from kronbot.mechanics.static.tangent import Flags, Tangent
+from kronbot.mechanics.static.tangent import NEGATIVE, Flags, Tangent
 from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
 from kronbot.questions.elements import demand_directions
@@ -76,13 +76,19 @@ class Report:
     @cached_property
     def stability(self) -> npt.NDArray[np.str_]:
         """What a disturbance makes of each."""
-        return self.tangent.stability
+        told = self.tangent.stability
+        return told if self._scaled is None else np.where(self._scaled[1], NEGATIVE, told)
 
     @cached_property
     def J(self) -> Array:
-        """Jacobians of the endpoint (N, 6, m) by the free coordinates."""
+        """Jacobians of the endpoint (N, 6, m) by the free coordinates, those of the tangent."""
         rows = self.equilibria.model.endpoint().rows(self._place, self.cases.loads, self._whole)["J"]
-        return rows.reshape(len(self.q), 6, -1)[:, :, self.cases.free]
+        J = rows.reshape(len(self.q), 6, -1)[:, :, self.cases.free]
+        return J if self._scaled is None else J @ self._scaled[0]
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Flags] | None:
+        return self.equilibria.scaled(self._place, self.cases)
 
     @cached_property
     def beyond(self) -> Flags:

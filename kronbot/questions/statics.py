@@ -21,7 +21,7 @@ from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, whole
 from kronbot.mechanics.static.equilibrium import Ends, Lost
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Flags
-from kronbot.model.build import at_order, together
+from kronbot.model.build import at_order, compliant, together
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
@@ -296,6 +296,7 @@ def sag(robot: Robot, at: Array) -> Array:
 
 def outline(robot: Robot, given: Possible) -> Outline:
     """What the answer holds: the columns, and of a single case its compliance and stability."""
+    robot = compliant(robot)
     relative = "calibration" in given or robot.file.statics.calibration is not None
     columns = columns_of_statics(robot, "linear" in given.get("solver", ()), relative)
     columns = list(dict.fromkeys((*columns, *outputs_asked(robot, given))))

@@ -13,7 +13,7 @@ from kronbot.cli.main import SECTIONS, kronbot, run
 
 TEXTS = {path.stem: path for path in sorted(explain.FOLDER.glob("*/*.md"))}
 TOPICS = {
-    *("adding", "base", "control", "coordinates", "damping", "drives", "elements", "errors"),
+    *("adding", "base", "compliance", "control", "coordinates", "damping", "drives", "elements", "errors"),
     *("file", "floquet", "formats", "formulas", "frames"),
     *(
         "integration",

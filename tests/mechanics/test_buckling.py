@@ -173,7 +173,8 @@ def test_a_path_does_not_pass_a_critical_load_in_one_step():
     """Energy x^4/4 - (load - 1) x^2/2 in two directions: both lose their stiffness at 1, the determinant no sign."""
 
     def balance(q, share):
-        return q**3 - (3 * share - 1) * q, np.diag(3 * q**2 - (3 * share - 1))
+        K = np.diag(3 * q**2 - (3 * share - 1))
+        return q**3 - (3 * share - 1) * q, K, K
 
     with pytest.raises(Lost) as lost:
         Path(balance, [0, 1], np.eye(2)).follow(np.zeros(2), 0.0, 1.0)

@@ -75,10 +75,12 @@ def statics(subject: Subject, out: Output, **asked: Any) -> None:
     robot = (replace(subject, order="2") if subject.order == "all" else subject).load(out)
 
     from kronbot.cli.input.given import arguments
+    from kronbot.model.build import compliant
 
-    given = arguments(robot.model, asked, rows=True)
+    model = compliant(robot.model)
+    given = arguments(model, asked, rows=True)
     if out.array in ("compliance", "stiffness"):
-        _demand_one_case(robot.model, given, out.array)
+        _demand_one_case(model, given, out.array)
     out.answer(
         f"statics of {robot.name}",
         lambda progress: robot.statics(**given, order=subject.order, progress=progress),

@@ -23,8 +23,11 @@ def check_joint(joint: View) -> None:
             joint["stops"].refuse_key("stops stand at the limits of a joint: give it 'limits'")
         positive(joint["stops"]["stiffness"])
         not_negative(joint["stops"]["damping"])
-    if "elastic" in joint:
-        positive(joint["elastic"]["stiffness"])
+    elastic = joint["elastic"]
+    if "compliance" in elastic and "stiffness" in elastic:
+        elastic["compliance"].refuse_key("'stiffness' says it already: leave out one of the two")
+    elif "elastic" in joint and "compliance" not in elastic:
+        positive(elastic["stiffness"])
     friction = joint["friction"]
     not_negative(friction["coulomb"])
     for key in ("stribeck_rate", "smoothing"):
@@ -34,9 +37,13 @@ def check_joint(joint: View) -> None:
     if coulomb is not None and static is not None and static < coulomb:
         friction["static"].refuse(f"'static' must be at least 'coulomb', {coulomb!r}, it is {static!r}")
     bearing = joint["bearing"]
+    if "bearing" in joint and not {"stiffness", "compliance"} & {*bearing.keys}:
+        bearing.refuse("missing key 'stiffness' or 'compliance' in 'bearing'")
     for axis in TILTS:
         if axis in bearing["stiffness"]:
             positive(bearing["stiffness"][axis])
+            if axis in bearing["compliance"]:
+                bearing["compliance"][axis].refuse_key("'stiffness' says it already: leave out one of the two")
         not_negative(bearing["damping"][axis])
     if joint["gear"].number(1.0) == 0:
         joint["gear"].refuse("'gear' must not be 0")
@@ -47,6 +54,11 @@ def check_joint(joint: View) -> None:
             joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
         if joint["type"].text == "revolute":
             turned_angles(ends)
+
+
+def tilts_of(joint: View) -> list[str]:
+    """The axes about which its bearing yields, whatever they are called."""
+    return [*dict.fromkeys((*joint["bearing"]["stiffness"].keys, *joint["bearing"]["compliance"].keys))]
 
 
 def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:

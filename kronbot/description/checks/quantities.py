@@ -10,7 +10,7 @@ import math
 from kronbot.description.checks.control import check_gains
 from kronbot.description.checks.elements import check_element
 from kronbot.description.checks.fits import check_numbers
-from kronbot.description.checks.joints import check_joint
+from kronbot.description.checks.joints import check_joint, tilts_of
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.motions import check_motion
 from kronbot.description.checks.report import View
@@ -268,7 +268,7 @@ def _measured(root: View) -> None:
         _demand_none(view)
     yielding = sum(link["flexible"]["modes"][key].count for link in links for key in ("v", "w", "torsion"))
     yielding += sum(("elastic" in link["joint"]) + ("spring" in link["joint"]) for link in links)
-    yielding += sum(axis in link["joint"]["bearing"]["stiffness"] for link in links for axis in TILTS)
+    yielding += sum(len(tilts_of(link["joint"])) for link in links)
     if len(damping["ratios"].items) > yielding:
         damping["ratios"].refuse(
             f"{len(damping['ratios'].items)} ratios, but the robot has {yielding} modes that swing"

@@ -16,7 +16,7 @@ from kronbot.description import limits
 from kronbot.description.checks.control import check_controllers
 from kronbot.description.checks.elements import check_ends
 from kronbot.description.checks.fits import check_names
-from kronbot.description.checks.joints import couplings
+from kronbot.description.checks.joints import couplings, tilts_of
 from kronbot.description.checks.motions import check_forms
 from kronbot.description.checks.report import View
 from kronbot.description.circles import beginning_with, circles
@@ -245,7 +245,7 @@ def _generated_names(
         if name is not None:
             claim(joint["name"], *(f"{name}{end}" for end in _RATES), f"torque.{name}", f"angle.{name}")
             own = [MOTOR] if "elastic" in joint and "follows" not in joint else []
-            own += joint["bearing"]["stiffness"].keys
+            own += tilts_of(joint)
             claim(joint["name"], *(f"{name}.{word}{end}" for word in own for end in _RATES))
     for gauge in gauges:
         name = gauge["name"].text
@@ -266,7 +266,7 @@ def _coordinates(links: View, of_base: int) -> None:
     if moving > limits.MOVING:
         links.refuse(f"{moving} links with coordinates, at most {limits.MOVING} are allowed")
     yielding = sum(
-        ("elastic" in joint) - ("follows" in joint) + len(joint["bearing"]["stiffness"].keys)
+        ("elastic" in joint) - ("follows" in joint) + len(tilts_of(joint))
         for joint in (link["joint"] for link in links.items)
     )
     count = of_base + sum(joints) + yielding + sum(modes)

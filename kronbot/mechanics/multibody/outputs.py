@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import casadi
 from casadi import SX
@@ -20,13 +21,15 @@ from kronbot.model.robot import Robot
 @dataclass(frozen=True)
 class Instant:
     """A robot at an instant: its state with all that acts on its links, accelerations ``qdd`` and torques ``tau`` of
-    its drives (n x 1 each). ``rates`` are those of the coordinates where the state has others.
+    its drives (n x 1 each). ``rates`` are those of the coordinates where the state has others, ``borne`` what springs
+    exert of which only that is known, by joint and word.
     """
 
     state: State
     qdd: SX
     tau: SX
     rates: SX | None = None
+    borne: Mapping[tuple[str, str], SX] = field(default_factory=dict)
 
     @cached_property
     def _tdot(self) -> dict[int, SX]:
@@ -87,7 +90,8 @@ class Instant:
         for spring in self.robot.springs:
             if spring.joint == name:
                 row = self.robot.row(spring.stretch)
-                torques.append(spring.stiffness * (spring.rest - row @ q) - spring.damping * (row @ qd))
+                own = spring.stiffness * (spring.rest - row @ q) - spring.damping * (row @ qd)
+                torques.append(self.borne.get((name, spring.word), own))
         return casadi.vertcat(*torques)
 
     def _gauge(self, name: str) -> SX:

@@ -175,15 +175,17 @@ def demand_inertia(robot: Robot, given: Container[int] = ()) -> None:
 
     The motions of some coordinates may be ``given``: no inertia of theirs is asked for.
     """
-    motors = [joint.name for joint in robot.massless_motors if joint.driven not in given]
+    still = [joint for joint in robot.joints if joint.elastic and joint.rotor_inertia.is_zero()]
+    motors = [joint.name for joint in still if joint.driven not in given]
     if motors:
         names = ", ".join(map(repr, motors))
         raise ComputationError(
             f"the mass matrix is singular: the motor of elastic joint {names} has no inertia; give the joint a "
             "rotor_inertia, or make it rigid"
         )
-    if robot.massless_torsion:
-        names = ", ".join(repr(name) for name in robot.massless_torsion)
+    beams = [link.beam for link in robot.links if link.beam is not None and link.beam.torsion.count]
+    if massless := [beam.name for beam in beams if beam.polar_inertia.is_zero()]:
+        names = ", ".join(map(repr, massless))
         raise ComputationError(
             f"the mass matrix is singular: the torsion modes of link {names} carry no inertia; "
             "give the link a polar_inertia (kg m) or no torsion modes"

@@ -137,21 +137,33 @@ class Equilibria:
 
     def stiffness(
         self, q: Array, loads: Array, shares: Array, free: list[int], rows: Rows | None = None
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Array, Array, Array]:
         """Forces F (N, n) and the rows and columns of dF/dq (N, m, m) that belong to the free coordinates.
 
-        ``rows`` are the robots, where they are many and these are some of them.
+        Of joints with compliances F is what is zero there without 1/c; then the last, else dF/dq again, is the
+        stiffness as :class:`Compliances` has it. ``rows`` are the robots, where they are many and these are some of
+        them.
         """
         count, n = q.shape
         balance = self._balance if rows is None else self._balance.of_some(rows)
         values = balance.rows(q, loads, shares)
-        K = values["K"].reshape(count, n, n)
-        return values["F"].reshape(count, n), K if len(free) == n else K[:, free][:, :, free]
+        K = _of_free(values["K"].reshape(count, n, n), free)
+        S = _of_free(values["S"].reshape(count, n, n), free) if "S" in values else K
+        return values["F"].reshape(count, n), K, S
 
     def tangent(self, q: Array, cases: Cases) -> Tangent:
-        """The stiffness (N, m, m) of the coordinates that are free, under the whole load."""
-        K = self.stiffness(q, cases.loads, whole(np.ones(len(q))), cases.free)[1]
-        return Tangent(K, to_unit(metric(self.robot, cases.free, PURPOSE)))
+        """The stiffness (N, m, m) of the coordinates that are free, or of y of compliances, under the whole load."""
+        S = self.stiffness(q, cases.loads, whole(np.ones(len(q))), cases.free)[2]
+        return Tangent(S, to_unit(metric(self.robot, cases.free, PURPOSE)))
+
+    def scaled(self, q: Array, cases: Cases) -> tuple[Array, Flags] | None:
+        """With compliances U (N, m, m), the derivative of the free coordinates by those of the tangent, and whether
+        some compliance is negative (N,)."""
+        if not self.robot.compliant:
+            return None
+        values = self._balance.rows(q, cases.loads, whole(np.ones(len(q))))
+        negative = np.asarray((values["c"].reshape(len(q), -1) < 0).any(axis=1))
+        return _of_free(values["U"].reshape(len(q), q.shape[1], -1), cases.free), negative
 
     def paths(self, loads: Array, free: list[int], shares: Shares = whole, torques: Array | float = 0.0) -> Paths:
         """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares.
@@ -159,9 +171,9 @@ class Equilibria:
         ``torques`` (free,) act on them all the way.
         """
 
-        def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, loads[rows], shares(share), free, rows)
-            return F[:, free] - torques, K
+        def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array, Array]:
+            F, K, S = self.stiffness(q, loads[rows], shares(share), free, rows)
+            return F[:, free] - torques, K, S
 
         return self._paths(balance, free)
 
@@ -204,10 +216,10 @@ class Equilibria:
         q, holding = ends.q[chosen], np.zeros_like(torques)
         holding[chosen] = self.stiffness(q, loads[chosen], acting(np.ones(len(q))), free, chosen)[0][:, free]
 
-        def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array]:
-            F, K = self.stiffness(q, loads[rows], acting(np.ones(len(q))), free, rows)
+        def balance(rows: Rows, q: Array, share: Array) -> tuple[Array, Array, Array]:
+            F, K, S = self.stiffness(q, loads[rows], acting(np.ones(len(q))), free, rows)
             share = share[:, None]
-            return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K
+            return F[:, free] - (1 - share) * holding[rows] - share * torques[rows], K, S
 
         ends.put(chosen, self._paths(balance, free).follow(chosen, q, 0.0, 1.0))
 
@@ -217,6 +229,11 @@ class Equilibria:
         NaN where the stiffness is singular.
         """
         modal, q = list(self.robot.flexible), cases.straight.copy()
-        F, K = self.stiffness(q, cases.loads, whole(np.ones(len(q))), modal)
+        F, K, _ = self.stiffness(q, cases.loads, whole(np.ones(len(q))), modal)
         q[:, modal] += solved(K, -F[:, modal])
         return q
+
+
+def _of_free(K: Array, free: list[int]) -> Array:
+    """Rows and columns (N, m, m) of matrices (N, n, n)."""
+    return K if len(free) == K.shape[1] else K[:, free][:, :, free]

@@ -22,10 +22,11 @@ from kronbot.floats import Array
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
 
-# (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m).
-Balance = Callable[[Array, float], tuple[Array, Array]]
-# The same for some rows of many cases: (which (k,), q (k, n), shares (k,)) -> (k, m) and (k, m, m).
-Balances = Callable[[Rows, Array, Array], tuple[Array, Array]]
+# (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m), as
+# they are and as those of an energy: the same unless joints have compliances.
+Balance = Callable[[Array, float], tuple[Array, Array, Array]]
+# The same for some rows of many cases: (which (k,), q (k, n), shares (k,)) -> (k, m) and twice (k, m, m).
+Balances = Callable[[Rows, Array, Array], tuple[Array, Array, Array]]
 
 CONTRACTION = 0.5
 # Corrections (rad) that end the iteration; rounding alone may keep badly scaled coordinates above the first.
@@ -135,9 +136,9 @@ class Paths:
     def of(self, row: int) -> Path:
         """The path of one case."""
 
-        def balance(q: Array, share: float) -> tuple[Array, Array]:
-            F, K = self.balance(np.array([row]), q[None], np.array([share]))
-            return F[0], K[0]
+        def balance(q: Array, share: float) -> tuple[Array, Array, Array]:
+            F, K, S = self.balance(np.array([row]), q[None], np.array([share]))
+            return F[0], K[0], S[0]
 
         return Path(balance, self.free, _of(self.metric, row))
 
@@ -145,7 +146,7 @@ class Paths:
         """What changes on a path where the stiffness is singular."""
         if not len(rows):
             return np.zeros((0, 2), dtype=int)
-        return Tangent(self.balance(rows, q, shares)[1], _of(self._unit, rows)).index
+        return Tangent(self.balance(rows, q, shares)[2], _of(self._unit, rows)).index
 
     def correct(self, rows: Rows, q: Array, shares: Array, index: Index) -> tuple[Array, Flags]:
         """The equilibria near the rows q (k, n), and to which of them Newton's method contracts at once.
@@ -164,8 +165,8 @@ class Paths:
                 # Where a stop has come or gone the forces have a bend, and Newton's method begins afresh behind it.
                 before[(holding != held[going]).any(axis=1)] = np.inf
                 held[going] = holding
-            F, K = self.balance(now, at[going], shares[going])
-            tangent = Tangent(K, _of(self._unit, now)).index
+            F, K, S = self.balance(now, at[going], shares[going])
+            tangent = Tangent(S, _of(self._unit, now)).index
             corrections = solved(K, -F)
             sizes = self.size(now, corrections)
             fine = (tangent[:, 1] >= 0) & ~crossed(index[going], tangent) & (sizes <= REACH)
@@ -216,10 +217,11 @@ class Path:
 
     @property
     def _paths(self) -> Paths:
-        def balance(rows: Rows, q: Array, shares: Array) -> tuple[Array, Array]:
+        def balance(rows: Rows, q: Array, shares: Array) -> tuple[Array, Array, Array]:
             found = [self.balance(at, share) for at, share in zip(q, shares.tolist(), strict=True)]
             m = len(self.free)
-            forces = np.array([F for F, _ in found]).reshape(len(found), m)
-            return forces, np.array([K for _, K in found]).reshape(len(found), m, m)
+            F, K, S = (np.array(each).reshape(len(found), m, *more) for each, more in zip(
+                zip(*found, strict=True), ((), (m,), (m,)), strict=True))  # fmt: skip
+            return F, K, S
 
         return Paths(balance, self.free, self.metric)

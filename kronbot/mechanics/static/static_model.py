@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, re
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import LinkState, State, propagate
+from kronbot.mechanics.static.compliances import Compliances
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
 from kronbot.model.gauge import gauge_place
@@ -80,7 +81,18 @@ class StaticModel:
 
         The gradient of the potential energy where all loads are forces, Piedboeuf (39)-(40).
         """
-        return casadi.cse(inverse_dynamics(self.state, SX(self.robot.n, 1)) - self.loads.generalized)
+        return self.compliances.forces if self.compliances.own else self.compliances.F
+
+    @cached_property
+    def residual(self) -> SX:
+        """The same (n x 1), but for coordinates that a compliance determines what is zero there without 1/c."""
+        return self.compliances.residual if self.compliances.own else self.compliances.F
+
+    @cached_property
+    def compliances(self) -> Compliances:
+        """Joints with a compliance, under all other forces."""
+        others = casadi.cse(inverse_dynamics(self.state, SX(self.robot.n, 1)) - self.loads.generalized)
+        return Compliances(self.robot, self.q, others)
 
     @cached_property
     def reaction(self) -> SX:
@@ -103,11 +115,13 @@ class StaticModel:
                 at = carried(self.state, name)
                 actions.append((at.link, at.on_link(share * force, share * moment)))
         actions += [along_link(self.state, name, share * force) for name, force in along]
-        return Instant(loaded(self.state, actions), SX(self.robot.n, 1), self.forces)
+        exerted = zip(self.compliances.springs, casadi.vertsplit(self.compliances.exerted), strict=True)
+        borne = {(spring.joint, spring.word): torque for spring, torque in exerted}
+        return Instant(loaded(self.state, actions), SX(self.robot.n, 1), self.forces, borne=borne)
 
     def outputs(self, asked: Sequence[tuple[str, str]], linear: bool) -> Trace:
         """What is seen of some kinds and names; as the linear statics sees it, but rotations, which stay matrices."""
-        degrees = {"position": self._degree, "reaction": 1} if linear else {}
+        degrees = {"position": self._degree, "reaction": 1, "spring": 1} if linear else {}
 
         def outputs() -> dict[str, SX]:
             found = {f"{kind}:{name}": self.instant.of(kind, name) for kind, name in asked}
@@ -117,8 +131,15 @@ class StaticModel:
         return self._traced(("outputs", *asked, linear), outputs)
 
     def balance(self) -> Trace:
-        """F and K = dF/dq as numbers."""
-        return self._traced("balance", lambda: {"F": self.forces, "K": casadi.jacobian(self.forces, self.q)}, lean=True)
+        """F and K = dF/dq as numbers; with compliances S and U, as :class:`Compliances` has them, and these, c."""
+
+        def outputs() -> dict[str, SX]:
+            found = {"F": self.residual, "K": casadi.jacobian(self.residual, self.q)}
+            if self.compliances.own:
+                found |= dict(zip("SU", self.compliances.symmetric, strict=True)) | {"c": self.compliances.c}
+            return found
+
+        return self._traced("balance", outputs, lean=True)
 
     def endpoint(self) -> Trace:
         """The endpoint Jacobian J, J_T over J_R (6 x n)."""
@@ -151,7 +172,10 @@ class StaticModel:
 
         outputs = {name: cut(part, self._degree) for name, part in self.positions.items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
-        return outputs | self.strains
+        stored = elastic_energy(self.state)
+        if self.compliances.own:
+            stored += casadi.dot(self.compliances.c, cut(self.compliances.exerted, 1) ** 2) / 2
+        return outputs | self.strains | {"elastic": stored}
 
     @property
     def _degree(self) -> int:
@@ -184,16 +208,22 @@ class StaticModel:
 
     @property
     def _hub(self) -> LinkState:
-        """The link on the base that carries the endpoint; a floating base stands behind a link for each coordinate."""
+        """The link on the base that carries the endpoint; a floating base stands behind a link for each coordinate.
+
+        A bearing is none, which does not turn with the joint.
+        """
         place, links = self.robot.endpoint.link, self.robot.links
-        while links[place].parent not in (BASE, len(self.robot.base) or BASE):
+        ground = {BASE, len(self.robot.base) or BASE}
+        ground |= {i for i, link in enumerate(links) if link.tilts and link.parent in ground}
+        while links[place].parent not in ground:
             place = links[place].parent
         return self.state.links[place]
 
     @cached_property
     def strains(self) -> dict[str, SX]:
         """Curvature and twist at the gauges, elastic energy: the same polynomials in every order."""
-        outputs = {"elastic": elastic_energy(self.state)}
+        stored = self.compliances.energy if self.compliances.own else SX(0)
+        outputs = {"elastic": elastic_energy(self.state) + stored}
         outputs |= lengths_and_tensions(self.state)
         for gauge in self.statics.gauges:
             link, beam, xi = gauge_place(self.robot, gauge)

@@ -25,6 +25,7 @@ Index = npt.NDArray[np.int_]
 SKEW, ZERO = 1e-10, 1e-13
 FLUTTER = "undecided: moments in space have no potential, and beams may flutter without losing stiffness"
 SOFT = "undecided: a direction has no stiffness"
+NEGATIVE = "undecided: a joint has a negative compliance"
 
 
 @dataclass(frozen=True)

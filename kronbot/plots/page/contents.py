@@ -16,6 +16,7 @@ from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.page.loads import KINDS
 from kronbot.plots.swept import Table
+from kronbot.questions.columns import places_in_statics
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.questions.tables import number
@@ -62,11 +63,13 @@ def _statics(result: Result) -> tuple[Array, Content]:
         raise ComputationError("there is no equilibrium under the whole load to show")
     series, robot = result.series, result.model
     count = len(series["force.x"])
-    swept = {name: f"angle.{name}" for name in robot.coordinates if f"angle.{name}" in series}
-    states = _columns(result, [swept.get(name, name) for name in robot.coordinates], count)
+    states = _columns(result, places_in_statics(robot), count)
     numbers = {name: each for name, each in series.items() if each.dtype.kind in "fi"}
     rows, case = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
-    given = [*swept.values(), *(f"{kind}.{axis}" for kind in KINDS for axis in "xyz")]
+    given = [
+        *(f"angle.{joint.name}" for joint in robot.joints),
+        *(f"{kind}.{axis}" for kind in KINDS for axis in "xyz"),
+    ]
     varied = [name for name in given if np.ptp(series[name])] or [name for name in given if series[name].any()]
     labels = [
         ", ".join([f"case {row + 1} of {count}", *(f"{name} = {series[name][row]:.4g}" for name in varied)])
@@ -100,8 +103,8 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     count = len(series["case"])
     numbers = {name: each for name, column in series.items() if (each := _numbers(column)) is not None}
     q = np.zeros((count, robot.n))
-    for place, name in enumerate(robot.coordinates):
-        for column in (name, f"angle.{name}"):
+    for place, names in enumerate(zip(robot.coordinates, places_in_statics(robot), strict=True)):
+        for column in names:
             if column in numbers:
                 q[:, place] = np.nan_to_num(numbers[column])
     places = {place for place in robot.flexible if robot.coordinates[place] in numbers}

@@ -17,6 +17,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import Knowledge
 from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, solved, starts
 from kronbot.mechanics.static.tangent import Flags
+from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.data import Named
@@ -94,7 +95,8 @@ class Inquiry:
 
     def variation(self, robot: Robot, rows: Named) -> Variation:
         """A robot at any values of the parameters, for such rows: gauges may need numbers that others do without."""
-        return Variation.of(robot, self.names, (rows.kinds, tuple(self.only)))
+        subject = compliant(robot) if self.question == "statics" else robot
+        return Variation.of(subject, self.names, (rows.kinds, tuple(self.only)))
 
 
 READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers, Sorted]]] = {

@@ -51,8 +51,15 @@ class _Found:
 
     @cached_property
     def tangent(self) -> Tangent:
-        """The stiffnesses of what yields."""
+        """The stiffnesses of what yields, as they decide on stability."""
         return self.equilibria.tangent(self.q, self.cases)
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """Derivatives (N, m, m) of what is zero there."""
+        if not self.robot.compliant:
+            return self.tangent.K
+        return self.equilibria.stiffness(self.q, self.cases.loads, whole(np.ones(len(self.q))), self.cases.free)[1]
 
     @cached_property
     def index(self) -> Index:
@@ -61,15 +68,15 @@ class _Found:
 
     @cached_property
     def inverse(self) -> Array:
-        """Their inverses (N, m, m), NaN where there is none."""
+        """Its inverses (N, m, m), NaN where there is none."""
         try:
-            return np.asarray(np.linalg.inv(self.tangent.K))
+            return np.asarray(np.linalg.inv(self.stiffness))
         except np.linalg.LinAlgError:  # some row's
-            return np.full_like(self.tangent.K, np.nan)
+            return np.full_like(self.stiffness, np.nan)
 
     def forget(self) -> None:
         """What is known of equilibria that have changed."""
-        for word in ("tangent", "index", "inverse"):
+        for word in ("tangent", "stiffness", "index", "inverse"):
             vars(self).pop(word, None)
 
 
@@ -135,7 +142,7 @@ class StaticAnswers:
         weights = np.zeros((len(rows), m, m + n))
         weights[:, range(m), range(m)] = 1.0
         if flexible:
-            adjoint = np.linalg.solve(found.tangent.K.swapaxes(1, 2), slopes.swapaxes(1, 2)).swapaxes(1, 2)
+            adjoint = np.linalg.solve(found.stiffness.swapaxes(1, 2), slopes.swapaxes(1, 2)).swapaxes(1, 2)
             weights[:, :, [m + place for place in flexible]] = -adjoint
         row, column = np.nonzero(rows.present)
         shares = whole(np.ones(len(row)))
@@ -204,7 +211,7 @@ class StaticAnswers:
         """What is unbalanced of what yields."""
 
         def outputs() -> dict[str, SX]:
-            return {"F": self._model.forces[list(robot.flexible), :]}
+            return {"F": self._model.residual[list(robot.flexible), :]}
 
         return traced(robot, ("F", *self._what), PURPOSE, lambda: (self._model.inputs, outputs()))
 
@@ -227,7 +234,7 @@ class StaticAnswers:
     @cached_property
     def _pullback(self) -> Pullback:
         def made() -> tuple[dict[str, SX], SX]:
-            return self._inputs, casadi.vertcat(self._measured, self._model.forces)
+            return self._inputs, casadi.vertcat(self._measured, self._model.residual)
 
         return Pullback.of(self.variation, self._what, PURPOSE, made)
 
