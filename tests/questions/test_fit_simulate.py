@@ -10,6 +10,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.compute.native.policy import native as using
+from kronbot.description.shipped import shipped_robots
 from kronbot.errors import ComputationError, UsageError
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import simulate
@@ -207,3 +208,45 @@ def test_contacts_and_runaways_are_refused():
     t = np.linspace(0, 1, 11)
     with pytest.raises(ComputationError, match="in its stop there"):
         robot.fit({"t": t, "q2": 0 * t}, question="simulate", estimate="b")
+
+
+SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude: 0.05, frequency: 11, phase: pi/2}}}}"
+DAMPED = "modes: {v: 2}, damping: {ratio: zeta}"
+
+
+@pytest.mark.parametrize(("name", "joint", "gauge"), [("khang", "qa", "g"), ("piedboeuf", "theta", "g2")])
+def test_a_shaken_arm_its_sag_and_its_frequencies_tell_the_same(name, joint, gauge):
+    """EI and damping of a published arm from a gauge while it is shaken, from frequencies, and EI from its sag."""
+    lines = shipped_robots()[name].read_text().splitlines()
+    text = "\n".join(line for line in lines if not line.startswith(("simulate:", "motion:", "  theta:")))
+    text = text.replace("modes: {v: 1}, shape: clamped-free", DAMPED).replace(
+        "modes: {v: 5}, shape: polynomial", DAMPED
+    )
+    text = text.replace("parameters: {", "parameters: {zeta: 0.01, ") + "\n" + SHAKE % joint
+    text += "\nstatics: {gauges: [{name: g, link: arm, x: 0.1}]}\n" if name == "khang" else "\n"
+    arm, rng = kronbot.loads(text), np.random.default_rng(3)
+    true = arm.with_parameters(zeta=0.02, EI=1.1 * arm.description.values["EI"])
+
+    def found(question, given, measured, share):
+        """Of measurements with noise, a share of their size."""
+        sigma = {column: share * np.abs(values).max() for column, values in measured.items()}
+        noisy = {name: each + sigma[name] * rng.standard_normal(len(each)) for name, each in measured.items()}
+        estimate = ["EI"] if question == "statics" else ["EI", "zeta"]
+        answer = arm.fit({**given, **noisy}, question=question, estimate=estimate, sigma=sigma)
+        errors = dict(zip(answer.arrays["standard_errors"].rows, answer["standard_errors"], strict=True))
+        return {name: (answer.at["parameters"][name], errors[name]) for name in estimate}
+
+    run = true.simulate(duration=1.0, outputs=[f"gauge:{gauge}"], rtol=1e-10, atol=1e-12)
+    q = np.linspace(-1, 1, 9)
+    sag, modes = true.statics(q=q[:, None], forces=[[0, -1, 0]]), true.modes(q=q[:, None])
+    gauges = f"curvature.{gauge}"
+    first = {f"{word}_locked[1]": modes[f"{word}_locked"][:, 0] for word in ("frequencies", "damping")}
+    ways = [
+        found("simulate", {"t": run["t"]}, {gauges: run[gauges]}, 0.01),
+        found("statics", {joint: q, "force.y": np.full(9, -1.0)}, {gauges: sag[gauges]}, 0.01),
+        found("modes", {joint: q}, first, 0.01),
+    ]
+    for way in ways:
+        for parameter, (value, error) in way.items():
+            exact = true.description.values[parameter]
+            assert abs(value - exact) < 4 * error and error < 0.1 * exact, (parameter, value, error)
