@@ -76,7 +76,7 @@ COMMANDS = {
     "statics canadarm --angles q1=0,0.1 --load wrist=0,1,0 --distributed upper=0,1,0": lambda r: r.statics(
         angles={"q1": [0, 0.1]}, loads={"wrist": [0, 1, 0]}, distributed={"upper": [0, 1, 0]}
     ),
-    "simulate canadarm --duration 0.2 --step 0.1 --solver radau": lambda r: r.simulate(0.2, 0.1, solver="radau"),
+    "simulate canadarm --duration 0.02 --step 0.01 --solver radau": lambda r: r.simulate(0.02, 0.01, solver="radau"),
 }
 
 

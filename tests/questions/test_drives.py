@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from robots_in_tests import model, run
+from thinned import rare
 
 import kronbot
 from kronbot.cli.main import run as command_line
@@ -166,12 +167,16 @@ def test_steps_are_marked(tmp_path):
         slider(tmp_path, "{motion: {type: table, file: t.csv, steps: true}}", t=[*rows, (11, 0)])
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "rodas", "radau"])
+TRAPEZOID = "{type: trapezoid, from: 0, to: 1, rate: 4, acceleration: 50, start: 7.3}"
+THROUGH = "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]], start: 5.3}"
+
+
 @pytest.mark.parametrize(
-    "motion",
+    ("motion", "solver"),
     [
-        "{type: trapezoid, from: 0, to: 1, rate: 4, acceleration: 50, start: 7.3}",
-        "{type: via-points, through: [[2, 0], [2.2, 1], [2.3, 0.5], [2.4, 1]], start: 5.3}",
+        *((motion, solver) for motion in (TRAPEZOID, THROUGH) for solver in ("cvodes", "rodas")),
+        (TRAPEZOID, "radau"),
+        rare(THROUGH, "radau"),
     ],
 )
 def test_a_short_motion_late_in_a_run_is_not_stepped_over(solver, motion, tmp_path):

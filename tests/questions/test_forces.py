@@ -166,10 +166,10 @@ def test_loads_beside_the_file_are_its_forces_and_values():
     """By the argument or in the file, bit for bit the same rows; other values trace nothing anew."""
     numbers = ([0.0, 0.0, 3.0], [0.1, 0.2, -0.5])
     said = "simulate:\n  forces: [{frame: com:upper, force: [0, 0, 3], moment: [0.1, 0.2, -0.5]}]\n"
-    bare = kronbot.loads(ARM[: ARM.index("simulate:")])
+    bare = kronbot.loads(ARM[: ARM.index("simulate:")], order="1")
     asked = {"q": {"q1": 0.2}, "outputs": "reaction:q1", "rtol": 1e-10, "atol": 1e-12}
     given = bare.simulate(0.3, 0.05, loads={"com:upper": [*numbers[0], *numbers[1]]}, **asked)
-    written = kronbot.loads(ARM[: ARM.index("simulate:")] + said).simulate(0.3, 0.05, **asked)
+    written = kronbot.loads(ARM[: ARM.index("simulate:")] + said, order="1").simulate(0.3, 0.05, **asked)
     for name in given.series:
         assert given[name] == pytest.approx(written[name], abs=1e-8), name
     twice = bare.simulate(0.3, 0.05, loads=[("com:upper", [0, 0, 6])], **asked)
