@@ -10,7 +10,7 @@ import numpy as np
 from kronbot.compute.trace import Rows, Trace
 from kronbot.errors import Argument, ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric
+from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric, touching
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
@@ -59,7 +59,7 @@ def balanced(
 
     every = np.arange(len(q))
     held = at(every, q)["h"][:, modal]
-    paths = Paths(balance, modal, metric(robot, modal, purpose))
+    paths = Paths(balance, modal, metric(robot, modal, purpose), touching(robot, purpose))
     ends = paths.follow(every, q, 0.0, 1.0)
     lost = {
         row: Unbalanced(q[row], qd[row], force[row], paths.of(row), Lost(float(ends.shares[row]), ends.q[row]))

@@ -15,8 +15,10 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
+from kronbot.mechanics.multibody.elements import elements_at_rest
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
+from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.statics import sag
@@ -75,7 +77,7 @@ def initial_state(
 def step_of_gravity(
     robot: Robot, system: Equations, report: Trace, x: Array, summary: Mapping[str, Scalar], given: Sequence[Array]
 ) -> list[str]:
-    """A word on straight beams that gravity bends much, which it does by -K^-1 dV/dq_f at q_f = 0 (linear)."""
+    """A word on straight beams that gravity, with elements, bends much: by -K^-1 dV/dq_f at q_f = 0 (linear)."""
     if robot.base:  # which falls with its beams
         return []
     modal = [i for link in robot.links if link.beam is not None for i in range(link.modal.start, link.modal.stop)]
@@ -84,9 +86,10 @@ def step_of_gravity(
         return []
 
     def sagging_forces() -> tuple[dict[str, SX], dict[str, SX]]:
-        q_f = system.x[places, :]
-        parts = {"g": casadi.gradient(gravity_energy(system.state), q_f), "K": robot.stiffness[modal, modal]}
-        return {"t": system.t, "x": system.x}, parts
+        q_f, pulled = system.x[places, :], elements_at_rest(system.state)[modal, :]
+        K = (robot.stiffness + held(system))[modal, modal] + casadi.jacobian(pulled, q_f)
+        g = casadi.gradient(gravity_energy(system.state), q_f) + pulled
+        return {"t": system.t, "x": system.x}, {"g": g, "K": K}
 
     values = traced(robot, "sag", PURPOSE, sagging_forces)(0.0, x)
     sagging = x.copy()
@@ -97,16 +100,25 @@ def step_of_gravity(
             sag_of_tip = float(np.linalg.norm(tips[f"tip {link.name}"]))
             most = float(summary[f"peak_deflection.{link.name}"])
             if sag_of_tip > STEP_OF_GRAVITY * most:
+                what = "gravity with elements" if robot.elements else "gravity alone"
                 return [
-                    f"gravity alone bends {link.name} by {sag_of_tip:.3g} m, of {most:.3g} m at most in this run, and "
-                    "acts as a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) "
-                    "begins at rest"
+                    f"{what} bends {link.name} by {sag_of_tip:.3g} m, of {most:.3g} m at most in this run, and acts as "
+                    "a step on beams that start straight: start equilibrium (simulate: {start: equilibrium}) begins at "
+                    "rest"
                 ]
     return []
 
 
+def held(system: Equations) -> SX:
+    """The stiffness (n x n) of stops that joints are in."""
+    state = system.state
+    return Contacts.of(state.robot, state.q, state.qd).stiffness
+
+
 def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
-    """M and K of the free coordinates at the start x as a run tells it, K of springs, beams and gains of drives.
+    """M and K of the free coordinates at the start x as a run tells it.
+
+    K is that of springs, beams, elements, stops that joints are in, and gains of drives.
 
     Raises UsageError where a coordinate starts so far off or so fast that integrators would only wear out,
     ComputationError, naming a coordinate, where M is singular.
@@ -120,8 +132,9 @@ def matrices(robot: Robot, system: Equations, x: Array) -> dict[str, Array]:
     def traced_matrices() -> tuple[dict[str, SX], dict[str, SX]]:
         free = system.free
         M = generalized_inertia_matrix(system.state)[free, free]
-        gains = casadi.jacobian(system.tau[free, :], system.x[: len(free), :])
-        return {"t": system.t, "x": system.row}, {"M": M, "K": robot.stiffness[free, free] - gains}
+        given = elements_at_rest(system.state)[free, :] - system.tau[free, :]
+        K = (robot.stiffness + held(system))[free, free] + casadi.jacobian(given, system.x[: len(free), :])
+        return {"t": system.t, "x": system.row}, {"M": M, "K": K}
 
     found = traced(robot, "at the start", PURPOSE, traced_matrices)(0.0, x)
     demand_regular(found["M"].reshape(count, count), [robot.coordinates[place] for place in system.free])

@@ -27,6 +27,7 @@ from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
+from kronbot.questions.elements import demand_directions
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
@@ -163,9 +164,13 @@ def vibrations(robot: Robot, q: Array, qd: Array, progress: Callable[[float], No
 
 
 def _moving(robot: Robot, q: Array, qd: Array) -> frozenset[int]:
-    """Places of the joints that move in some row (N, n). Raises UsageError where modal coordinates are given."""
+    """Places of the joints that move in some row (N, n).
+
+    Raises UsageError where modal coordinates are given, ComputationError where an element has no direction.
+    """
     if (q != robot.undeformed(q)).any() or (qd != robot.undeformed_rates(qd)).any():
         raise UsageError("modes are those of straight beams: give joints only")
+    demand_directions(robot, q)
     if qd[:, list(robot.base)].any():
         raise UsageError("modes are those about a floating base that does not turn: give rates of joints only")
     return frozenset(i for i in robot.rigid if qd[:, i].any())

@@ -212,9 +212,9 @@ def test_where_a_path_turns_and_where_others_branch_off(turns):
 
     def balance(q, share):
         if turns:
-            return q**2 - (1 - share), np.diag(2 * q)
+            return q**2 - (1 - share), *2 * (np.diag(2 * q),)
         stiffness = 1 - share + share**2 / 7
-        return q**3 + stiffness * q, np.diag(3 * q**2 + stiffness)
+        return q**3 + stiffness * q, *2 * (np.diag(3 * q**2 + stiffness),)
 
     path = Path(balance, [0], np.eye(1))
     start = np.array([1.0 * turns])

@@ -171,7 +171,7 @@ def test_reactions_bear_the_pulls_of_elements():
 
 def test_length_zero_is_named():
     robot = kronbot.loads(CRANE)
-    for question in (robot.dynamics, robot.linearize, lambda q: robot.simulate(q=q, duration=1)):
+    for question in (robot.dynamics, robot.linearize, robot.modes, lambda q: robot.simulate(q=q, duration=1)):
         with pytest.raises(ComputationError, match="the ends of element 'rope' meet"):
             question(q=[0.4, 0.0])
     slack = kronbot.loads(CRANE.replace("rest: 0.5, damping: c, force: F", "rest: 0"))
@@ -195,3 +195,27 @@ def test_mistakes_are_named_with_their_places(was, new, said):
     with pytest.raises(DescriptionError, match=said) as error:
         kronbot.loads(CRANE.replace(was, new))
     assert error.value.mistakes[0].line == 15
+
+
+STAYED = """
+kronbot: 1
+name: stayed
+gravity: [0, -9.81, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q}
+    pose: {}
+    flexible: {length: 2, mass: 3, EI: {z: 300}, modes: {v: 2}}
+elements: [{name: stay, type: spring, between: [world, boom], points: [[0, 1, 0], [0, 0, 0]], stiffness: 80, rest: 2}]
+simulate: {duration: 0.3, step: 0.05, drive: {q: {motion: {type: polynomial, from: 0, to: 0, duration: 1, degree: 3}}}}
+"""
+
+
+def test_the_step_at_the_start_is_that_of_weight_and_elements():
+    """Told as linear statics has it, whose beams begin straight, too."""
+    robot = kronbot.loads(STAYED)
+    sag = abs(robot.statics(q=[0], solver="linear")["tip.boom.y"][0])
+    (told,) = (each for each in robot.simulate().warnings if "acts as a step" in each)
+    assert told.startswith(f"gravity with elements bends boom by {sag:.3g} m, ")
+    bare = kronbot.loads(STAYED[: STAYED.index("elements:")] + STAYED[STAYED.index("simulate:") :])
+    assert any(each.startswith("gravity alone bends boom by") for each in bare.simulate().warnings)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import kronbot
+from kronbot.mechanics.motion.equations import equations
+from kronbot.questions.initial_state import initial_state, matrices
 
 DROPPED = """
 kronbot: 1
@@ -149,6 +151,20 @@ def test_a_link_behind_a_shaft_is_held_by_its_stop():
     assert -1 < held["q1"][0] < free["q1"][0] - 0.05
     tau = kronbot.loads(text).dynamics(q=[held["q1"][0], -0.4], qd=[0, 0], qdd=[0, 0]).arrays["tau"].values
     assert tau == pytest.approx([0, held["torque.q1"][0]], abs=1e-8)
+    about = kronbot.loads(text).linearize(q={"q1.motor": -0.4, "q1": -1.2}, equilibrium=True)
+    assert about.at["q"]["q1"] == pytest.approx(held["q1"][0], abs=1e-10)
+    assert any("q1 is in its stop at -1 rad" in told for told in about.warnings)
+
+
+def test_a_run_knows_how_stiff_its_elements_and_stops_are():
+    """K at the start, by which vibrations are told apart: without weight that of the linear model, stop and all."""
+    text = HANGING.replace("[0, -9.81, 0]", "[0, 0, 0]").replace(", friction: {coulomb: 1, smoothing: 0.1}", "")
+    robot, q = kronbot.loads(text), {"q1": -0.9, "q1.motor": -0.9}
+    system = equations(robot.model, "recursive")
+    found = matrices(robot.model, system, initial_state(robot.model, system, "straight", {0: -0.9, 1: -0.9}, {}))
+    wanted = robot.linearize(q=q, tau=[0])
+    for name in "MK":
+        assert found[name].reshape(3, 3) == pytest.approx(wanted[f"{name}_L"], rel=1e-9, abs=1e-9)
 
 
 def test_what_stops_need_is_told():

@@ -117,6 +117,11 @@ def element_forces(state: State) -> SX:
     return sum((each.forces(state.qd) for each in stretched(state.robot, state.q)), SX(state.robot.n, 1))
 
 
+def elements_at_rest(state: State) -> SX:
+    """Generalized forces (n x 1) that they take of a robot that does not move."""
+    return sum((each.forces(SX(state.robot.n, 1)) for each in stretched(state.robot, state.q)), SX(state.robot.n, 1))
+
+
 def element_power(state: State) -> SX:
     """What forces of elements give and their dampers take, W (2 x 1)."""
     return sum((each.power(state.qd) for each in stretched(state.robot, state.q)), SX(2, 1))

@@ -54,6 +54,12 @@ class Contacts:
         """Of all stops, J."""
         return casadi.dot(self._of_stops("stiffness"), casadi.fmax(0, self.depths) ** 2) / 2
 
+    @property
+    def stiffness(self) -> SX:
+        """What stops add to the stiffness (n x n) where joints are in them."""
+        holding = casadi.if_else(self.depths > 0, self._of_stops("stiffness"), 0)
+        return self.inward.T @ casadi.diag(holding) @ self.inward
+
     def taken(self, forces: SX) -> SX:
         """Generalized forces (n x 1) that stops take which push so (stops x 1)."""
         return self.inward.T @ forces

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Rows, Trace, traced
+from kronbot.compute.trace import Rows, Trace
 from kronbot.description import schema
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.stops import Contacts
-from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, solved
+from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, solved, touching
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
 from kronbot.mechanics.static.tangent import Flags, Tangent, to_unit
 from kronbot.model.robot import Robot
@@ -179,19 +177,7 @@ class Equilibria:
 
     def _paths(self, balance: Balances, free: list[int]) -> Paths:
         """Paths of the free coordinates, which know stops."""
-        if not self.robot.stops:
-            return Paths(balance, free, metric(self.robot, free, PURPOSE))
-
-        def depths() -> tuple[dict[str, SX], dict[str, SX]]:
-            q = SX.sym("q", self.robot.n)
-            return {"q": q}, {"depths": Contacts.of(self.robot, q, SX(self.robot.n, 1)).depths}
-
-        trace = traced(self.robot, "depths of stops", PURPOSE, depths)
-
-        def touching(rows: Rows, q: Array) -> Flags:
-            return trace.of_some(rows).rows(q)["depths"].reshape(len(q), -1) > 0
-
-        return Paths(balance, free, metric(self.robot, free, PURPOSE), touching)
+        return Paths(balance, free, metric(self.robot, free, PURPOSE), touching(self.robot, PURPOSE))
 
     def newton(self, cases: Cases) -> Ends:
         """Equilibria that the growing load, or the start, leads to; then joints with torques are let go."""

@@ -19,6 +19,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows, traced
 from kronbot.floats import Array
+from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
 
@@ -88,6 +89,19 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
     return G.reshape(*robots, robot.n, robot.n)[..., free, :][..., free]
 
 
+def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | None:
+    """Which stops hold at rows q (k, n) of some robots (k,): where that changes forces bend. None without any."""
+    if not robot.stops:
+        return None
+
+    def depths() -> tuple[dict[str, SX], dict[str, SX]]:
+        q = SX.sym("q", robot.n)
+        return {"q": q}, {"depths": Contacts.of(robot, q, SX(robot.n, 1)).depths}
+
+    trace = traced(robot, "depths of stops", purpose, depths)
+    return lambda rows, q: trace.of_some(rows).rows(q)["depths"].reshape(len(q), -1) > 0
+
+
 @dataclass(frozen=True)
 class Paths:
     """Equilibria of many cases over a share of the load, each on its own path with its own steps.
@@ -140,7 +154,9 @@ class Paths:
             F, K, S = self.balance(np.array([row]), q[None], np.array([share]))
             return F[0], K[0], S[0]
 
-        return Path(balance, self.free, _of(self.metric, row))
+        known = self.touching
+        held = None if known is None else lambda q: known(np.array([row]), q[None])[0]
+        return Path(balance, self.free, _of(self.metric, row), held)
 
     def _index(self, rows: Rows, q: Array, shares: Array) -> Index:
         """What changes on a path where the stiffness is singular."""
@@ -198,11 +214,12 @@ def solved(K: Array, F: Array) -> Array:
 
 @dataclass(frozen=True)
 class Path:
-    """The same of one case: ``balance``, the places in q that are ``free``, and their metric."""
+    """The same of one case: ``balance``, the places in q that are ``free``, and their metric; which stops hold at q."""
 
     balance: Balance
     free: list[int]
     metric: Array
+    touching: Callable[[Array], Flags] | None = None
 
     def size(self, change: npt.NDArray[np.floating]) -> float:
         """Size of a change (m,) of the free coordinates, rad."""
@@ -224,4 +241,6 @@ class Path:
                 zip(*found, strict=True), ((), (m,), (m,)), strict=True))  # fmt: skip
             return F, K, S
 
-        return Paths(balance, self.free, self.metric)
+        known = self.touching
+        held = None if known is None else lambda rows, q: np.array([known(each) for each in q])
+        return Paths(balance, self.free, self.metric, held)
