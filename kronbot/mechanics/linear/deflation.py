@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial, inverse
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, inverse
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
 
 Complex = npt.NDArray[np.complex128]
@@ -260,6 +260,11 @@ def _corner(p: Polynomial, held: Places, free: Places) -> tuple[Array, Array, Ar
         within = columns[:, None] * inverse((rows[:, None] * G[inner] * columns).astype(complex)[None])[0].real * rows
         if np.abs(np.linalg.eigvals(np.abs(within) @ E[inner])).max() < 0.1:
             X = G[lower] @ within
+            for _ in range(2):  # what it leaves of rows is dropped when they are divided by s
+                left = G[lower] - X.astype(np.longdouble) @ G[inner]
+                X = X + left.astype(float) @ within
+            noise = 8 * WIDE * (np.abs(G[lower]) + np.abs(X) @ np.abs(G[inner])) @ np.abs(within)
+            X[np.abs(X) <= noise] = 0.0
             S -= X @ G[upper]
             moved = (E[lower] + np.abs(X) @ E[inner]) @ np.abs(within) @ np.abs(G[upper])
             dS += np.abs(X) @ (E[upper] + 4 * ROUNDING * np.abs(G[upper])) + moved
