@@ -36,6 +36,12 @@ class Fit:
     sigma: Annotated[dict[str, Quantity], Field(description="by column or prefix of columns")] = field(
         default_factory=dict
     )
+    offset: Annotated[dict[str, Quantity], Field(description="what sensors add, by column or prefix")] = field(
+        default_factory=dict
+    )
+    delay: Annotated[dict[str, Quantity], Field(description="how late they are in motions, s, likewise")] = field(
+        default_factory=dict
+    )
     only: Annotated[Words, Field(description="measured columns that are fitted")] = ()
     fix: Annotated[Words, Field(description="parameters that stay as they are")] = ()
     validate: Annotated[Word | None, Field(description="rows that are not fitted: a file, or a share")] = None

@@ -45,6 +45,8 @@ def inquiry(
     fix: object,
     validate: object,
     initial: object,
+    offset: object,
+    delay: object,
     loss: object,
     starts: object,
     seed: object,
@@ -100,6 +102,8 @@ def inquiry(
         arguments.count(told.seed if seed is None else seed, "seed", 0, 2**32 - 1),
         arguments.count(told.steps if steps is None else steps, "steps", 1, MOST_STEPS),
         arguments.choice(told.initial if initial is None else initial, INITIALS, "initial"),
+        told.offset if offset is None else _of_parameters(robot, offset, "offset"),
+        told.delay if delay is None else _of_parameters(robot, delay, "delay"),
     )
 
 
@@ -148,6 +152,21 @@ def _expressions(columns: object) -> dict[str, Expression]:
             found[name] = parse(arguments.text(text, f"columns of {name}"))
         except ExpressionError as error:
             raise UsageError(Argument("columns"), f" {name}: {error.of(str(text), 'an expression')}") from None
+    return found
+
+
+def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expression]:
+    """By key of columns an expression of parameters."""
+    found, definitions = {}, robot.parameters.definitions
+    for key, text in arguments.pairs(given, word).items():
+        written = text if isinstance(text, str) else repr(arguments.number(text, {}, f"{word} of {key}"))
+        try:
+            found[key] = parse(written)
+        except ExpressionError as error:
+            raise UsageError(Argument(word), f" {key}: {error.of(written, 'an expression')}") from None
+        for name in sorted(found[key].names):
+            if name not in definitions:
+                raise unknown(name, definitions, Argument(word), f" {key}: no parameter ")
     return found
 
 

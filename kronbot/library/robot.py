@@ -669,6 +669,8 @@ class Robot:
         fix: str | Sequence[str] | None = None,
         validate: Data | float | None = None,
         initial: str | None = None,
+        offset: Mapping[str, str | NumberLike] | None = None,
+        delay: Mapping[str, str | NumberLike] | None = None,
         loss: str | None = None,
         starts: int | None = None,
         seed: int | None = None,
@@ -693,7 +695,9 @@ class Robot:
 
         Rows of ``simulate`` have the time ``t`` (s), and a number ``record`` where there are several motions;
         ``torque.q1`` or ``motion.q1`` drive the robot. Joints begin as ``initial`` says: where the first row of a
-        record has them (rows), as the robot file has it (file), or where the fit finds them (fitted).
+        record has them (rows), as the robot file has it (file), or where the fit finds them (fitted). ``offset`` is
+        what sensors add to columns, of any question, and ``delay`` how late they tell of motions (s): expressions of
+        parameters by column, or by what stands before a dot in it.
 
         With ``plan`` nothing is fitted: the answer are so many rows of ``candidates`` that tell most beside the data,
         if any, and the standard errors they lead to. With ``synthetic`` neither: the parameters are fitted to so many
@@ -719,7 +723,8 @@ class Robot:
 
         asked = inquiry(
             self.model, data, question=question, columns=columns, estimate=estimate, prior=prior, sigma=sigma,
-            only=only, fix=fix, validate=validate, initial=initial, loss=loss, starts=starts, seed=seed, steps=steps,
+            only=only, fix=fix, validate=validate, initial=initial,
+            offset=offset, delay=delay, loss=loss, starts=starts, seed=seed, steps=steps,
             planned=plan is not None,
         )  # fmt: skip
         model = self.model if asked.question == "statics" else self._sound

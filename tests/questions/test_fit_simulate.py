@@ -10,6 +10,7 @@ from thinned import rare
 
 import kronbot
 from kronbot.compute.native.policy import native as using
+from kronbot.description.expressions.expression import parse
 from kronbot.description.shipped import shipped_robots
 from kronbot.errors import ComputationError, UsageError
 from kronbot.model.variation import Variation
@@ -80,6 +81,52 @@ def test_derivatives_are_exact_for_every_kind_of_parameter(same_steps, order):
     table["q1"][0] = np.nan
     at = np.array([robot.parameters.values[name] for name in names])
     demand_exact(answers(robot, names, table), at)
+
+
+def test_derivatives_by_delays_of_sensors(same_steps):
+    """Of sensors of several delays along two records, one begins later; some tell of times before their record."""
+    robot = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0.4, d1: 0.013, d2: 0.021")).model
+    names = ["m2", "b", "d1", "d2"]
+    rng, t = np.random.default_rng(1), np.array([0, 0.03, 0.05, 0.08, 0.1])
+    table = {"t": np.append(t, 1 + t), "record": np.repeat([3, 4], 5), "torque.q1": rng.normal(size=10)}
+    table |= {name: 0.1 * rng.normal(size=10) for name in ("q1", "q2", "q1_dot", "endpoint.y", "acceleration.b.x")}
+    late = {"q2": parse("d1"), "endpoint": parse("2*d1 + d2"), "acceleration.b.x": parse("0.004")}
+    variation = Variation.of(robot, names)
+    found, _ = SimulatedAnswers.read(variation, Named(Columns(table), {}), (), "fitted", late)
+    at = np.array([robot.parameters.values[name] for name in names] + [*found.beside.values()])
+    demand_exact(found, at)
+
+
+def test_delays_and_offsets_of_sensors_come_back(data):
+    """An endpoint that is told late, and an encoder whose zero is not that of the joint."""
+    arm = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0.4, late: 0.01, zero: 0")).with_parameters(**TRUE)
+    table = {name: values.copy() for name, values in data.items()}
+    table["q2"][0] = np.nan
+    names, late = ["b", "late", "zero"], {"endpoint": parse("late")}
+    found, _ = SimulatedAnswers.read(Variation.of(arm.model, names), Named(Columns(table), {}), (), "rows", late)
+    told = found.computed(np.array([TRUE["b"], 0.034, 0.05]))
+    table |= {column.name: told[:, i] for i, column in enumerate(found.data.columns)}
+    table["q2"] = table["q2"] + 0.05
+    sigma = {"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}
+    answer = arm.fit(
+        table, question="simulate", estimate=names, sigma=sigma, offset={"q2": "zero"}, delay={"endpoint": "late"}
+    )
+    for name, value in {"b": TRUE["b"], "late": 0.034, "zero": 0.05}.items():
+        assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-6), name
+    with pytest.raises(UsageError, match="only motions have a time"):
+        arm.fit({"q1": [0.1], "endpoint.x": [0.3]}, estimate="m1", delay={"endpoint": 0.1})
+    with pytest.raises(UsageError, match="no parameter 'zro'.*zero"):
+        arm.fit(table, question="simulate", offset={"q2": "zro"})
+    with pytest.raises(UsageError, match="nothing is called 'q9'"):
+        arm.fit(table, question="simulate", offset={"q9": "zero"})
+
+
+def test_offsets_are_found_whatever_the_question():
+    arm = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0.4, zero: 0"))
+    q = np.linspace(-1, 1, 9)
+    x = arm.statics(q=np.column_stack([q, 0 * q]))["torque.q1"]
+    answer = arm.fit({"q1": q, "torque.q1": x + 0.3}, estimate="zero", offset={"torque.q1": "2*zero"})
+    assert answer.at["parameters"]["zero"] == pytest.approx(0.15, rel=1e-9)
 
 
 def test_derivatives_of_records_that_are_driven_by_motions(same_steps):

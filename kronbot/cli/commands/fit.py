@@ -66,6 +66,18 @@ MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
     type=click.Choice(choices.INITIALS),
     help="Where joints begin: first row of a record (rows, default), robot file, or found by the fit.",
 )
+@click.option(
+    "--offset",
+    multiple=True,
+    metavar="COLUMN=EXPRESSION",
+    help="What a sensor adds, of parameters: curvature.g1=zero1; may be repeated.",
+)
+@click.option(
+    "--delay",
+    multiple=True,
+    metavar="COLUMN=EXPRESSION",
+    help="How late a sensor tells of motions, s, of parameters: endpoint=late; may be repeated.",
+)
 @click.option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
 @click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")

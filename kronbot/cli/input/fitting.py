@@ -59,6 +59,8 @@ CONVERTERS: Mapping[str, Callable[[Any], object]] = {
     "prior": priors,
     "sigma": lambda texts: pairs(texts, "--sigma", "COLUMN=NUMBER"),
     "columns": lambda texts: pairs(texts, "--columns", "NAME=EXPRESSION"),
+    "offset": lambda texts: pairs(texts, "--offset", "COLUMN=EXPRESSION"),
+    "delay": lambda texts: pairs(texts, "--delay", "COLUMN=EXPRESSION"),
     "validate": share_or_file,
     "only": names,
     "fix": names,

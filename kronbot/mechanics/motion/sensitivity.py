@@ -147,20 +147,39 @@ class Follower:
         """With these numbers, and the entries of their slopes column by column."""
         self._step.arguments[4][:], self._step.arguments[5][:] = numbers, slopes
 
-    def follow(self, stretches: Stretches, grid: Grid, start: Array) -> tuple[Array, float]:
-        """After every stretch [x, S] (stretches, nx (1 + k)), and the largest error of a step; infinite where lost."""
+    def follow(self, stretches: Stretches, grid: Grid, start: Array, times: Array) -> tuple[Array, Array, float]:
+        """[x, S] after every stretch and at other times, and the largest error of a step; infinite where lost.
+
+        [x, S] are rows (nx (1 + k),). Other times, in any order, are reached by a shorter step from the one before;
+        those before the start are the start itself.
+        """
         counts = np.diff(grid.ends, prepend=0)
         stretch = np.repeat(np.arange(len(stretches)), counts)
         before = np.cumsum(grid.lengths) - grid.lengths
-        times = stretches.times[stretch] + before - before[(grid.ends - counts)[stretch]]
+        begins = stretches.times[stretch] + before - before[(grid.ends - counts)[stretch]]
         found, at, largest = np.empty((len(stretches), len(start))), start, 0.0
+        node = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
+        between = np.empty((len(times), len(start)))
         for first in range(0, len(stretch), BLOCK):
             steps = slice(first, first + BLOCK)
-            Z, errors = self._walk(times[steps], grid.lengths[steps], stretches.inputs[stretch[steps]], at)
+            Z, errors = self._walk(begins[steps], grid.lengths[steps], stretches.inputs[stretch[steps]], at)
+            inside = np.flatnonzero((first <= node) & (node < first + len(errors)))
+            if len(inside):
+                own = node[inside]
+                lengths = np.maximum(times[inside] - begins[own], 0.0)
+                between[inside] = self._steps(begins[own], lengths, stretches.inputs[stretch[own]], Z[own - first])
             ended = np.flatnonzero((first < grid.ends) & (grid.ends <= first + len(errors)))
             found[ended], at = Z[grid.ends[ended] - first], Z[-1]
             largest = max(largest, float(np.where(np.isfinite(errors), errors, np.inf).max()))
-        return found, largest
+        return found, between, largest
+
+    def _steps(self, times: Array, lengths: Array, inputs: Array, starts: Array) -> Array:
+        """[x, S] a step after each of some (steps, size)."""
+        ends = np.empty_like(starts)
+        for i, start in enumerate(starts):
+            one = slice(i, i + 1)
+            ends[i] = self._walk(times[one], lengths[one], inputs[one], start)[0][1]
+        return ends
 
     def _walk(self, times: Array, lengths: Array, inputs: Array, start: Array) -> tuple[Array, Array]:
         """[x, S] before and after steps that begin at some times (steps + 1, size), and their errors."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import Rows as Places
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
@@ -20,10 +19,12 @@ from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import compliant
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
+from kronbot.questions.fitting.answers import Answers
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
+from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
@@ -33,46 +34,13 @@ from kronbot.questions.fitting.words import unit_doubts
 ROUNDS, STEADY = 12, 1e-3
 
 
-class Answers(Protocol):
-    """What a question says at measured rows for any values of the parameters, less what is measured there."""
-
-    @property
-    def linear(self) -> bool:
-        """Whether that is linear in the parameters."""
-
-    @property
-    def beside(self) -> Mapping[str, float]:
-        """What is to be found beside the parameters, after which it comes, and where a search for it begins."""
-
-    @property
-    def reason(self) -> str:
-        """Why rows had no answer when errors were last asked for, where there is something to say of it."""
-
-    def errors(self, values: Array) -> Array:
-        """Computed less measured (N, columns), NaN where nothing is measured, infinite where there is no answer."""
-
-    def jacobian(self, values: Array) -> Array:
-        """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
-
-    def of(self, rows: Places) -> Answers:
-        """The same of some of the rows."""
-
-    def measuring(self, measured: Array) -> Answers:
-        """The same with other measurements (N, columns)."""
-
-    def computed(self, values: Array) -> Array:
-        """What is computed (N, columns), as it would be measured."""
-
-    def disturbed(self, measured: Array, noise: Array) -> Array:
-        """Measurements (N, columns) with noise on them."""
-
-
 @dataclass(frozen=True)
 class Inquiry:
     """What is asked: the data, which parameters with what is known of them, and how errors count.
 
     ``validation`` is a table of rows, or the share of rows drawn with the ``seed``, that are not fitted. ``sigma`` has
-    keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches.
+    keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches. ``offset`` is what
+    sensors add, and ``delay`` how late they are (s), by keys of columns.
     """
 
     question: str
@@ -87,6 +55,8 @@ class Inquiry:
     seed: int = 0
     steps: int = STEPS
     initial: str = "rows"
+    offset: Mapping[str, Expression] = field(default_factory=dict)
+    delay: Mapping[str, Expression] = field(default_factory=dict)
 
     def with_beside(self, answers: Answers) -> Inquiry:
         """The same for what is to be found beside the parameters, too."""
@@ -108,9 +78,16 @@ READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers,
 
 def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[str]) -> tuple[Answers, Sorted]:
     """What the question of an inquiry says at the rows of a table. Raises UsageError for columns that do not fit."""
+    answers: Answers
     if inquiry.question == "simulate":
-        return SimulatedAnswers.read(variation, named, only, inquiry.initial)
-    return READERS[inquiry.question](variation, named, only)
+        answers, told = SimulatedAnswers.read(variation, named, only, inquiry.initial, inquiry.delay)
+    elif inquiry.delay:
+        raise UsageError(Argument("delay"), f": only motions have a time; leave it out for {inquiry.question}")
+    else:
+        answers, told = READERS[inquiry.question](variation, named, only)
+    if inquiry.offset:
+        answers = Shifted.of_columns(answers, Shifts.read(variation, inquiry.offset, told, "offset"), told)
+    return answers, told
 
 
 @dataclass

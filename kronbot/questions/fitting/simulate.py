@@ -7,7 +7,7 @@ the search begins; they are chosen anew where they no longer do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import casadi
@@ -17,6 +17,7 @@ from casadi import SX
 from kronbot.compute.pullback import Pullback
 from kronbot.compute.trace import Rows as Places
 from kronbot.compute.trace import Trace, traced
+from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
@@ -31,6 +32,7 @@ from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.records import Record, read
+from kronbot.questions.fitting.shifts import Shifts
 from kronbot.questions.fitting.sorting import Sorted
 
 PURPOSE = "fit"
@@ -41,14 +43,27 @@ EXPECTED = 20
 TOLERANCES = Tolerances(1e-8, 1e-10)
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """Instants that sensors of one delay tell of: times (rows,), inputs (rows, size), [x, S] (rows, size, 1 + k).
+
+    Rows ``held`` tell of a time before their record, where the robot is taken to have stood as it begins.
+    """
+
+    times: Array
+    inputs: Array
+    states: Array
+    held: Flags
+
+
 @dataclass
 class _Run:
-    """[x, S] (rows, size, 1 + k) at the rows of records with some values of the parameters, and where they are lost."""
+    """What records lead to with some values of the parameters, by delay, and at which rows they are lost."""
 
     values: Array
     robot: Robot
     derivatives: bool
-    states: Array
+    seen: tuple[_Seen, ...]
     lost: Flags
 
 
@@ -65,8 +80,8 @@ class _Shared:
 class SimulatedAnswers:
     """What ``simulate`` says at rows of records for any values of the parameters, less what is measured.
 
-    ``chosen`` are the rows that are compared. Values are those of the variation's parameters and then those that the
-    ``beginning`` of the records adds.
+    ``chosen`` are the rows that are compared, ``delays`` say how late columns are. Values are those of the variation's
+    parameters and then those that the ``beginning`` of the records adds.
     """
 
     variation: Variation
@@ -75,6 +90,7 @@ class SimulatedAnswers:
     beginning: Beginning
     chosen: Places
     data: Measured
+    delays: Shifts
     _shared: _Shared = field(default_factory=lambda: _Shared())
     _known: _Run | None = None
 
@@ -87,7 +103,13 @@ class SimulatedAnswers:
         return dict(zip(self.beginning.names, self.beginning.first().tolist(), strict=True))
 
     @staticmethod
-    def read(variation: Variation, named: Named, only: Sequence[str], initial: str) -> tuple[SimulatedAnswers, Sorted]:
+    def read(
+        variation: Variation,
+        named: Named,
+        only: Sequence[str],
+        initial: str = "rows",
+        delay: Mapping[str, Expression] | None = None,
+    ) -> tuple[SimulatedAnswers, Sorted]:
         """The rows of a table. Raises UsageError for columns that do not fit."""
         robot = variation.robot
         demand_inertia(robot)
@@ -103,7 +125,8 @@ class SimulatedAnswers:
         beginning = Beginning(variation, model.system, model.inputs, driven, records, initial)
         rows = np.arange(len(told.rows))
         data = Measured(told.columns, told.measured)
-        return SimulatedAnswers(variation, model, records, beginning, rows, data), told
+        delays = Shifts.read(variation, delay or {}, told, "delay")
+        return SimulatedAnswers(variation, model, records, beginning, rows, data, delays), told
 
     def of(self, rows: Places) -> SimulatedAnswers:
         """The same of some of the rows."""
@@ -125,30 +148,52 @@ class SimulatedAnswers:
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where a motion is lost."""
         run = self._at(values, False)
-        seen = self._trace(run.robot, "seen").rows(*self._points(run))
-        h = seen["h"].reshape(self.data.measured.shape) - self.data.zeros
-        beyond = (seen["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
-        h[run.lost[self.chosen] | beyond] = np.inf
-        self.reason = "; a joint is in its stop there, or the base near its gimbal lock" if beyond.any() else ""
+        h, lost = np.empty(self.data.measured.shape), run.lost[self.chosen]
+        for columns, seen in self._by_delay(run):
+            found = self._trace(run.robot, "seen").rows(*self._points(seen))
+            h[:, columns] = found["h"].reshape(h.shape)[:, columns]
+            beyond = (found["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
+            lost |= beyond
+            self.reason = "; a joint is in its stop there, or the base near its gimbal lock" if beyond.any() else ""
+        h -= self.data.zeros
+        h[lost] = np.inf
         return np.asarray(np.where(self.data.present, h, np.nan))
 
     def jacobian(self, values: Array) -> Array:
         """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
-        run = self._at(values, True)
+        run, count = self._at(values, True), len(self.variation.names)
         row, column = np.nonzero(self.data.present)
-        slopes = self._trace(run.robot, "slopes").rows(*self._points(run))["h_x"]
-        J = np.einsum("rmx,rxk->rmk", slopes, run.states[self.chosen][:, :, 1:])[row, column]
-        count = len(self.variation.names)
-        points = dict(zip(self.model.instant, (each[row] for each in self._points(run)), strict=True))
+        J = np.zeros((len(row), run.seen[0].states.shape[2] - 1))
         made = Pullback.of(self.variation, self._key, PURPOSE, lambda: (self.model.instant, self.model.measured))
-        J[:, :count] += made.derivatives(run.robot, values[:count], points, np.eye(len(self.data.columns))[column])
+        late = self.delays.slopes(run.robot, values[:count]) if self.delays.expressions else np.zeros((0, count))
+        for columns, seen in self._by_delay(run):
+            own = np.flatnonzero(np.isin(column, columns))
+            points = self._points(seen)
+            slopes = self._trace(run.robot, "slopes").rows(*points)
+            h_x, h_t = slopes["h_x"][row[own], column[own]], slopes["h_t"].reshape(self.data.measured.shape)
+            J[own] = np.einsum("nx,nxk->nk", h_x, seen.states[self.chosen][row[own], :, 1:])
+            at = dict(zip(self.model.instant, (each[row[own]] for each in points), strict=True))
+            weights = np.eye(len(self.data.columns))[column[own]]
+            J[own, :count] += made.derivatives(run.robot, values[:count], at, weights)
+            place = self.delays.of[columns[0]]
+            if place >= 0:  # it tells of another time
+                by_t = h_t[row[own], column[own]] + np.einsum("nx,nx->n", h_x, slopes["rate"][row[own]])
+                moving = ~seen.held[self.chosen][row[own]]
+                J[own, :count] -= np.outer(by_t * moving, late[place])
         width = self.beginning.width
         whole = np.zeros((len(J), len(values)))
         whole[:, :count] = J[:, :count]
         for i, record in enumerate(self.records if width else ()):
-            own = (record.first <= self.chosen[row]) & (self.chosen[row] < record.last)
-            whole[own, count + i * width : count + (i + 1) * width] = J[own, count:]
+            mine = (record.first <= self.chosen[row]) & (self.chosen[row] < record.last)
+            whole[mine, count + i * width : count + (i + 1) * width] = J[mine, count:]
         return whole
+
+    def _by_delay(self, run: _Run) -> Iterator[tuple[Places, _Seen]]:
+        """Columns of each delay, and what they tell of."""
+        for place, seen in enumerate(run.seen, -1):
+            columns = np.flatnonzero(self.delays.of == place)
+            if len(columns):
+                yield columns, seen
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -158,16 +203,17 @@ class SimulatedAnswers:
         model = self.model
 
         def outputs() -> dict[str, SX]:
+            h = model.measured
             if word == "slopes":
-                return {"h_x": casadi.jacobian(model.measured, model.x)}
-            return {"h": model.measured, "watched": model.watched}
+                by = {"h_x": casadi.jacobian(h, model.x), "h_t": casadi.jacobian(h, model.system.t)}
+                return by | {"rate": model.flow.rate}
+            return {"h": h, "watched": model.watched}
 
         return traced(robot, (word, *self._key), PURPOSE, lambda: (model.instant, outputs()))
 
-    def _points(self, run: _Run) -> list[Array]:
-        t = np.concatenate([each.times for each in self.records])
-        inputs = np.concatenate([np.concatenate([each.inputs, each.inputs[-1:]]) for each in self.records])
-        return [t[self.chosen], run.states[self.chosen, :, 0], inputs[self.chosen], self.data.attitudes]
+    def _points(self, seen: _Seen) -> list[Array]:
+        rows = self.chosen
+        return [seen.times[rows], seen.states[rows, :, 0], seen.inputs[rows], self.data.attitudes]
 
     def _at(self, values: Array, derivatives: bool) -> _Run:
         """The states at the rows, with derivatives where they are wanted."""
@@ -182,22 +228,36 @@ class SimulatedAnswers:
         numbers = robot.parameters.bound(flow.extent)
         first = self.beginning.states(robot, values)
         first = first if derivatives else first[:, :, :1]
-        total = self.records[-1].last
-        states = np.full((total, *first.shape[1:]), np.nan)
-        lost = np.zeros(total, dtype=bool)
+        total, late = self.records[-1].last, [0.0]
+        if self.delays.expressions:
+            late += self.delays.values(robot).tolist()
+        seen = tuple(
+            _Seen(np.zeros(total), np.zeros((total, self.model.inputs.numel())), np.zeros((total, *first.shape[1:])),
+                  np.zeros(total, dtype=bool))
+            for _ in late
+        )  # fmt: skip
+        run = _Run(values.copy(), robot, derivatives, seen, np.zeros(total, dtype=bool))
         for record, start in zip(self.records, first, strict=True):
-            if not np.isin(self.chosen, np.arange(record.first, record.last)).any():
-                continue
-            self._follow(record, start, numbers, own, states, lost)
-        self._known = _Run(values.copy(), robot, derivatives, states, lost)
-        return self._known
+            if np.isin(self.chosen, np.arange(record.first, record.last)).any():
+                self._follow(record, start, numbers, own, late, run)
+        self._known = run
+        return run
 
-    def _follow(self, record: Record, start: Array, numbers: Array, slopes: Array, states: Array, lost: Flags) -> None:
-        """Put the states at the rows of a record in place, and say of which rows there is none."""
+    def _follow(
+        self, record: Record, start: Array, numbers: Array, slopes: Array, late: list[float], run: _Run
+    ) -> None:
+        """Put what is seen at the rows of a record in place, and say where there is nothing."""
         stretches, ends = record.stretches(self._shared.corners or ())
         follower = self._follower(start.shape[1] > 1)
         follower.begin(numbers, slopes)
-        rows = slice(record.first, record.last)
+        rows, count = slice(record.first, record.last), len(record.times)
+        times = np.concatenate([np.zeros(0), *(record.times - delay for delay in late[1:])])
+        for seen, delay in zip(run.seen, late, strict=True):
+            told = seen.times[rows] = np.maximum(record.times - delay, record.times[0])
+            last = np.searchsorted(record.times, told, side="right") - 1
+            seen.inputs[rows] = record.inputs[np.minimum(last, len(record.inputs) - 1)]
+            seen.held[rows] = record.times - delay < record.times[0]
+            seen.states[rows] = start
         for again in (False, True):
             if again or record.label not in self._shared.grids:
                 plain = self._follower(False)
@@ -205,15 +265,20 @@ class SimulatedAnswers:
                 try:
                     self._shared.grids[record.label] = plain.grid(stretches, start[:, 0])
                 except ComputationError:
-                    lost[rows], states[rows] = True, start
+                    run.lost[rows] = True
                     return
-            found, largest = follower.follow(stretches, self._shared.grids[record.label], start.ravel(order="F"))
-            states[record.first] = start
-            states[rows][1:] = found[ends].reshape(-1, *start.shape[::-1]).swapaxes(1, 2)
+            grid = self._shared.grids[record.label]
+            found, between, largest = follower.follow(stretches, grid, start.ravel(order="F"), times)
             if largest <= STALE:
                 break
-        lost[rows] = ~np.isfinite(states[rows]).all(axis=(1, 2))
-        states[rows][lost[rows]] = start
+        shape = start.shape[::-1]
+        run.seen[0].states[record.first + 1 : record.last] = found[ends].reshape(-1, *shape).swapaxes(1, 2)
+        for seen, part in zip(run.seen[1:], between.reshape(-1, count, *shape), strict=True):
+            seen.states[rows] = part.swapaxes(1, 2)
+        lost = [~np.isfinite(seen.states[rows]).all(axis=(1, 2)) for seen in run.seen]
+        run.lost[rows] = np.any(lost, axis=0)
+        for seen in run.seen:
+            seen.states[rows][run.lost[rows]] = start
 
     def _follower(self, derivatives: bool) -> Follower:
         shared, flow = self._shared, self.model.flow

@@ -1,0 +1,43 @@
+"""What every question that is fitted says at measured rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from kronbot.compute.trace import Rows as Places
+from kronbot.floats import Array
+
+
+class Answers(Protocol):
+    """What a question says at measured rows for any values of the parameters, less what is measured there."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether that is linear in the parameters."""
+
+    @property
+    def beside(self) -> Mapping[str, float]:
+        """What is to be found beside the parameters, after which it comes, and where a search for it begins."""
+
+    @property
+    def reason(self) -> str:
+        """Why rows had no answer when errors were last asked for, where there is something to say of it."""
+
+    def errors(self, values: Array) -> Array:
+        """Computed less measured (N, columns), NaN where nothing is measured, infinite where there is no answer."""
+
+    def jacobian(self, values: Array) -> Array:
+        """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
+
+    def of(self, rows: Places) -> Answers:
+        """The same of some of the rows."""
+
+    def measuring(self, measured: Array) -> Answers:
+        """The same with other measurements (N, columns)."""
+
+    def computed(self, values: Array) -> Array:
+        """What is computed (N, columns), as it would be measured."""
+
+    def disturbed(self, measured: Array, noise: Array) -> Array:
+        """Measurements (N, columns) with noise on them."""
