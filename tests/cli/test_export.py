@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot import description, load
+from kronbot import description, load, loads
 from kronbot.cli.commands.export import Target
 from kronbot.cli.main import run
 from kronbot.compute.code import straight_line
@@ -209,6 +209,49 @@ def test_python_equals_casadi_to_the_bit(exported):
             shape = wanted.shape[:1] if word in ("qdd", "tau", "bias", "position", "energy", "h_L") else wanted.shape
             assert np.shape(result) == shape
             assert (np.ravel(result) == wanted.ravel()).all(), (function.name(), word)
+
+
+STOPPED = """
+kronbot: 1
+name: stopped
+gravity: [0, -9.81, 0]
+parameters: {k: 300, pull: 4}
+links:
+  - {name: a, joint: {type: revolute, name: q1, limits: [-0.3, 0.4], stops: {stiffness: k, damping: 9},
+     rotor_inertia: 1, elastic: {stiffness: 80}}, pose: {}, rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}}
+  - {name: b, joint: {type: prismatic, name: q2, limits: [0, 0.2], stops: {stiffness: 50, damping: 0}},
+     pose: {xyz: [1, 0, 0], rpy: [0, pi/2, 0]}, rigid: {mass: 1, com: [0.1, 0.2, 0.3], inertia: {Izz: 0.1}}}
+elements:
+  - {name: rope, type: damper, between: [world, b], points: [[0, 1, 0], [0, 0, 0]], damping: 0.7}
+  - {name: piston, type: actuator, between: [a, b], points: [[0, 0.3, 0], [0, 0, 0]], force: pull}
+"""
+
+
+@needs_c
+def test_stops_push_in_exported_code(tmp_path):
+    """Free, deep in a stop, leaving one faster than it follows: C, Python and CasADi files have the same bits."""
+    (tmp_path / "stopped.yaml").write_text(STOPPED)
+    robot = loads(STOPPED)
+    for name in ("arm.c", "arm.py", "arm.casadi"):
+        write(tmp_path, tmp_path / "stopped.yaml", "all", name, *(("--prefix", "arm") if name == "arm.c" else ()))
+    library, module = loaded(tmp_path / "arm.c"), imported(tmp_path / "arm.py")
+    seen = set()
+    for q, qd in (([0.1, 0.2, 0.1], [3, 1, -2]), ([0.6, 0.5, -0.1], [3, 0, 1]), ([0.5, 0.5, 0.3], [-9, 0, -1])):
+        values = {"q": q, "qd": qd, "qdd": [0.3, -0.4, 0.5], "tau": [0, 2, -1], "force": [1, 2, 3], "p": [300, 4]}
+        for name in FUNCTIONS:
+            function = casadi.Function.load(str(tmp_path / f"arm.{name}.casadi"))
+            wanted = answers(function, values)
+            results = getattr(module, name)(*(values[word] for word in function.name_in()))
+            results = [results] if function.n_out() == 1 else results
+            found = called(library, "arm", function, values)
+            for (word, numbers), result in zip(wanted.items(), results, strict=True):
+                assert (found[word] == numbers).all() and (np.ravel(result) == numbers.ravel()).all(), (name, word)
+        asked = robot.dynamics(q=q, qd=qd, qdd=values["qdd"])
+        assert module.inverse_dynamics(q, qd, values["qdd"], [300, 4]) == pytest.approx(asked["tau"], abs=1e-11)
+        depth = max(q[0] - 0.4, -0.3 - q[0])
+        seen.add((depth > 0, 300 * depth + 9 * qd[0] > 0))
+        assert module.forward_dynamics(q, qd, asked["tau"], [300, 4]) == pytest.approx(values["qdd"], abs=1e-10)
+    assert seen == {(False, False), (True, True), (True, False)}
 
 
 MAIN = """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from kronbot.compute.code.routine import Routine
-from kronbot.compute.code.straight_line import VARIABLE, Notation, Part, parts, straight_line
+import casadi
 
-NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format)
+from kronbot.compute.code.routine import Routine
+from kronbot.compute.code.straight_line import CHOICES, VARIABLE, Notation, Part, parts, straight_line
+
+NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format, choices=CHOICES | {casadi.OP_FMAX: "Math.max({}, {})"})
 # The longest function, in statements: compilers of browsers leave longer ones uncompiled.
 LONGEST = 500
 # Variables that functions hand on are entries of this array.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import casadi
+
 from kronbot.compute.code.documents import about, notes
 from kronbot.compute.code.routine import P, Package, Routine
 from kronbot.compute.code.straight_line import Notation, straight_line, wrapped
 
-NOTATION = Notation(repr, "math.{}".format, "{}{}".format)
+CHOICES = {casadi.OP_NOT: "not {}", casadi.OP_IF_ELSE_ZERO: "{1} if {0} else 0.0", casadi.OP_FMAX: "max({}, {})"}
+NOTATION = Notation(repr, "math.{}".format, "{}{}".format, choices=CHOICES)
 INTERFACE = (
     "Functions take sequences of numbers and return a list (a vector) or a list of rows (a matrix), a tuple of these",
     "where there are several outputs. What does not exist raises ValueError, ZeroDivisionError or OverflowError.",

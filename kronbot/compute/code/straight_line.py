@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import casadi
@@ -27,6 +27,8 @@ OPERATORS: Mapping[int, str] = {
     casadi.OP_SUB: "{} - {}",
     casadi.OP_MUL: "{} * {}",
     casadi.OP_DIV: "{} / {}",
+    casadi.OP_LT: "{} < {}",
+    casadi.OP_LE: "{} <= {}",
 }
 # Where a number that is too small for the type (what rounding has left of a zero) is as good as zero.
 FORGIVING = (casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL)
@@ -40,20 +42,25 @@ CALLS: Mapping[int, str] = {
     casadi.OP_LOG: "log",
     casadi.OP_POW: "pow",
     casadi.OP_CONSTPOW: "pow",
+    casadi.OP_FMAX: "fmax",
 }
+# Of what there is on one side of a stop only.
+CHOICES = {casadi.OP_NOT: "!{}", casadi.OP_IF_ELSE_ZERO: "{} ? {} : 0"}
 
 
 @dataclass(frozen=True)
 class Notation:
     """How a language writes a number, the name of a mathematical function, and entry i of an input or output.
 
-    Numbers whose size is at most ``lost`` are zero in its type.
+    Numbers whose size is at most ``lost`` are zero in its type. ``choices`` are operations that
+    languages write in ways of their own.
     """
 
     number: Callable[[float], str]
     function: Callable[[str], str]
     entry: Callable[[str, int], str]
     lost: float = 0.0
+    choices: Mapping[int, str] = field(default_factory=lambda: CHOICES)
 
 
 class Operand(NamedTuple):
@@ -133,6 +140,8 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
 def _expression(code: int, operands: list[str], notation: Notation) -> str:
     if code in OPERATORS:
         return OPERATORS[code].format(*operands)
+    if code in notation.choices:
+        return notation.choices[code].format(*operands)
     if code in CALLS:
         return f"{notation.function(CALLS[code])}({', '.join(operands)})"
     raise ComputationError("an operation of this robot has no code: write a .casadi file")
