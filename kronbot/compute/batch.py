@@ -45,13 +45,14 @@ def evaluate(
         _fill(many, function, points, constant, outputs, range(0, count, chunk))
         return outputs
     chunk = CHUNK if count >= CHUNK else 1
-    parts = -(-count // (PART * chunk))
+    crew = sharing.threads_for(work * NATIVE, sharing.THREAD)
+    parts = -(-count // (PART * chunk)) if chunk > 1 else min(count, crew)
     bounds = [*(chunk * np.linspace(0, count // chunk, parts + 1).astype(int)[:-1]).tolist(), count]
 
     def fill(part: int) -> None:
         _fill(kernel, function, points, constant, outputs, range(bounds[part], bounds[part + 1], chunk))
 
-    sharing.by_threads(fill, parts, min(parts, sharing.threads_for(work * NATIVE, sharing.THREAD)))
+    sharing.by_threads(fill, parts, min(parts, crew))
     return outputs
 
 

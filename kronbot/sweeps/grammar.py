@@ -19,6 +19,8 @@ from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Fact
 _WHOLE, _ZERO = re.compile(r"[-+]?\d{1,15}"), re.compile(r"[-+]?[0.]+")
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
+# Frames whose names look like ranges.
+_FRAME = re.compile(r"\s*(com:[^:,]+|[^:,]+:root)\s*")
 
 
 def cases(
@@ -84,7 +86,7 @@ def factor(name: str, given: object) -> Factor | Distribution:
         known = f"there are {', '.join(DISTRIBUTIONS)}, and {', '.join(FUNCTIONS)}"
         raise UsageError(f"{name}: no distribution and no function {quote(called[1])}; {known}")
     parts = given.split(":")
-    if len(parts) == 1:
+    if all(map(_FRAME.fullmatch, (part for part in given.split(",") if ":" in part))):
         return Table.of({name: [value(part) for part in _listed(name, given)]})
     if len(parts) != 3:
         raise UsageError(f"{name}: the range {quote(given)} should read FROM:TO:N, N values, both ends included")

@@ -9,6 +9,7 @@ from robots_in_tests import model, moving
 from scipy.linalg import eigh
 
 import kronbot
+from kronbot.mechanics.linear import modal
 from kronbot.mechanics.linear.modal import mass_and_stiffness, natural_frequencies
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
@@ -25,6 +26,18 @@ def test_canadarm_at_rest(order):
     assert locked == pytest.approx(wanted["joints_locked"], rel=1e-9)
     assert free[:3].tolist() == [0, 0, 0]
     assert free[3:] == pytest.approx(wanted["joints_free"][3:], rel=1e-9)
+
+
+def test_other_values_trace_nothing_anew(monkeypatch):
+    """And have the bits of a robot that was just loaded."""
+    made, propagate = [], modal.propagate
+    monkeypatch.setattr(modal, "propagate", lambda *given: made.append(1) or propagate(*given))
+    robot, values = kronbot.load("canadarm"), (2e5, 1e5, 3e-4)
+    found = [natural_frequencies(robot.with_parameters(EI=EI).model) for EI in values]
+    assert len(made) == 1
+    for EI, own in zip(values, found, strict=True):
+        fresh = natural_frequencies(kronbot.load("canadarm", parameters={"EI": EI}).model)
+        assert [each.tolist() for each in own[:2]] == [each.tolist() for each in fresh[:2]]
 
 
 def test_a_cantilever_has_the_textbook_frequencies():

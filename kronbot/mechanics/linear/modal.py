@@ -13,6 +13,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray
+from kronbot.compute.trace import traced
 from kronbot.floats import Array
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.regularity import weakest
@@ -33,22 +34,28 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     The columns of M are the forces of unit accelerations from rest, by inverse dynamics (Walker and Orin's first
     method): its trace grows with the links, that of the inertia matrix with the square of the coordinates.
     """
+    forces = traced(robot, "forces", PURPOSE, lambda: _forces_at_rest(robot))
+    stiffness = traced(robot, "stiffness", PURPOSE, lambda: _stiffness_at_rest(robot))
+    M, K = forces.rows(np.eye(robot.n))["forces"], stiffness(np.zeros(robot.n))["K"]
+    return (M + M.T) / 2, K
+
+
+def _forces_at_rest(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
+    """As a function of the accelerations."""
     if any(link.beam is not None and link.modes for link in robot.links):
         # Quadratic terms of the kinematics have no part in M at q_f = 0, and order 1 costs least.
         robot = build(robot.description, "1", robot.parameters)
-    parameters, rest = robot.parameters, SX(robot.n, 1)
-    q, qdd = SX.sym("q", robot.n), SX.sym("qdd", robot.n)
+    rest, q, qdd = SX(robot.n, 1), SX.sym("q", robot.n), SX.sym("qdd", robot.n)
     slack = tuple(replace(spring, rest=SX(0)) for spring in robot.springs)
     bare = replace(robot, gravity=SX(3, 1), springs=slack, elements=(), stops=())
     forces = inverse_dynamics(propagate(bare, q, rest), qdd)
-    K = robot.stiffness + sum((each.stiffness for each in stretched(robot, q)), SX(robot.n, robot.n))
-    parameters.require(parameters.free_in(casadi.veccat(forces, K)), PURPOSE)
-    extent = parameters.extent
-    traced = casadi.Function("traced", [q, qdd, parameters.symbols(extent)], [forces, K])
-    # With everything else put in, little is left to do for each of the columns.
-    forces, K = traced(rest, qdd, parameters.bound(extent))
-    M = np.asarray(casadi.Function("forces", [qdd], [forces]).map(robot.n)(np.eye(robot.n)))
-    return (M + M.T) / 2, np.asarray(casadi.evalf(K))
+    return {"qdd": qdd}, {"forces": casadi.substitute(forces, q, SX.zeros(robot.n))}
+
+
+def _stiffness_at_rest(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
+    """As a function of the coordinates."""
+    q, none = SX.sym("q", robot.n), SX(robot.n, robot.n)
+    return {"q": q}, {"K": robot.stiffness + sum((each.stiffness for each in stretched(robot, q)), none)}
 
 
 class NaturalFrequencies(NamedTuple):
