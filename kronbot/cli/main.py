@@ -39,6 +39,7 @@ SECTIONS = {
         "modes": "Natural frequencies and shapes, joints locked and free, at any posture and spin rate.",
         "statics": "Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.",
         "simulate": "Motion of the driven robot in time, with its energy balance.",
+        "design": "State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.",
         "fit": "Parameters of the file from measurements: estimates, their errors, what the data cannot tell.",
         "view": "A page with the robot in 3D, and sliders for its joints and beams.",
         "sweep": "One question in many cases: parameters, postures, loads, draws; on all cores or a cluster.",

@@ -3,6 +3,7 @@
 from typing import Final, Literal, get_args
 
 Start = Literal["straight", "equilibrium"]
+ShaperType = Literal["zv", "mzv", "zvd", "ei", "2hump_ei"]
 Swept = Literal[
     "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
 ]
@@ -21,6 +22,7 @@ SWEPT: Final = get_args(Swept)
 FITTED: Final = get_args(Fitted)
 INITIALS: Final = get_args(Initial)
 LOSSES: Final = get_args(Loss)
+SHAPERS: Final = get_args(ShaperType)
 INPUTS: Final = ("torques", "force", "elements")
 EXPANDED: Final = ("M", "C_star", "g", "J_T", "J_R", "position")
 XYZ: Final = ("x", "y", "z")

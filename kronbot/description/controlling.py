@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from kronbot.description.entries import ZERO, Quantity
+from kronbot.description.entries import ZERO, Quantity, Text
 from kronbot.description.validation import Choice, Field, Tag
 
 Target = Annotated[
@@ -43,9 +43,22 @@ class Controller:
 
 
 @dataclass(frozen=True)
+class StateFeedback:
+    """Torques that follow from the whole state, of the joints in a file: tau = torque there - K (x - x there)."""
+
+    K: Annotated[Text, Field(description="CSV file of gains, as kronbot design writes it")]
+
+
+@dataclass(frozen=True)
 class Control:
-    """Controllers by joint, which act all the time, or sampled and held."""
+    """Controllers by joint, or for the whole state, which act all the time, or sampled and held."""
 
     sample_time: Annotated[Quantity | None, Field(description="s, zero-order hold; default: continuous")] = None
+    state_feedback: Annotated[StateFeedback | None, Field(description="gains for the whole state")] = None
     joints: Annotated[dict[str, Controller], Field(description="by joint")] = field(default_factory=dict)
     others: ClassVar[str] = "joints"
+
+    @property
+    def acts(self) -> bool:
+        """Whether there is a controller."""
+        return bool(self.joints) or self.state_feedback is not None

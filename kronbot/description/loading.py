@@ -199,6 +199,8 @@ def _with_tables(described: Description) -> Description:
     for drive in drives.values():
         if isinstance(drive.torque, TorqueFile):
             table(drive.torque.file).torque()
+    if robot.control.state_feedback is not None:
+        table(robot.control.state_feedback.K).gains()
     for given in (each for push in robot.simulate.forces for each in (push.force, push.moment)):
         if isinstance(given, VectorTable):
             table(given.file).vector()

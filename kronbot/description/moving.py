@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from kronbot.description import scalars
+from kronbot.description.choices import ShaperType
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
@@ -17,7 +18,7 @@ Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s;
 class Shaper:
     """Impulses that a motion is convolved with, so that it leaves no vibration of one frequency."""
 
-    type: Annotated[Literal["zv", "mzv", "zvd", "ei", "2hump_ei"], Field(description="kind of input shaper")]
+    type: Annotated[ShaperType, Field(description="kind of input shaper")]
     frequency: Annotated[Quantity, Field(description="natural frequency of the mode, rad/s")]
     damping: Annotated[Quantity, Field(description="damping ratio of the mode")] = ZERO
     tolerance: Annotated[Quantity, Field(description="vibration that ei and 2hump_ei leave, a share")] = parse("0.05")

@@ -17,6 +17,7 @@ from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
 from kronbot.description.csv_lines import DECIMAL_COMMA, NUMBER, Line
+from kronbot.description.gains import Gains, gains_of
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.description.yaml.source import decode, read_bytes
@@ -128,6 +129,10 @@ class Table:
             rows.append(numbers)
         raise_all(mistakes)
         return tuple(zip(*rows, strict=True)) or ((),) * (1 + len(names))
+
+    def gains(self) -> Gains:
+        """Gains of a state feedback."""
+        return gains_of(self._lines())
 
     def shapes(self, length: float, counts: Mapping[str, int]) -> ShapeTable:
         """The shapes of a beam of a ``length`` (m) in the columns that a header names.

@@ -542,6 +542,51 @@ class Robot:
             return told(modes.vibration(self._sound, postures[0], rates[0], largest, watch))
         return Posed(self._sound, (postures[0], rates[0]), modes.each, modes.PURPOSE, told)
 
+    @in_words
+    def design(
+        self,
+        q: Values | None = None,
+        *,
+        lqr: bool = False,
+        poles: Sequence[complex | str] | str | None = None,
+        shaper: str | None = None,
+        weights: Mapping[str, NumberLike] | None = None,
+        effort: Mapping[str, NumberLike] | None = None,
+        noise: Mapping[str, NumberLike] | None = None,
+        deviation: Mapping[str, NumberLike] | None = None,
+        lock: Sequence[str] | str = (),
+        progress: Progress = unheeded,
+    ) -> Result:
+        """Feedback of the whole state about the equilibrium at the joints of ``q``, or an input shaper there.
+
+        ``lqr``: K of the least integral of x' Q x + u' R u, with ``weights`` (diagonal of Q by coordinate or rate,
+        default: 1 of every motor) and ``effort`` (of R by joint, default 1). ``poles``: K with these, the pair of each
+        complex one among them. ``shaper``: zv, mzv, zvd, ei or 2hump_ei for the lowest mode. ``gains`` is what
+        ``control: {state_feedback: {K: gains.csv}}`` reads. ``noise`` has densities of sensors by state, and of torques
+        (``torque.q1``, default 1): ``L`` is the gain of the Kalman filter. The summary has the disk margin at the
+        inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor),
+        predicted and simulated. Modes that no torque reaches are taken out and named. Raises ComputationError where
+        there is no equilibrium or no such feedback.
+
+        >>> import kronbot
+        >>> kronbot.load("khang").design(lqr=True)["K"].shape
+        (1, 4)
+        """
+        from kronbot.library.designing import wish
+        from kronbot.questions import design, linearize
+
+        known = self.description.values
+        asked = wish(known, lqr, poles, shaper, weights, effort, noise, deviation)
+        places, _ = points(self.model, {"q": q})
+        if len(places["q"]) != 1:
+            raise UsageError(Argument("q"), ": a design is about one posture, not rows of them")
+        (at,) = places["q"]
+        rest = np.zeros(self.n)
+        place = linearize.Point(at, rest, rest, None, np.zeros(3))
+        locked = frozenset(indices_of(self.model, lock, "lock"))
+        answer = design.design(self.model, place, locked, asked, watcher(progress))
+        return with_limits(answer, self.model, q, places["q"])
+
     @answered
     def statics(
         self,

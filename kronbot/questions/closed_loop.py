@@ -11,9 +11,14 @@ from kronbot.model.robot import Robot
 from kronbot.questions.signals import Choice
 
 
+def controls(robot: Robot) -> bool:
+    """Whether something controls a joint."""
+    return bool(controllers(robot).joints)
+
+
 def demand_loop(robot: Robot, choice: Choice) -> None:
     """Raise UsageError where nothing controls a joint, and for outputs that controllers change."""
-    if not controllers(robot).joints:
+    if not controls(robot):
         cure = ": the file has no control: {JOINT: {pid: {...}}}, nor a pd drive"
         raise UsageError(Argument("closed_loop"), f" wants controllers{cure}")
     if any(each.kind == "power" for each in choice.measured):
@@ -28,7 +33,7 @@ def held(robot: Robot, locked: frozenset[int], integrals: Sequence[str]) -> froz
 
 def told_of_loop(robot: Robot) -> list[str]:
     """What of the controllers a linear model leaves out."""
-    control, found = controllers(robot), []
+    control, found = controllers(robot), list[str]()
     if drives(robot).sample_time is not None:
         found.append("the loop is closed as if controllers acted all the time: sampling delays them by half a sample")
     if limited := [name for name, each in control.by_joint.items() if each.effort is not None]:

@@ -166,6 +166,14 @@ class Linearization:
         """
         return self.each([self.robot], [point])[0]()
 
+    def found(self, point: Point) -> Found:
+        """The numbers of the model about a point. Raises like :meth:`at`."""
+        (found,) = self._found([point])
+        if isinstance(found, Unbalanced):
+            raise found.told(self.robot, PURPOSE)
+        demand_directions(self.robot, found.point.q[None])
+        return found
+
     def each(self, robots: Sequence[Robot], points: Sequence[Point]) -> list[Callable[[], Result]]:
         """The same of robots of one structure, each at a point of its own, as what answers or raises one by one."""
         found = replace(self, robot=together(robots))._found(points)

@@ -100,7 +100,7 @@ def names(robot: Robot, driven: Drives) -> Sequence[str]:
     """What these may tell."""
     told = [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
     if held(robot, driven) and driven.commanded:
-        own = [name for name in driven.commanded if driven.follows(name) or name in driven.by_joint]
+        own = [name for name in driven.commanded if driven.holds(name)]
         told += ["motion_end", "settling_time", "residual_amplitude"]
         told += [f"residual_{word}.{k + 1}" for k in range(MOST) for word in ("frequency", "amplitude")]
         told += [f"{word}.{name}" for name in own for word in ("settling_time", "overshoot")]

@@ -44,6 +44,7 @@ FUNCTIONS = {
     "simulate": [Robot.simulate, Result.plot, Result.view],
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
+    "design": [Robot.design],
     "fit": [Robot.fit, Result.view],
     "view": [Robot.view],
 }  # fmt: skip

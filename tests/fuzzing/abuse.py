@@ -201,7 +201,8 @@ CALLS = {
     "Robot.taylor": {"of": "J_T", "terms": 1, "q": [0.1, 0.2], "delta": [0.1, 0], "frame": "fore", "axes": "base"},
     "Robot.linearize": {
         "q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "tau": [1, 2], "force": [0, 1, 0], "equilibrium": False,
-        "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"], "progress": lambda share: None,
+        "closed_loop": False, "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"],
+        "progress": lambda share: None,
     },
     "Robot.linearize_along": {
         "lock": ["q1", "q2"], "duration": 0.1, "step": 0.05, "period": "2*pi/5", "progress": lambda share: None
@@ -216,7 +217,11 @@ CALLS = {
     "Robot.simulate": {
         "duration": 0.02, "step": 0.01, "q": [0.1, 0.2], "qd": {"q1": 0.1}, "start": "straight",
         "loads": {"fore": [0, 1, 0]}, "outputs": ["velocity:fore"], "algorithm": "composite",
-        "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "progress": lambda share: None,
+        "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "band": 0.02, "progress": lambda share: None,
+    },
+    "Robot.design": {
+        "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},
+        "noise": {"q1": 1e-3, "q2": 1e-3}, "deviation": {"q1": 0.01}, "lock": [], "progress": lambda share: None,
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
     "Robot.complexity": {"functions": "inverse", "links": [1], "modes": [1], "progress": lambda share: None},

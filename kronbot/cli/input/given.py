@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kronbot.cli.input import sweeps
 from kronbot.cli.input.asking import POINTS
 from kronbot.cli.input.points import all_rows, of_joints, pose, values
+from kronbot.description.wording import quote
+from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
@@ -19,6 +21,7 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "delta": lambda robot, text: values(robot, text, "--delta"),
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
+    **dict.fromkeys(("weights", "effort", "noise", "deviation"), lambda robot, text: named(text)),
     "force": lambda robot, text: text.split(","),
     "angles": sweeps.angles_by_joint,
     "forces": lambda robot, text: sweeps.vectors(text, "--forces"),
@@ -26,6 +29,16 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "loads": lambda robot, texts: sweeps.loads(texts, "--load", _FRAME_LOAD, (3, 6)),
     "distributed": lambda robot, texts: sweeps.loads(texts, "--distributed", "LINK=fx,fy,fz", (3,)),
 }
+
+
+def named(text: str) -> dict[str, str]:
+    """NAME=VALUE,... by name. Raises UsageError where that is not what stands there."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
+        raise UsageError(f"NAME=VALUE,... is wanted, not {quote(text)}")
+    if len({name.strip() for name, _, _ in pairs}) < len(pairs):
+        raise UsageError(f"a name stands twice in {quote(text)}")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def arguments(robot: Robot, options: Mapping[str, Any], rows: bool = False) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive
 from kronbot.description.wording import quote
 
-_KEYS = ("sample_time",)
+_KEYS = ("sample_time", "state_feedback")
 
 
 def check_controllers(root: View, joints: Mapping[str, View], driven: Set[str]) -> None:

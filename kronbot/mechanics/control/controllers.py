@@ -16,6 +16,9 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description import schema
 from kronbot.description.controlling import PID, Controller
+from kronbot.description.gains import Gains
+from kronbot.description.mistakes import raise_all
+from kronbot.description.wording import did_you_mean, quote
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.joint import DrivenJoint
@@ -38,23 +41,34 @@ class Law:
 class Controllers:
     """The controllers of joints of robots of one structure, by joint in their order.
 
-    ``along`` are torques of the rigid arm that are added, so that no weight is.
+    ``along`` are torques of the rigid arm that are added, so that no weight is; ``feedback`` are gains for the whole
+    state, of other joints.
     """
 
     robot: Robot
     by_joint: Mapping[str, Controller]
     along: bool = False
+    feedback: Gains | None = None
 
     @cached_property
     def joints(self) -> Sequence[DrivenJoint]:
         """Those that have one."""
-        return [joint for joint in self.robot.joints if joint.name in self.by_joint]
+        return [joint for joint in self.robot.joints if joint.name in self.by_joint or joint.name in self.fed_back]
+
+    @property
+    def fed_back(self) -> Mapping[str, float]:
+        """Where gains for the whole state are about, by joint."""
+        if self.feedback is None:
+            return {}
+        places = {joint.name: self.robot.coordinates[joint.driven] for joint in self.robot.joints}
+        return {name: self.feedback.at.get(places[name], 0.0) for name in self.feedback.K}
 
     @cached_property
     def integrals(self) -> tuple[str, ...]:
         """Joints whose controller has one."""
         number = self.robot.parameters.number
-        return tuple(joint.name for joint in self.joints if not number(self.by_joint[joint.name].pid.ki).is_zero())
+        own = [joint.name for joint in self.joints if joint.name in self.by_joint]
+        return tuple(name for name in own if not number(self.by_joint[name].pid.ki).is_zero())
 
     def without(self, names: Collection[str]) -> Controllers:
         """The same without those of some joints; torques along a motion are gone."""
@@ -75,6 +89,10 @@ class Controllers:
         sagging = self._weight(q) if any(self._gravity(j.name) == "flexible" for j in self.joints) else None
         asked, given, rates = [], [], []
         for joint in self.joints:
+            if joint.name not in self.by_joint:
+                asked.append(self._fed_back(joint.name, q, qd))
+                given.append(asked[-1])
+                continue
             entry = self.by_joint[joint.name]
             kp, ki, kd = (number(each) for each in (entry.pid.kp, entry.pid.ki, entry.pid.kd))
             place, (target, rate) = self.measured(joint), targets[joint.name]
@@ -108,7 +126,19 @@ class Controllers:
         """Whether one adds the weight of the rigid arm."""
         return any(self._gravity(joint.name) == "rigid" for joint in self.joints)
 
+    def _fed_back(self, joint: str, q: SX, qd: SX) -> SX:
+        """The torque of gains for the whole state."""
+        assert self.feedback is not None, "it has the joint"
+        (rates,) = self.robot.derivative_names(["qd"]).values()
+        places = dict(zip((*self.robot.coordinates, *rates), casadi.vertsplit(casadi.vertcat(q, qd)), strict=True))
+        tau = SX(self.feedback.torques[joint])
+        for name, gain in self.feedback.K[joint].items():
+            tau -= gain * (places[name] - self.feedback.at[name])
+        return tau
+
     def _gravity(self, joint: str) -> str:
+        if joint not in self.by_joint:
+            return "none"
         return self.by_joint[joint].gravity or ("none" if self.along else "rigid")
 
     def _weight(self, q: SX) -> SX:
@@ -137,7 +167,32 @@ def controllers(robot: Robot) -> Controllers:
         if each.pd is not None:
             found[name] = _of_pd(each.pd)
     along = drive == "rigid-inverse-dynamics"
-    return Controllers(robot, {j.name: found[j.name] for j in robot.joints if j.name in found}, along)
+    by_joint_in_order = {j.name: found[j.name] for j in robot.joints if j.name in found}
+    return Controllers(robot, by_joint_in_order, along, _feedback(robot, by_joint_in_order))
+
+
+def _feedback(robot: Robot, others: Mapping[str, Controller]) -> Gains | None:
+    """The file's gains for the whole state. Raises DescriptionError where they are not for this robot."""
+    said = robot.file.control.state_feedback
+    if said is None:
+        return None
+    gains, taken = robot.description.tables[said.K].gains(), {*others, *robot.file.simulate.by_joint}
+    (rates,) = robot.derivative_names(["qd"]).values()
+    known, joints = (*robot.coordinates, *rates), [joint.name for joint in robot.joints]
+    mistakes = [
+        gains.mistake(name, f"no coordinate or rate {quote(name)} at order {robot.order}{did_you_mean(name, known)}")
+        for name in gains.at
+        if name not in known
+    ]
+    for name in gains.K:
+        if name not in joints:
+            mistakes.append(gains.mistake(name, f"no joint {quote(name)}{did_you_mean(name, joints)}"))
+        elif name in taken:
+            mistakes.append(
+                gains.mistake(name, f"{quote(name)} has another controller or drive: one of them is wanted")
+            )
+    raise_all(mistakes)
+    return gains
 
 
 def _of_pd(pd: schema.PD) -> Controller:

@@ -89,18 +89,21 @@ class Drives:
         if self.measured is not None:
             return False
         return drive == "rigid-inverse-dynamics" or (
-            drive is None and not file.control.joints and bool(self.robot.motions)
+            drive is None and not file.control.acts and bool(self.robot.motions)
         )
 
     def follows(self, joint: str) -> bool:
         """True where a joint is driven to its motion, or to 0: torques of the rigid arm, or a controller."""
         controller = self.controllers.by_joint.get(joint)
-        return self.along_motion if controller is None else controller.target == "motion"
+        if controller is None:
+            return self.along_motion and joint not in self.controllers.fed_back
+        return controller.target == "motion"
 
     def holds(self, joint: str) -> bool:
         """True where a joint is held where it is wanted, by a controller or as it follows a motion exactly."""
         drive = self.by_joint.get(joint)
-        return joint in self.controllers.by_joint or (drive is not None and drive.motion is not None)
+        controlled = {*self.controllers.by_joint, *self.controllers.fed_back}
+        return joint in controlled or (drive is not None and drive.motion is not None)
 
     @cached_property
     def sample_time(self) -> SX | None:
@@ -152,7 +155,7 @@ class Drives:
         )
 
     def __str__(self) -> str:
-        controlled = self.robot.file.control.joints
+        controlled = self.robot.file.control.acts
         if self.along_motion:
             return "rigid inverse dynamics along the motion" + (", and controllers" if controlled else "")
         if self.by_joint:
@@ -261,6 +264,8 @@ def _drives(robot: Robot) -> Drives:
             wanted[joint.name] = prescribed[joint.driven]
         elif controller is not None and isinstance(controller.target, Expression):
             wanted[joint.name] = constant(robot.parameters.number(controller.target))
+        elif joint.name in found.controllers.fed_back:
+            wanted[joint.name] = constant(SX(found.controllers.fed_back[joint.name]))
         elif found.follows(joint.name):
             wanted[joint.name] = robot.motions.get(joint.name) or constant(SX(0))
     return replace(found, commanded=wanted)

@@ -1,0 +1,50 @@
+"""``kronbot design``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from kronbot.cli.input import completion, options
+from kronbot.cli.input.options import Subject
+from kronbot.cli.output.answers import Output
+from kronbot.description import choices
+
+
+@click.command(short_help="State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.")
+@options.subject_options
+@options.q_option
+@click.option("--lqr", is_flag=True, help="The feedback of the least integral of weighted squares.")
+@click.option("--poles", metavar="POLES", help="The feedback with these poles: -4,-2+3j; a complex one is a pair.")
+@click.option("--shaper", type=click.Choice(choices.SHAPERS), help="An input shaper for the lowest mode.")
+@click.option("--weights", metavar="NAME=VALUE,...", help="With --lqr: of coordinates and rates; default: 1 of motors.")
+@click.option("--effort", metavar="JOINT=VALUE,...", help="With --lqr: weights of torques; default 1.")
+@click.option("--noise", metavar="NAME=VALUE,...", help="Adds a Kalman filter: densities of sensors, and of torque.q1.")
+@click.option("--deviation", metavar="NAME=VALUE,...", help="With --lqr: from where costs are told; default: 0.01.")
+@click.option("--lock", metavar="JOINTS", shell_complete=completion.joints, help="Joints that do not move: q1,q2.")
+@options.output_options()
+def design(subject: Subject, out: Output, **asked: Any) -> None:
+    """Gains about the equilibrium of ROBOT at the joints of --q, or an input shaper for its lowest mode there.
+
+    -o gains.csv is what "control: {state_feedback: {K: gains.csv}}" reads. With them come the poles of the closed loop,
+    the disk margin at the torques, and the cost of coming back from a deviation, predicted and simulated.
+
+    \b
+    Examples:
+      kronbot design khang --lqr --weights qa=100 -o gains.csv
+      kronbot design khang --poles=-1+2j,-20+60j --q qa=pi/4
+      kronbot design canadarm --shaper ei --q 0.5,0.5,1
+      kronbot design canadarm --lqr --noise q1=1e-4,q2=1e-4,q3=1e-4 --format json
+    """
+    out.check()
+    if out.is_csv and out.array is None:
+        out = replace(out, array="impulses" if asked["shaper"] else "gains")
+    robot = subject.load(out)
+
+    from kronbot.cli.input.given import arguments
+
+    given = arguments(robot.model, asked)
+    out.demand_held(robot, "design", given)
+    out.answer(f"designing for {robot.name}", lambda progress: robot.design(**given, progress=progress))

@@ -1,0 +1,74 @@
+"""What a design is asked for, from arguments."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Mapping, Sequence
+
+from kronbot.description.choices import SHAPERS
+from kronbot.description.wording import quote
+from kronbot.errors import Argument, UsageError
+from kronbot.library import arguments
+from kronbot.library.arguments import NumberLike
+from kronbot.questions.design import Wish
+
+# Poles that are asked for at a time, one for each state at most.
+MOST = 1000
+
+
+def wish(
+    known: Mapping[str, float | None],
+    lqr: object,
+    poles: object,
+    shaper: object,
+    weights: Mapping[str, NumberLike] | None,
+    effort: Mapping[str, NumberLike] | None,
+    noise: Mapping[str, NumberLike] | None,
+    deviation: Mapping[str, NumberLike] | None,
+) -> Wish:
+    """The wish that arguments tell. Raises UsageError where they tell none, or several."""
+    best = arguments.flag(lqr, "lqr")
+    told = {"lqr": best, "poles": poles is not None, "shaper": shaper is not None}
+    kinds = [name for name, each in told.items() if each]
+    if len(kinds) != 1:
+        words = Argument("lqr"), ", ", Argument("poles"), " or ", Argument("shaper")
+        raise UsageError("one of ", *words, f" is wanted, not {' and '.join(kinds) or 'none'}")
+    given = {"weights": weights, "effort": effort, "noise": noise, "deviation": deviation}
+    named = {word: _numbers(known, word, values) for word, values in given.items()}
+    if not best and (weights is not None or effort is not None or deviation is not None):
+        raise UsageError("weights, effort and deviation are for ", Argument("lqr"))
+    if shaper is not None and noise is not None:
+        raise UsageError(Argument("noise"), " is for a feedback, not for a shaper")
+    kind = None if shaper is None else arguments.choice(shaper, SHAPERS, "shaper")
+    return Wish(best, () if poles is None else _poles(poles), kind, **named)
+
+
+def _numbers(
+    known: Mapping[str, float | None], word: str, values: Mapping[str, NumberLike] | None
+) -> dict[str, float] | None:
+    if values is None:
+        return None
+    return {
+        name: arguments.number(each, known, f"{word} {name}") for name, each in arguments.pairs(values, word).items()
+    }
+
+
+def _poles(given: object) -> Sequence[complex]:
+    """Poles as numbers, or as text like -2+3j."""
+    entries = given.split(",") if isinstance(given, str) else arguments.entries(given, "poles")
+    if len(entries) > MOST:
+        raise UsageError(Argument("poles"), f": more than {MOST}")
+    found = []
+    for entry in entries:
+        try:
+            pole = complex(entry.replace(" ", "")) if isinstance(entry, str) else complex(entry)  # type: ignore[call-overload]
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(Argument("poles"), f": a pole like -4 or -2+3j is wanted, not {_told(entry)}") from None
+        if not cmath.isfinite(pole):
+            raise UsageError(Argument("poles"), f": a pole is finite, not {pole}")
+        found.append(complex(pole.real, abs(pole.imag)))
+    return found
+
+
+def _told(entry: object) -> str:
+    return quote(entry) if isinstance(entry, str) else arguments.shown(entry)

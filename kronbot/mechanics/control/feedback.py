@@ -1,0 +1,173 @@
+"""State feedback u = -K x of x' = A x + B u: gains that are best, or place poles, and how much they forgive.
+
+Modes that no input reaches are taken out first, along their own directions: what is left of the state is where inputs
+act, and gains see nothing of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import ComputationError
+from kronbot.floats import Array
+from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.mechanics.linear.pole import Pole
+
+Complex = npt.NDArray[np.complex128]
+
+# What may be left of the invariance of modes that are taken out, as a share of the matrices.
+INVARIANT = 1e-7
+TANGLED = "modes that no torque reaches share poles with others: they cannot be taken out"
+# Of a disk margin.
+ACCURACY = 1e-9
+
+
+@dataclass(frozen=True)
+class Reached:
+    """States z (r,) with x = N z + modes that no input reaches: z' = A z + B u, z = T x."""
+
+    A: Array
+    B: Array
+    N: Array
+    T: Array
+
+
+def reached(system: SecondOrder, A: Array, B: Array, lost: Sequence[Pole], idle: Array) -> Reached:
+    """The states that inputs reach, where swinging poles ``lost`` and free directions ``idle`` (n, k) are others.
+
+    Raises ComputationError where these cannot be taken out: modes that share a pole with others.
+    """
+    n, zero = len(system.M), np.zeros(len(system.M))
+    pairs: list[tuple[Complex | Array, Complex | Array]] = []
+    for pole in lost:
+        s, x, y = pole.value, pole.right, pole.left
+        left = np.concatenate([y.conj() @ (s * system.M + system.D), y.conj() @ system.M]).conj()
+        pairs.append((left, np.concatenate([x, s * x])))
+    for y in idle.T:  # its momentum stays, and where nothing damps it its place moves on with that
+        damped, by_mass = system.D.T @ y, system.M.T @ y
+        pairs.append((np.concatenate([damped, by_mass]), np.concatenate([y, zero] if damped.any() else [zero, y])))
+        pairs += [] if damped.any() else [(np.concatenate([by_mass, zero]), np.concatenate([y, zero]))]
+    sides: tuple[list[Array], list[Array]] = [], []
+    for pair in pairs:
+        for side, vector in zip(sides, pair, strict=True):
+            parts = [vector.real, vector.imag] if vector.imag.any() else [vector.real]
+            side += [part / np.linalg.norm(part) for part in parts]
+    W, U = (np.array(side).reshape(len(side), 2 * n).T for side in sides)
+    if W.shape[1] != U.shape[1] or not W.shape[1]:
+        if pairs:
+            raise ComputationError(TANGLED)
+        return Reached(A, B, np.eye(2 * n), np.eye(2 * n))
+    N = np.asarray(np.linalg.svd(W.T)[2][W.shape[1] :].T)
+    gram = W.T @ U
+    left_over = [np.abs(W.T @ A @ N).max() / np.abs(A).max(), np.abs(W.T @ B).max() / max(np.abs(B).max(), 1e-300)]
+    if max(left_over) > INVARIANT or np.linalg.cond(gram) > 1 / INVARIANT:
+        raise ComputationError(TANGLED)
+    T = N.T @ (np.eye(2 * n) - U @ np.linalg.solve(gram, W.T))
+    return Reached(T @ A @ N, T @ B, N, T)
+
+
+def idle_directions(free: Sequence[Pole], E: Array) -> Array:
+    """Free directions (n, k) that forces E u do not move: base coordinates of a robot that floats."""
+    F = np.array([pole.right.real for pole in free]).reshape(len(free), len(E)).T
+    if not F.shape[1]:
+        return F
+    sizes, directions = np.linalg.svd(E.T @ F)[1:]
+    rank = int((sizes > INVARIANT * sizes.max(initial=0.0)).sum()) if sizes.size else 0
+    return np.asarray(F @ directions[rank:].T)
+
+
+def regulator(states: Reached, Q: Array, R: Array) -> tuple[Array, Array]:
+    """K and the cost matrix P (in x) of the least integral of x' Q x + u' R u.
+
+    Raises ComputationError where there is none: a mode that swings on without cost.
+    """
+    from scipy.linalg import solve_continuous_are
+
+    try:
+        P = solve_continuous_are(states.A, states.B, states.N.T @ Q @ states.N, R)
+    except (np.linalg.LinAlgError, ValueError):
+        why = "a mode without damping costs nothing; give it a weight, or other weights that are less far apart"
+        raise ComputationError(f"there is no best feedback: {why}") from None
+    K = np.linalg.solve(R, states.B.T @ P)
+    return K @ states.T, states.T.T @ P @ states.T
+
+
+def placed(states: Reached, poles: Sequence[complex]) -> Array:
+    """K with those poles, the pair of each complex one among them, by Kautsky, Nichols and Van Dooren.
+
+    Raises ComputationError where there are not as many as states, or one is asked for more often than there are inputs.
+    """
+    from scipy.signal import place_poles
+
+    every = [each for pole in poles for each in ([pole, pole.conjugate()] if pole.imag else [complex(pole.real)])]
+    if len(every) != len(states.A):
+        raise ComputationError(f"{len(states.A)} poles are wanted, one for each state that inputs reach: {len(every)}")
+    try:
+        found = place_poles(states.A, states.B, np.array(every), maxiter=100)
+    except ValueError as error:
+        raise ComputationError(f"these poles cannot be placed: {error}") from None
+    return np.asarray(found.gain_matrix @ states.T)
+
+
+def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
+    """L of the Kalman filter x^' = A x^ + B u + L (z - C x^), for densities of process noise W and of sensors V.
+
+    Raises ComputationError where there is none: a mode without damping that no sensor sees, or no noise moves.
+    """
+    from scipy.linalg import solve_continuous_are
+
+    try:
+        P = solve_continuous_are(A.T, C.T, W, V)
+    except (np.linalg.LinAlgError, ValueError):
+        why = "a mode without damping that no sensor sees, or that no noise moves"
+        raise ComputationError(f"there is no Kalman filter: {why}") from None
+    return np.asarray(np.linalg.solve(V, C @ P).T)
+
+
+def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
+    """How much all inputs may be multiplied at once by any f with |f - 1| <= alpha |f + 1|/2, and the frequency.
+
+    alpha = 1/max |S - 1/2| over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet 2020).
+    The largest gain is found by where it has a value (Bruinsma and Steinbuch 1990). 0 where the loop is not stable.
+    """
+    loop = A - B @ K
+    if np.linalg.eigvals(loop).real.max() >= 0:
+        return 0.0, 0.0
+    half = np.eye(B.shape[1]) / 2
+
+    def gain(w: float) -> float:
+        G = half - K @ np.linalg.solve(1j * w * np.eye(len(A)) - loop, B.astype(complex))
+        return float(np.linalg.norm(G, 2))
+
+    at = [0.0, *np.abs(np.linalg.eigvals(loop)).tolist(), *np.abs(np.linalg.eigvals(A)).tolist()]
+    best = max((gain(w), w) for w in at)
+    for _ in range(100):
+        level = max(best[0], 0.5) * (1 + ACCURACY)
+        found = _crossings(loop, B, -K, half, level)
+        if not len(found):
+            break
+        edges = [0.0, *found, 2 * found[-1]]
+        best = max(best, *((gain(w), w) for w in ((a + b) / 2 for a, b in zip(edges, edges[1:], strict=False))))
+    return 1 / max(best[0], 0.5), best[1]
+
+
+def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[float]:
+    """Frequencies at which a singular value of D + C (jw - A)^-1 B is the level: imaginary eigenvalues."""
+    inverse = np.linalg.inv(level**2 * np.eye(len(D)) - D.T @ D)
+    F = A + B @ inverse @ D.T @ C
+    off = C.T @ (np.eye(len(D)) + D @ inverse @ D.T) @ C
+    H = np.block([[F, B @ inverse @ B.T], [-off, -F.T]])
+    values = np.linalg.eigvals(H)
+    near = np.abs(values.real) <= 1e-8 * np.maximum(1.0, np.abs(values))
+    return sorted(float(each.imag) for each in values[near] if each.imag > 0)
+
+
+def in_gain_and_phase(alpha: float) -> tuple[float, float, float]:
+    """Factors of a gain between, and phase (rad) up to which, a loop with that disk margin stays stable."""
+    low, high = (2 - alpha) / (2 + alpha), (2 + alpha) / (2 - alpha) if alpha < 2 else math.inf
+    return low, high, 2 * math.atan(alpha / 2)

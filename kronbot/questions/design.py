@@ -1,0 +1,280 @@
+"""The question ``design``: gains of a state feedback about an equilibrium, an observer, or an input shaper."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.controlling import Control, StateFeedback
+from kronbot.description.gains import AT, ROW, TORQUE
+from kronbot.description.schema import Simulate
+from kronbot.description.table import Table
+from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.control.feedback import (
+    Reached,
+    disk_margin,
+    idle_directions,
+    in_gain_and_phase,
+    observer,
+    placed,
+    reached,
+    regulator,
+)
+from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.linear.pole import Pole
+from kronbot.mechanics.linear.state_space import LOST, margins
+from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.model.shapers import spacing, undamped
+from kronbot.questions.closed_loop import controls
+from kronbot.questions.linearize import Found, Linearization, Point
+from kronbot.questions.outline import Given, Outline, numbered
+from kronbot.questions.result import Result
+from kronbot.questions.signals import Choice
+from kronbot.questions.simulate import Run, simulate
+
+PURPOSE = "design"
+# The simulation that a predicted cost is compared with: so many time constants, and rows.
+LONG, ROWS = 8.0, 4000
+# It is left out where it would last longer by the fastest pole.
+LIMIT = 1e5
+FILE = "gains.csv"
+# What ei and 2hump_ei leave, as in files.
+TOLERANCE = 0.05
+# Entries of a direction of length 1 that are told.
+SHARE = 1e-6
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for: the best feedback (``lqr``), one with ``poles``, or a ``shaper`` of that type.
+
+    ``weights`` of states and ``effort`` of joints by name weigh squares; ``noise`` has densities of sensors by state,
+    and of torques by their names; ``deviation`` is where the run begins that the cost is compared with, by state.
+    """
+
+    lqr: bool = False
+    poles: Sequence[complex] = ()
+    shaper: str | None = None
+    weights: Mapping[str, float] | None = None
+    effort: Mapping[str, float] | None = None
+    noise: Mapping[str, float] | None = None
+    deviation: Mapping[str, float] | None = None
+
+
+def design(robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progress: Callable[[float], None]) -> Result:
+    """The design about the equilibrium at the joints of a point.
+
+    Raises UsageError for names that are none, ComputationError where there is no equilibrium or no such feedback.
+    """
+    choice = Choice(locked, ("torques",), ())
+    if wish.shaper is not None:
+        return _shaper(robot, point, choice, wish.shaper)
+    found = Linearization(robot, choice, True).found(point)
+    system, free = found.solution.system, robot.others(locked)
+    driven = [joint for joint in robot.joints if joint.driven not in locked]
+    if not driven:
+        raise UsageError("all joints are locked: no torque is left to design")
+    places = [list(robot.joints).index(joint) for joint in driven]
+    E, dE = (rows["E"].reshape(robot.n, -1)[free][:, places] for rows in (found.values, found.errors))
+    n, names = len(free), [robot.coordinates[place] for place in free]
+    states = [*names, *(f"{name}_dot" for name in names)]
+    A, B = state_matrix(system.M, system.D, system.K), np.vstack([np.zeros_like(E), np.linalg.solve(system.M, E)])
+    poles = found.solution.poles
+    table = np.asarray(margins(system.M, E, np.eye(2 * n)[:1], poles, dE).array.values)
+    unseen = [pole for pole, each in zip(poles, table, strict=True) if each[0] <= max(LOST, each[1])]
+    lost, idle = [pole for pole in unseen if not pole.free], idle_directions([pole for pole in poles if pole.free], E)
+    rest = reached(system, A, B, lost, idle)
+    inputs = [f"torque.{joint.name}" for joint in driven]
+    R = np.diag(_by_name(wish.effort, [joint.name for joint in driven], "effort", 1.0, positive=True))
+    usual = {robot.coordinates[joint.driven]: 1.0 for joint in driven}
+    Q = np.diag(_by_name(wish.weights if wish.weights is not None else usual, states, "weights", 0.0))
+    summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
+    if len(rest.A) < 2 * n:
+        summary["unreached"] = _in_words(lost, idle, names)
+    P = None
+    if wish.lqr:
+        K, P = regulator(rest, Q, R)
+    else:
+        K = placed(rest, wish.poles)
+    summary |= _margins(rest, K)
+    at = np.concatenate([found.point.q[free], np.zeros(n)])
+    torques = np.asarray(found.point.tau)[places]
+    gains = np.vstack([np.concatenate([[0.0], at]), np.column_stack([torques, K])])
+    closed = np.sort_complex(np.linalg.eigvals(rest.A - rest.B @ K @ rest.N))
+    closed = closed[np.argsort(np.abs(closed), kind="stable")]
+    rows = [AT, *(f"{ROW}{joint.name}" for joint in driven)]
+    arrays = {
+        "gains": NamedArray(gains, rows, "SI", [TORQUE, *states]),
+        "K": NamedArray(K, inputs, "SI", states),
+        "poles": NamedArray(closed[closed.imag >= 0], numbered(int((closed.imag >= 0).sum())), "rad/s"),
+    }
+    if P is not None:
+        arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
+    if wish.noise is not None:
+        arrays |= _observer(A, B, wish.noise, states, inputs)
+    told = [f"no torque reaches {summary['unreached']}: the gains leave it alone"] if len(rest.A) < 2 * n else []
+    slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
+    if P is not None and not locked:
+        model = found, P, Q, R, states, inputs, slowest, fastest
+        summary |= _costs(robot, wish, arrays["gains"], model, progress, told)
+    named = {"q": robot.by_name(found.point.q)}
+    named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(found.point.tau).tolist(), strict=True))
+    return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
+
+
+def _by_name(
+    given: Mapping[str, float] | None, known: Sequence[str], word: str, default: float, positive: bool = False
+) -> Array:
+    values = dict.fromkeys(known, default)
+    for name, value in (given or {}).items():
+        if name not in values:
+            raise UsageError(f"{word}: no {name!r} here; there are {', '.join(known)}")
+        if value < 0 or (positive and value == 0):
+            raise UsageError(
+                f"{word}: that of {name} must be {'positive' if positive else 'at least 0'}, not {value:g}"
+            )
+        values[name] = value
+    return np.array(list(values.values()))
+
+
+def _in_words(lost: Sequence[Pole], idle: Array, names: Sequence[str]) -> str:
+    """Modes by the coordinate that moves most in them, and their frequency; free directions by their coordinates."""
+    moving: list[int] = np.flatnonzero((np.abs(idle) > SHARE).any(axis=1)).tolist()
+    told = [f"momentum of {names[place]}" for place in moving]
+    told += [f"{names[int(np.abs(p.right).argmax())]} ({abs(p.value):.4g} rad/s)" for p in lost]
+    return ", ".join(dict.fromkeys(told))
+
+
+def _margins(rest: Reached, K: Array) -> dict[str, Scalar]:
+    alpha, frequency = disk_margin(rest.A, rest.B, K @ rest.N)
+    low, high, phase = in_gain_and_phase(alpha)
+    found: dict[str, Scalar] = {"disk_margin": alpha, "disk_margin_frequency": frequency, "phase_margin": phase}
+    return found | {"gain_margin_low": low} | ({"gain_margin_high": high} if np.isfinite(high) else {})
+
+
+def _observer(
+    A: Array, B: Array, noise: Mapping[str, float], states: Sequence[str], inputs: Sequence[str]
+) -> dict[str, NamedArray]:
+    """The Kalman filter: densities of the noise of sensors that see a state each, and of torques (default 1)."""
+    sensors = {name: value for name, value in noise.items() if name not in inputs}
+    if not sensors:
+        raise UsageError("noise: a Kalman filter wants sensors, like q1: 1e-4")
+    _by_name(sensors, states, "noise", 0.0, positive=True)
+    moved = _by_name({name: value for name, value in noise.items() if name in inputs}, inputs, "noise", 1.0)
+    C = np.eye(len(states))[[states.index(name) for name in sensors]]
+    L = observer(A, C, B @ np.diag(moved**2) @ B.T, np.diag(np.array(list(sensors.values())) ** 2))
+    found = np.sort_complex(np.linalg.eigvals(A - L @ C))
+    found = found[found.imag >= 0]
+    return {
+        "L": NamedArray(L, list(states), "SI", list(sensors)),
+        "observer_poles": NamedArray(found, numbered(len(found)), "rad/s"),
+    }
+
+
+def _costs(
+    robot: Robot,
+    wish: Wish,
+    gains: NamedArray,
+    model: tuple[Found, Array, Array, Array, Sequence[str], Sequence[str], float, float],
+    progress: Callable[[float], None],
+    told: list[str],
+) -> dict[str, Scalar]:
+    """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation."""
+    found, P, Q, R, states, inputs, slowest, fastest = model
+    usual = {robot.coordinates[joint.driven]: 0.01 for joint in robot.joints}
+    given = wish.deviation if wish.deviation is not None else usual
+    x = dict.fromkeys(states, 0.0)
+    for name, value in given.items():
+        if name not in x:
+            raise UsageError(f"deviation: no {name!r} here; there are {', '.join(states)}")
+        x[name] = value
+    start = np.array(list(x.values()))
+    summary: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
+    duration = LONG / slowest
+    if duration * fastest > LIMIT:
+        told.append(f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s")
+        return summary
+    q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}
+    qd = {i: float(start[robot.n + i]) for i in range(robot.n)}
+    run = Run(duration, duration / ROWS, "recursive", "rodas", Tolerances(1e-8, 1e-10), q, qd)
+    try:
+        series = simulate(with_gains(robot, gains), run, progress)
+        if series.error is not None:
+            raise series.error
+    except KronbotError as error:
+        told.append(f"the robot itself does not come back from the deviation: {error}")
+        return summary
+    rows = series.result.series
+    away = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
+    tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
+    running = np.einsum("ij,jk,ik->i", away, Q, away) + np.einsum("ij,jk,ik->i", tau, R, tau)
+    summary["cost_simulated"] = float((np.diff(rows["t"]) * (running[1:] + running[:-1])).sum() / 2)
+    return summary
+
+
+def with_gains(robot: Robot, gains: NamedArray) -> Robot:
+    """The robot with these gains as its control, and no other drives."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["", *(gains.columns or ())])
+    writer.writerows([row, *values] for row, values in zip(gains.rows, gains.values.tolist(), strict=True))
+    said = robot.description
+    file = replace(said.robot, control=Control(state_feedback=StateFeedback(FILE)), simulate=Simulate(), motion={})
+    tables = {**said.tables, FILE: Table(FILE, text.getvalue())}
+    return build(replace(said, robot=file, tables=tables), robot.order)
+
+
+def _shaper(robot: Robot, point: Point, choice: Choice, kind: str) -> Result:
+    """An input shaper for the lowest mode: of the closed loop where controllers are, else with joints locked."""
+    loop = controls(robot)
+    locked = choice.locked if loop else frozenset(robot.rigid)
+    found = Linearization(robot, replace(choice, locked=locked), True, loop).found(point)
+    swinging = [pole for pole in found.solution.poles if pole.value.imag > 0 and not pole.free]
+    if not swinging:
+        raise ComputationError("nothing swings: a shaper has no mode to be for")
+    pole = min(swinging, key=lambda each: abs(each.value)).value
+    frequency, damping = abs(pole), max(0.0, -pole.real / abs(pole))
+    apart, decay = (float(each) for each in spacing(kind, SX(frequency), SX(damping)))
+    weights = np.array(casadi.evalf(undamped(kind, SX(TOLERANCE)))).ravel()
+    weights *= decay ** np.arange(len(weights))
+    times, amplitudes = apart * np.arange(len(weights)), weights / weights.sum()
+    summary: dict[str, Scalar] = {
+        "shaper": f"{{type: {kind}, frequency: {float(frequency)!r}, damping: {float(damping)!r}}}",
+        "frequency": float(frequency),
+        "damping": float(damping),
+        "model": "closed loop" if loop else "joints locked",
+        "longer": float(times[-1]),
+    }
+    table = NamedArray(np.column_stack([times, amplitudes]), numbered(len(times)), "SI", ["t", "amplitude"])
+    named = {"q": robot.by_name(found.point.q)}
+    return Result(PURPOSE, robot.name, robot.order, named, {"impulses": table}, {}, summary, about=robot)
+
+
+def outline(robot: Robot, given: Given) -> Outline:
+    """What the answer holds."""
+    names = robot.coordinates
+    states, inputs = [*names, *(f"{name}_dot" for name in names)], [f"torque.{joint.name}" for joint in robot.joints]
+    if any(given.get("shaper", ())):
+        numbers = ["frequency", "damping", "longer"]
+        return Outline(numbers, ["shaper", "model"], {"impulses": (numbered(5), ["t", "amplitude"])})
+    arrays: dict[str, tuple[Sequence[str], Sequence[str] | None]] = {
+        "gains": ([AT, *inputs], [TORQUE, *states]),
+        "K": (inputs, states),
+        "poles": (numbered(len(states)), None),
+        "P": (states, states),
+        "L": (states, states),
+        "observer_poles": (numbered(len(states)), None),
+    }
+    numbers = ["states", "reached", "disk_margin", "disk_margin_frequency", "phase_margin"]
+    numbers += ["gain_margin_low", "gain_margin_high", "cost_predicted", "cost_simulated"]
+    return Outline(numbers, ["unreached"], arrays, (), ("disk_margin",), ("poles", "observer_poles"))

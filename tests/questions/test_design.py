@@ -1,0 +1,179 @@
+"""Gains against SciPy and python-control, margins against their own disks, the loop against simulations of it."""
+
+import control
+import numpy as np
+import pytest
+from robots_in_tests import model
+from scipy.linalg import solve_continuous_are
+
+import kronbot
+from kronbot.cli.main import run as command_line
+from kronbot.errors import ComputationError, DescriptionError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.mechanics.control.feedback import disk_margin
+from kronbot.questions.design import outline, with_gains
+
+ARM = """
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, damping: 0.1}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton}
+  - name: lower
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
+"""
+AT = {"q1": 0.4, "q2": -0.3}
+WEIGHTS, EFFORT = {"q1": 100, "q2": 50, "upper.v1": 10, "q1_dot": 1}, {"q1": 0.1, "q2": 0.5}
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return Robot(model(ARM))
+
+
+@pytest.fixture(scope="module")
+def best(arm):
+    return arm.design(q=AT, lqr=True, weights=WEIGHTS, effort=EFFORT, noise={"q1": 1e-3, "q2": 1e-3, "torque.q1": 0.1})
+
+
+def matrices(arm):
+    linear = arm.linearize(q=AT, equilibrium=True, inputs="torques")
+    states = list(linear.arrays["A"].rows)
+    return linear["A"], linear["B"], states
+
+
+def test_lqr_and_kalman_are_those_of_others(arm, best):
+    A, B, states = matrices(arm)
+    Q, R = np.diag([WEIGHTS.get(name, 0) for name in states]), np.diag([0.1, 0.5])
+    P = solve_continuous_are(A, B, Q, R)
+    assert best["K"] == pytest.approx(np.linalg.solve(R, B.T @ P), rel=1e-7)
+    assert best["P"] == pytest.approx(P, rel=1e-7, abs=1e-9 * np.abs(P).max())
+    assert best["K"] == pytest.approx(control.lqr(A, B, Q, R)[0], rel=1e-7)
+    every = np.concatenate([best["poles"], best["poles"][best["poles"].imag > 0].conj()])
+    assert np.sort_complex(every) == pytest.approx(np.sort_complex(np.linalg.eigvals(A - B @ best["K"])), rel=1e-6)
+    C = np.eye(len(A))[[states.index("q1"), states.index("q2")]]
+    L = control.lqe(A, B, C, np.diag([0.01, 1]), 1e-6 * np.eye(2))[0]
+    assert best["L"] == pytest.approx(L, rel=1e-6)
+    assert best["observer_poles"].real.max() < 0
+
+
+def test_costs_predicted_and_simulated_meet_for_small_deviations(arm, best):
+    assert best.summary["cost_simulated"] == pytest.approx(best.summary["cost_predicted"], rel=0.05)
+    near = arm.design(q=AT, lqr=True, weights=WEIGHTS, effort=EFFORT, deviation={"q1": 1e-4, "q2_dot": 2e-4}).summary
+    assert near["cost_simulated"] == pytest.approx(near["cost_predicted"], rel=1e-3)
+
+
+def test_the_file_of_gains_is_the_loop(arm, best, tmp_path, capsys):
+    """Written by the command, read by control:, its poles are those of the design."""
+    (tmp_path / "bare.yaml").write_text(ARM)
+    words = ["--lqr", "--weights", "q1=100,q2=50,upper.v1=10,q1_dot=1", "--effort", "q1=0.1,q2=0.5", "--q", "0.4,-0.3"]
+    gains = tmp_path / "gains.csv"
+    assert command_line(["design", str(tmp_path / "bare.yaml"), *words, "-o", str(gains)]) == 0, capsys.readouterr().err
+    (tmp_path / "arm.yaml").write_text(ARM + "control: {state_feedback: {K: gains.csv}}\n")
+    robot = kronbot.load(str(tmp_path / "arm.yaml"))
+    loop = robot.linearize(q=AT, equilibrium=True, closed_loop=True)
+    assert np.sort_complex(loop["poles"]) == pytest.approx(np.sort_complex(best["poles"]), rel=1e-5)
+    start = {name: best.at["q"][name] for name in robot.coordinates}
+    still = robot.simulate(duration=0.2, step=0.1, q=start)
+    assert still["q1"] == pytest.approx([0.4] * 3, abs=1e-7)
+    assert still["torque.q1"] == pytest.approx(best.at["tau"]["q1"], rel=1e-6)
+    inner = Robot(with_gains(arm.model, best.arrays["gains"]))
+    assert inner.simulate(duration=0.1)["q1"] == pytest.approx(robot.simulate(duration=0.1)["q1"], abs=1e-12)
+    for old, new, said in (
+        ("upper.v1", "upper.v9", r"gains.csv:1:\d+: no coordinate or rate 'upper.v9'"),
+        ("torque.q2", "torque.q9", r"gains.csv:4:1: no joint 'q9'"),
+        ("at,0.0", "at,x", r"gains.csv:2:4: a finite number is wanted here, not 'x'"),
+    ):
+        text = gains.read_text()
+        (tmp_path / "wrong.csv").write_text(text.replace(old, new))
+        (tmp_path / "wrong.yaml").write_text(ARM + "control: {state_feedback: {K: wrong.csv}}\n")
+        with pytest.raises(DescriptionError, match=said.replace("gains", "wrong")):
+            kronbot.load(str(tmp_path / "wrong.yaml")).simulate(duration=0.1)
+
+
+def test_poles_are_where_they_are_wanted(arm):
+    wanted = [-3 + 4j, -6 + 0j, -7 + 0j, -8 + 30j]
+    found = arm.design(q=AT, poles="-3+4j,-6,-7,-8+30j")
+    assert np.sort_complex(found["poles"]) == pytest.approx(np.sort_complex(wanted), rel=1e-5)
+    with pytest.raises(ComputationError, match="6 poles are wanted"):
+        arm.design(q=AT, poles=[-1, -2])
+
+
+def test_disk_margins():
+    """At the edge of the disk a factor of the inputs brings a pole to the axis; a closed form; LQR has 2/3."""
+    A, B, K = np.array([[0.0, 1.0], [-2.0, -0.4]]), np.array([[0.0], [1.0]]), np.array([[3.0, 0.5]])
+    alpha, at = disk_margin(A, B, K)
+    w = np.linspace(1e-3, 40, 400_001)
+    L = (3.0 + 0.5j * w) / (2.0 - w**2 + 0.4j * w)
+    assert alpha == pytest.approx(1 / np.abs(1 / (1 + L) - 0.5).max(), rel=1e-7)
+    S = 1 / (1 + (3.0 + 0.5j * at) / (2.0 - at**2 + 0.4j * at))
+    half = 1 / (S - 0.5)  # delta with 1 + L f = 0, f = (1 + delta/2)/(1 - delta/2)
+    factor = (1 + half / 2) / (1 - half / 2)
+    assert abs(half) == pytest.approx(alpha, rel=1e-6)
+    assert np.abs(np.linalg.eigvals(A - factor * B @ K) - 1j * at).min() == pytest.approx(0, abs=1e-6)
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        A, B = rng.normal(size=(4, 4)), rng.normal(size=(4, 1))
+        K = B.T @ solve_continuous_are(A, B, np.eye(4), np.eye(1))
+        assert disk_margin(A, B, K)[0] >= 2 / 3 - 1e-9
+    assert disk_margin(np.eye(1), np.eye(1), np.zeros((1, 1))) == (0.0, 0.0)
+
+
+def test_what_no_torque_reaches_is_taken_out_and_named():
+    """A beam that also bends out of its plane: the gains are those of the arm that cannot, and see nothing of it."""
+    text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
+    plane = Robot(model(text)).design(q={"q1": 0.4}, lqr=True)
+    both = Robot(model(text.replace("EI: {z: 20}, modes: {v: 1}", "EI: {y: 20, z: 20}, modes: {v: 1, w: 1}")))
+    found = both.design(q={"q1": 0.4}, lqr=True)
+    assert found.summary["reached"] == 6 and found.summary["states"] == 8
+    assert "upper.w1" in found.summary["unreached"] and "leave it alone" in found.warnings[0]
+    gains = dict(zip(found.arrays["K"].columns, found["K"].T, strict=True))
+    assert pytest.approx(plane["K"], rel=1e-6) == np.array([gains[name] for name in plane.arrays["K"].columns]).T
+    assert np.abs([gains["upper.w1"], gains["upper.w1_dot"]]).max() < 1e-9
+    assert set(found.summary) <= set(outline(both.model, {}).all)
+
+
+def test_momentum_of_a_floating_arm_is_left_alone():
+    """Gains see no momentum: moving along with everything changes no torque."""
+    text = ARM.replace("[0, -9.81, 0]", "[0, 0, 0]")
+    base = "base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}"
+    floating = text.replace("links:", f"{base}\nlinks:")
+    robot = Robot(model(floating))
+    found = robot.design(lqr=True)
+    assert found.summary["reached"] == 6 and "momentum of base.x" in found.summary["unreached"]
+    gains = dict(zip(found.arrays["K"].columns, found["K"].T, strict=True))
+    assert all(np.abs(gains[name]).max() < 1e-7 for name in ("base.x", "base.y", "base.z", "base.x_dot", "base.rz"))
+    assert found["poles"].real.max() < 0
+
+
+def test_a_shaper_is_for_the_lowest_mode(arm):
+    found = arm.design(q=AT, shaper="zv").summary
+    locked = arm.linearize(q=AT, equilibrium=True, lock="all")
+    assert found["frequency"] == pytest.approx(locked["frequencies"][0], rel=1e-12)
+    assert found["longer"] == pytest.approx(np.pi / abs(locked["poles"][0].imag))
+    table = arm.design(q=AT, shaper="2hump_ei")["impulses"]
+    assert len(table) == 4 and table[:, 1].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "one of lqr, poles or shaper is wanted"),
+        ({"lqr": True, "shaper": "zv"}, "not lqr and shaper"),
+        ({"lqr": True, "weights": {"q9": 1}}, "weights: no 'q9'"),
+        ({"lqr": True, "effort": {"q1": 0}}, "must be positive"),
+        ({"poles": "a"}, "a pole like -4 or"),
+        ({"lqr": True, "noise": {}}, "wants sensors"),
+        ({"lqr": True, "lock": "all"}, "all joints are locked"),
+        ({"lqr": True, "deviation": {"x": 1}}, "deviation: no 'x'"),
+    ],
+)
+def test_wrong_wishes(arm, given, said):
+    with pytest.raises(UsageError, match=said):
+        arm.design(**given)
