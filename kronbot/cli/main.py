@@ -40,6 +40,7 @@ SECTIONS = {
         "statics": "Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.",
         "simulate": "Motion of the driven robot in time, with its energy balance.",
         "design": "State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.",
+        "plan": "Motions from rest to rest that the flexible arm can do: least effort or time.",
         "fit": "Parameters of the file from measurements: estimates, their errors, what the data cannot tell.",
         "view": "A page with the robot in 3D, and sliders for its joints and beams.",
         "sweep": "One question in many cases: parameters, postures, loads, draws; on all cores or a cluster.",

@@ -587,6 +587,43 @@ class Robot:
         answer = design.design(self.model, place, locked, asked, watcher(progress))
         return with_limits(answer, self.model, q, places["q"])
 
+    @in_words
+    def plan(
+        self,
+        to: Values,
+        q: Values | None = None,
+        *,
+        duration: NumberLike | None = None,
+        shortest: bool = False,
+        effort_limits: Mapping[str, NumberLike | Sequence[NumberLike]] | None = None,
+        after: NumberLike | None = None,
+        progress: Progress = unheeded,
+    ) -> Result:
+        """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
+
+        In a ``duration`` (s) with the least effort, or the ``shortest`` one that ``effort_limits`` allow: by joint a
+        number, or smallest and largest (N m or N). By direct collocation, IPOPT and exact Hessians; the mesh is refined
+        until the arm, under the torques, ends within 1e-5 of its goal in an independent simulation: the series.
+        Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes, motors following the
+        plan, so long ``after`` it (s, default: its duration). Joints that are not named stay. Raises ComputationError
+        where there is no such motion, Interrupted at Ctrl-C.
+
+        >>> import kronbot
+        >>> answer = kronbot.load("khang", order="0").plan({"qa": 0.3}, duration=1)
+        >>> answer["qa"][[0, -1]].round(6).tolist()
+        [0.0, 0.3]
+        """
+        from kronbot.library.planning import wish
+        from kronbot.questions import plan
+
+        known = self.description.values
+        times = {"duration": duration, "after": after}
+        positive = {
+            word: None if each is None else arguments.positive(each, known, word) for word, each in times.items()
+        }
+        asked = wish(self.model, to, q, arguments.flag(shortest, "shortest"), effort_limits, **positive)
+        return plan.plan(self.model, asked, watcher(progress))
+
     @answered
     def statics(
         self,

@@ -45,6 +45,7 @@ FUNCTIONS = {
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
     "design": [Robot.design],
+    "plan": [Robot.plan],
     "fit": [Robot.fit, Result.view],
     "view": [Robot.view],
 }  # fmt: skip

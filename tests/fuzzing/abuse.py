@@ -219,6 +219,10 @@ CALLS = {
         "loads": {"fore": [0, 1, 0]}, "outputs": ["velocity:fore"], "algorithm": "composite",
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "band": 0.02, "progress": lambda share: None,
     },
+    "Robot.plan": {
+        "to": {"q1": 0.2}, "q": [0.1, 0.2], "duration": 1, "shortest": False, "effort_limits": {"q1": 100},
+        "after": 0.1, "progress": lambda share: None,
+    },
     "Robot.design": {
         "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},
         "noise": {"q1": 1e-3, "q2": 1e-3}, "deviation": {"q1": 0.01}, "lock": [], "progress": lambda share: None,

@@ -22,6 +22,10 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
     **dict.fromkeys(("weights", "effort", "noise", "deviation"), lambda robot, text: named(text)),
+    "to": lambda robot, text: of_joints(robot, text, "--to"),
+    "effort_limits": lambda robot, text: {
+        name: value.split(":") if ":" in value else value for name, value in named(text).items()
+    },
     "force": lambda robot, text: text.split(","),
     "angles": sweeps.angles_by_joint,
     "forces": lambda robot, text: sweeps.vectors(text, "--forces"),

@@ -18,7 +18,7 @@ WIDTH = 100
 
 # Options that have another name than the argument.
 _OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set", "shared": "cse"}
-_OPTIONS |= {"closed_loop": "closed-loop"}
+_OPTIONS |= {"closed_loop": "closed-loop", "effort_limits": "effort-limits"}
 _TAB = " " * 4
 _CUT = "..."
 

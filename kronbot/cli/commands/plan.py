@@ -1,0 +1,43 @@
+"""``kronbot plan``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kronbot.cli.input import completion, options
+from kronbot.cli.input.options import Quantity, Subject
+from kronbot.cli.output.answers import Output
+from kronbot.errors import UsageError
+
+
+@click.command(short_help="Motions from rest to rest that the flexible arm can do: least effort or time.")
+@options.subject_options
+@options.values_option("--to", "Joints at the end; those that are not named stay.", completion.joint_values)
+@options.q_option
+@click.option("--duration", type=Quantity(), help="How long, s: with the least effort.")
+@click.option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")
+@click.option("--effort-limits", metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")
+@click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
+@options.output_options()
+def plan(subject: Subject, out: Output, **asked: Any) -> None:
+    """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
+
+    The answer is the arm under the torques of the plan, by an independent simulation; what vibrates afterwards is that
+    of a model with more modes whose motors follow the plan.
+
+    \b
+    Examples:
+      kronbot plan khang --to qa=0.5 --duration 2
+      kronbot plan arm.yaml --to q1=pi/2,q2=0 --shortest --effort-limits q1=40,q2=-5:10 -o plan.csv
+    """
+    out.check(arrays=())
+    if not asked["to"]:
+        raise UsageError("where to? --to q1=0.5,q2=0")
+    robot = subject.load(out)
+
+    from kronbot.cli.input.given import arguments
+
+    given = arguments(robot.model, asked)
+    out.answer(f"planning for {robot.name}", lambda progress: robot.plan(**given, progress=progress))

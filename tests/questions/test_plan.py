@@ -1,0 +1,89 @@
+"""Plans against closed forms: bang-bang motions, least effort of a mass, and what is left of vibration."""
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+from scipy.linalg import expm, solve
+
+from kronbot.errors import ComputationError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.questions.plan import outline
+
+TWO = """
+kronbot: 1
+name: two
+gravity: [0, 0, 0]
+links:
+  - name: block
+    joint: {type: prismatic, name: q1, rotor_inertia: 1ELASTIC}
+    pose: {}
+    rigid: {mass: 1}
+"""
+SPRING = ", elastic: {stiffness: 1}"
+
+
+def two(elastic=SPRING):
+    return Robot(model(TWO.replace("ELASTIC", elastic)))
+
+
+def test_two_masses_and_a_spring_in_the_shortest_time():
+    """k = m1 = m2 = 1, |u| <= 1, 0 to 1: switches at 1.003, 2.109, 3.215 s, end at 4.218 s."""
+    found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1})
+    assert found.summary["duration"] == pytest.approx(4.218, abs=4e-3)
+    assert found["t"][-1] == pytest.approx(found.summary["duration"], rel=1e-12) and len(found["t"]) > 200
+    u, t = found["torque.q1"], found["t"]
+    assert np.abs(u).max() <= 1 + 1e-6
+    switches = t[1:][np.diff(np.sign(np.round(u, 1))) != 0]
+    for wanted in (1.003, 2.109, 3.215):
+        assert np.abs(switches - wanted).min() < found.summary["duration"] / found.summary["intervals"]
+    assert found["q1"][-1] == pytest.approx(1, abs=1e-5) and found["q1.motor"][-1] == pytest.approx(1, abs=1e-5)
+    assert found.summary["end_error"] <= 1e-5
+    assert found.summary["residual_amplitude"] < 1e-4
+    assert set(found.summary) <= set(outline(two().model, {}).all)
+
+
+def test_a_rigid_joint_in_the_shortest_time():
+    """2 sqrt(distance / a), a = 3/2; and slower one way than the other with limits that differ."""
+    found = two("").plan({"q1": 2}, q={"q1": 0.5}, shortest=True, effort_limits={"q1": 3})
+    assert found.summary["duration"] == pytest.approx(2 * np.sqrt(1.5 / 1.5), rel=1e-6)
+    found = two("").plan({"q1": 1}, shortest=True, effort_limits={"q1": [-1, 4]})
+    up, down = 4 / 2, 1 / 2  # accelerations: v = sqrt(2 d up down/(up + down)), t = v/up + v/down
+    v = np.sqrt(2 * up * down / (up + down))
+    assert found.summary["duration"] == pytest.approx(v / up + v / down, rel=2e-3)
+
+
+def test_least_effort_of_a_linear_arm_is_that_of_its_gramian():
+    """Torques in N steps: x_N = sum A^(N-1-k) B u_k, the least sum of squares is x' W^-1 x, W the sum of squares."""
+    T, whole = 3.0, np.zeros((5, 5))
+    whole[:2, 2:4], whole[2:4, :2], whole[3, 4] = np.eye(2), [[-1, 1], [1, -1]], 1  # link and motor
+    found = two().plan({"q1": 1}, duration=T)
+    N = found.summary["intervals"]
+    step = expm(whole * T / N)
+    A, B, W = step[:4, :4], step[:4, 4:], np.zeros((4, 4))
+    for _ in range(N):
+        W = A @ W @ A.T + B @ B.T
+    x = np.array([1.0, 1, 0, 0])
+    assert found.summary["rms_torque.q1"] ** 2 * N == pytest.approx(x @ solve(W, x), rel=1e-5)
+
+
+def test_damping_gravity_and_limits_have_their_part():
+    """A heavy damped block, lifted: the work of a plan is what the simulation says, its ends are held by its weight."""
+    text = TWO.replace("ELASTIC", ", damping: 0.5").replace("[0, 0, 0]", "[0, 0, -9.81]")
+    found = Robot(model(text)).plan({"q1": 0.3}, duration=2, effort_limits={"q1": [-1, 12]})
+    assert found["q1"][-1] == pytest.approx(0.3, abs=1e-5)
+    assert found["torque.q1"].min() > 0 and found["torque.q1"].max() <= 12 + 1e-6
+
+
+def test_what_cannot_be_planned_is_refused():
+    robot = two()
+    with pytest.raises(ComputationError, match="no plan is found"):
+        robot.plan({"q1": 1}, duration=1, effort_limits={"q1": 1})
+    for given, said in (
+        ({"to": {"q1": 1}}, "one of duration and shortest"),
+        ({"to": {"q1": 1}, "shortest": True}, "limits of torque: effort_limits of q1"),
+        ({"to": {"q1": 0}, "duration": 1}, "stands already"),
+        ({"to": {"q1": 1}, "duration": 1, "effort_limits": {"q9": 1}}, "no joint"),
+        ({"to": {"q1": 1}, "duration": 1, "effort_limits": {"q1": [1, 2]}}, "either side of 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            robot.plan(**given)
