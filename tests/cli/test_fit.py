@@ -9,6 +9,7 @@ import pytest
 
 import kronbot
 from kronbot.cli.main import run
+from kronbot.description.shipped import shipped_robots
 
 ARM = """# My arm.
 kronbot: 1
@@ -74,6 +75,31 @@ def test_the_file_with_new_numbers(files, capsys):
     changed = [(old, new) for old, new in lines if old != new]
     assert [new.split("#")[1] for _, new in changed] == [" m", " N m/rad", " to be found"]
     assert run([*FIT, "-o", "fitted.yaml"]) == 2  # it is there
+
+
+def test_the_shipped_example_is_what_its_header_says(capfd):
+    """Its command makes it again, and the fit finds what it was made with, within its errors."""
+    path = shipped_robots()["piedboeuf"].with_name("piedboeuf-sag.csv")
+    head = [line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("# ")]
+    command = "\n".join(head[head.index("python -c '") + 1 : head.index("'")])
+    exec(command, {})
+    made = capfd.readouterr().out.splitlines()
+    shipped = path.read_text().splitlines()[len(head) :]
+    assert made[0] == shipped[0] and len(made) == len(shipped) == 50
+    rows = (np.array([line.split(",") for line in lines[1:]], dtype=float) for lines in (made, shipped))
+    np.testing.assert_allclose(*rows, rtol=1e-5, atol=1e-9)
+    answer = kronbot.load("piedboeuf").fit()
+    errors = dict(zip(answer.arrays["standard_errors"].rows, answer["standard_errors"], strict=True))
+    for name, value in {"EI": 14.2, "mt": 0.175}.items():
+        assert abs(answer.at["parameters"][name] - value) < 4 * errors[name]
+
+
+def test_lines_before_the_names_count(files, capsys):
+    rows = (files / "data.csv").read_text().splitlines()
+    rows[3] = rows[3].replace(rows[3].split(",")[1], "oops")
+    (files / "data.csv").write_text("\n".join(["# Made by hand.", "# Twice.", *rows]))
+    assert run(FIT) == 2
+    assert "data.csv:6:" in capsys.readouterr().err
 
 
 def test_json_and_residuals(files, capsys):

@@ -65,7 +65,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A CSV file with names in its first line and a row of numbers in every other one that is not blank."""
+    """A CSV file with names in its first line and a row of numbers in every other one that is not blank.
+
+    Lines before the names that begin with a # and a blank say what it is.
+    """
 
     name: str
     lines: Sequence[str]
@@ -73,7 +76,7 @@ class Sheet:
     @cached_property
     def header(self) -> Sequence[str]:
         """Names of the columns. Raises MeasurementError."""
-        line = Line(self.name, 1, self.lines[0])
+        line = Line(self.name, self._first + 1, self.lines[self._first])
         wrong: list[Mistake] = []
         if len(line.cells) == 1 and (separated := line.separated):
             raise MeasurementError([separated])
@@ -88,6 +91,11 @@ class Sheet:
             raise MeasurementError(wrong)
         return tuple(line.cells)
 
+    @cached_property
+    def _first(self) -> int:
+        """The line of the names, from 0."""
+        return next((i for i, line in enumerate(self.lines) if not line.startswith("# ")), 0)
+
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
         """Some columns. Raises MeasurementError with every mistake in them."""
         wanted = list(names)
@@ -95,13 +103,15 @@ class Sheet:
         wrong: list[Mistake] = []
         blocks = [
             self._block(begin, self.lines[begin : begin + BLOCK], places, wrong)
-            for begin in range(1, len(self.lines), BLOCK)
+            for begin in range(self._first + 1, len(self.lines), BLOCK)
         ]
         if wrong:
             raise MeasurementError(first_of(wrong))
         table = np.concatenate([np.zeros((0, len(places))), *blocks])
         if not len(table):
-            raise MeasurementError([Mistake(2, 1, "rows of numbers are wanted below the header", self.name)])
+            raise MeasurementError(
+                [Mistake(self._first + 2, 1, "rows of numbers are wanted below the header", self.name)]
+            )
         return dict(zip(wanted, table.T, strict=True))
 
     def _block(self, before: int, lines: Sequence[str], places: list[int], wrong: list[Mistake]) -> Array:
