@@ -9,20 +9,30 @@
 
 from __future__ import annotations
 
-from kronbot import errors
 from kronbot.version import __version__
 
-# Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C.
+# Not from typing, which takes longer to import than the command line takes to hear a Ctrl-C; so does ``errors``.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
+    from types import ModuleType
 
+    from kronbot import errors
     from kronbot.description import Source
     from kronbot.description.urdf.translation import Translation
     from kronbot.library.robot import Robot
 
 __all__ = ["__version__", "convert", "errors", "load", "loads", "robots"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``kronbot.errors``, when it is asked for."""
+    if name == "errors":
+        import importlib
+
+        return importlib.import_module("kronbot.errors")
+    raise AttributeError(f"module 'kronbot' has no attribute {name!r}")
 
 
 def load(

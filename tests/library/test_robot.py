@@ -3,9 +3,11 @@
 import dataclasses
 import doctest
 import json
+import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,6 +58,19 @@ def test_importing_costs_nothing():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_command_line_hears_a_ctrl_c_before_anything_else_is_imported():
+    """Until its first statements have run Python answers with a traceback: what they import is a handful."""
+    folder = os.fspath(Path(kronbot.__file__).parents[1])
+    code = f"import os, signal, sys; sys.path.append({folder!r}); known = {{*sys.modules}}; import kronbot.__main__; "
+    code += "print(*{*sys.modules} - known)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+    known = {"__future__", "kronbot", "kronbot.version", "kronbot.__main__"}
+    assert {*done.stdout.split()} <= known, done.stdout
+    assert kronbot.errors.KronbotError and "errors" in dir(kronbot)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = kronbot.nothing
 
 
 COMMANDS = {
