@@ -29,9 +29,9 @@ __all__ = ["__version__", "convert", "errors", "load", "loads", "robots"]
 def __getattr__(name: str) -> ModuleType:
     """``kronbot.errors``, when it is asked for."""
     if name == "errors":
-        import importlib
+        import kronbot.errors as found
 
-        return importlib.import_module("kronbot.errors")
+        return found
     raise AttributeError(f"module 'kronbot' has no attribute {name!r}")
 
 

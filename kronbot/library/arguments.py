@@ -81,9 +81,12 @@ def content(value: object, word: str, cure: str, known: Collection[str] = ()) ->
     return found
 
 
-def texts(value: object, word: str) -> list[str]:
+def texts(value: object, word: str, least: int = 0) -> list[str]:
     """Texts, or one by itself."""
-    return [text(each, word) for each in ([value] if isinstance(value, str) else entries(value, word))]
+    found = [text(each, word) for each in ([value] if isinstance(value, str) else entries(value, word))]
+    if len(found) < least:
+        raise UsageError(Argument(word), ": name one at least")
+    return found
 
 
 def choice(value: object, known: Collection[str], word: str) -> str:

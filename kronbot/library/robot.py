@@ -266,7 +266,7 @@ class Robot:
         from kronbot.compute import question
         from kronbot.questions import kinematics
 
-        seen = kinematics.views(self._sound, arguments.texts(frame, "frame"))
+        seen = kinematics.views(self._sound, arguments.texts(frame, "frame", least=1))
         if inverse is not None:
             return self._inverse(q, seen, inverse, starts)
         if starts is not None:

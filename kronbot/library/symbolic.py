@@ -39,7 +39,7 @@ class Symbolic:
     @in_words
     def kinematics(self, frame: str | Sequence[str] = "endpoint") -> Result:
         """T (4 x 4 a frame, one below the other), Tuan (71)-(72)."""
-        seen = poses.views(self.robot, arguments.texts(frame, "frame"))
+        seen = poses.views(self.robot, arguments.texts(frame, "frame", least=1))
         return closed_forms(self.robot, poses.kinematics(self.robot, seen), self.writing)
 
     @in_words

@@ -30,11 +30,14 @@ OF_ALL: dict[str, Callable[..., object]] = {
 }
 FUNCTIONS = {**EACH, **OF_ALL}
 _CALL = re.compile(rf"({'|'.join(FUNCTIONS)})\s*\((.*)\)")
+_SIGNS = re.compile(r"[][(),]")
 _ENTRY = re.compile(r"([^\[\]]+?)\s*\[(.*)\]")
 # Vectors of modes, and the matrices that say what swings.
 FREQUENCIES, SHAPES = "frequencies", "shapes"
 # A column must not be mistaken for a spelling of thousands.
 _COLUMNS = 100_000
+# Most characters of a text that names them.
+LONGEST = 100_000
 
 
 @dataclass(frozen=True)
@@ -200,15 +203,16 @@ def _outline(robot: Robot, question: str, possible: Mapping[str, Sequence[object
 
 
 def split(text: str) -> list[str]:
-    """What stands between commas outside of brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "([") - (character in ")]")
-        if character == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
+    """What stands between commas outside of brackets. Raises UsageError for a text too long for a list of names."""
+    if len(text) > LONGEST:
+        raise UsageError(Argument("keep"), f": a text of more than {LONGEST} characters")
+    parts, start, depth = [], 0, 0
+    for found in _SIGNS.finditer(text):
+        depth += (found[0] in "([") - (found[0] in ")]")
+        if found[0] == "," and not depth:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 def _columns(outline: Outline, text: str, question: str) -> Iterator[Column]:

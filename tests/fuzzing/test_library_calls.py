@@ -73,6 +73,13 @@ def test_numbers_of_every_kind_are_one_number(kinds):
         assert [answer.to_dict() for answer in answers(abuse.HALVES[what])] == plain, what
 
 
+@pytest.mark.parametrize("none", [[], (), np.array([])])
+def test_poses_of_no_frame_are_refused(caller, none):
+    for ask in (caller.robot, caller.robot.symbolic()):
+        with pytest.raises(UsageError, match="frame: name one at least"):
+            ask.kinematics(frame=none)
+
+
 def test_names_of_hostile_classes_are_text(caller):
     """A class between may not compare, hash or write itself; the text that it holds is what counts."""
     ask, name = caller.robot, abuse.Name

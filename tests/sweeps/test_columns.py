@@ -8,6 +8,7 @@ import pytest
 import kronbot
 from kronbot.errors import UsageError
 from kronbot.library.cases import answer
+from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.work import Case
 
 
@@ -83,6 +84,14 @@ def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, 
 def test_what_means_nothing_is_told(arm, question, over, told):
     with pytest.raises(UsageError, match=told):
         arm.sweep(question, over)
+
+
+def test_long_texts_of_names_are_split_in_no_time_or_refused(arm):
+    """Brackets hold commas together, and nothing takes the square of what it reads."""
+    assert split("a, b[1,2],,max(c[3,4]) ,d") == ["a", "b[1,2]", "max(c[3,4])", "d"]
+    assert split("a" * LONGEST) == ["a" * LONGEST] and split("a," * (LONGEST // 2)) == ["a"] * (LONGEST // 2)
+    with pytest.raises(UsageError, match="keep: a text of more than"):
+        arm.sweep("modes", over={"EI": [1]}, keep="a" * (LONGEST + 1))
 
 
 def test_what_means_two_things_is_refused(tmp_path):
