@@ -439,7 +439,7 @@ class Lagrangian:
         for name in self.links:
             self._pose(name)
         self._collect(nodes)
-        self._elements = self._element_functions()
+        self._elements, self._stops = self._element_functions(), self._stop_functions()
         self._frame_functions = {}
 
     # -- the robot ---------------------------------------------------------------------------------------------------
@@ -641,6 +641,21 @@ class Lagrangian:
             forces += ca.gradient(spring, self.q) + slope * (c * ca.dot(slope, qd) - f)
         return ca.Function("elements", [self.q, qd], [energy, forces])
 
+    def _stop_functions(self):
+        """(q, qd) -> energy of joints in stops, and what these take; max(0, k d + c dd/dt) at a depth d > 0."""
+        energy, forces, qd = ca.SX(0), ca.SX.zeros(self.n), ca.SX.sym("qd", self.n)
+        for name, link in self.links.items():
+            stops = link["joint"].get("stops")
+            if stops is None:
+                continue
+            k, c = (self._value(stops.get(key, 0)) for key in ("stiffness", "damping"))
+            low, high = (self._value(end) for end in link["joint"]["limits"])
+            for depth in (low - self._moved(name), self._moved(name) - high):
+                push = ca.if_else(depth > 0, ca.fmax(0, k * depth + c * ca.jtimes(depth, self.q, qd)), 0)
+                energy += ca.if_else(depth > 0, k * depth**2 / 2, 0)
+                forces += push * ca.gradient(depth, self.q)
+        return ca.Function("stops", [self.q, qd], [energy, forces])
+
     # -- energies and their derivatives --------------------------------------------------------------------------------
 
     @functools.cached_property
@@ -743,7 +758,7 @@ class Lagrangian:
 
     def elastic_energy(self, q):
         q = np.asarray(q, float)
-        of_elements = float(self._elements(q, np.zeros(self.n))[0])
+        of_elements = sum(float(each(q, np.zeros(self.n))[0]) for each in (self._elements, self._stops))
         return float(q @ self.stiffness @ q) / 2 - float(self.preload @ q) + self.slack + of_elements
 
     def gravity_energy(self, q):
@@ -764,7 +779,8 @@ class Lagrangian:
     def bias(self, q, qd):
         """What inverse dynamics needs at qdd = 0."""
         elastic = self.stiffness @ np.asarray(q, float) - self.preload + self.damping @ np.asarray(qd, float)
-        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic + np.array(self._elements(q, qd)[1])[:, 0]
+        taken = sum(np.array(each(q, qd)[1])[:, 0] for each in (self._elements, self._stops))
+        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic + taken
 
     def inverse_dynamics(self, q, qd, qdd):
         """tau = M qdd + Mdot qd - dT/dq + dV/dq + D qd, one entry a coordinate."""

@@ -198,11 +198,12 @@ def robots(
     yielding=False,
     floating=False,
     joined=False,
+    stopped=False,
 ):
     """A robot file: a tree of one to `max_links` links with a joint at least and `max_coordinates` coordinates at most.
 
     yielding: with shafts, bearings and springs, whose coordinates come on top; floating: on a base that moves;
-    joined: with elements between links;
+    joined: with elements between links; stopped: with joints that a state of `random_state` has in stops or not;
     flexible: False for rigid robots; kinds: the joint types to draw from; trees: False for a chain in file order.
     """
     convention = draw(st.sampled_from(conventions))
@@ -231,6 +232,9 @@ def robots(
             made[0]["hub"] = draw(bodies(full=True))
     if yielding:
         draw(couplings(made))
+    if stopped:
+        for joint in (link["joint"] for link in made if link["joint"]["type"] != "fixed"):
+            joint |= draw(stops(2.0 if joint["type"] == "revolute" else 0.7))
     if trees and draw(st.booleans()):
         made = draw(st.permutations(made))
     previous = "base"
@@ -280,6 +284,18 @@ def coordinates(robot, order=2):
                 power = i if key == "torsion" else i + 1
                 out.append((f"{link['name']}.{letter}{i}", key, tip / length**power if polynomial else tip))
     return out
+
+
+@st.composite
+def stops(draw, scale):
+    """Limits of a joint that is beyond the upper one or the lower one where it is at 0.3 to 1 of its scale, or none."""
+    low, high = {
+        "above": (-9, draw(decimals(-0.5, 0.2))),
+        "below": (scale + draw(decimals(0.1, 1)), 9),
+        "between": (-9, 9),
+    }[draw(st.sampled_from(["above", "above", "below", "between"]))]
+    stiff = {"stiffness": draw(decimals(1, 50)), "damping": draw(decimals(0, 20))}
+    return {"limits": [low, high], "stops": stiff}
 
 
 @st.composite

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import casadi
 import numpy as np
@@ -49,7 +50,10 @@ CASES = {
     "torso": ("1", "pose,mass_matrix"),
     "floating-canadarm": ("1", "forward_dynamics,jacobian"),
     "khang": ("exact", "bias,energy"),
+    "held": ("1", "forward_dynamics,forward_dynamics_derivatives,inverse_dynamics,energy"),
 }
+# Robots that are not shipped.
+FILES = {"held": str(Path(__file__).parents[1] / "data" / "held.yaml")}
 PENDULUM = """
 kronbot: 1
 name: {name}
@@ -157,14 +161,15 @@ def exported(request, tmp_path_factory):
     order, of = CASES[request.param]
     folder = tmp_path_factory.mktemp("export")
     names = list(FUNCTIONS) if of == "all" else of.split(",")
-    traced = load(request.param, order=order).export(*names)  # what the command writes, traced once for all
+    named = FILES.get(request.param, request.param)
+    traced = load(named, order=order).export(*names)  # what the command writes, traced once for all
     for name, prefix in (("arm.c", "arm"), ("arm.py", None), ("arm.casadi", None)):
         target = Target(folder / name, False, "double", prefix)
         paths = target.files(names)
         for path, content in zip(paths, target.contents(traced, [path.name for path in paths]), strict=True):
             path.write_bytes(content)
     overrides = {name: repr(value) for name, value in STACKER.items()} if request.param == "stacker" else {}
-    described = description.load(description.read(request.param), overrides)
+    described = description.load(description.read(named), overrides)
     robot = build(described, order)
     independent = [name for name, definition in robot.file.parameters.items() if definition.constant]
     functions = [casadi.Function.load(str(folder / f"arm.{name}.casadi")) for name in names]

@@ -1,13 +1,34 @@
 """Stops at the limits of joints: against motion from event to event in closed form, energy balances, equilibria."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
+from mechanics.test_recursion import check_against_lagrangian
+from random_robots import robots
+from thinned import drawn
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.mechanics.motion.equations import equations
 from kronbot.questions.initial_state import initial_state, matrices
+
+
+@drawn(
+    8,
+    25,
+    robots(max_links=3, max_coordinates=5, joined=True, stopped=True, yielding=True)
+    | robots(max_links=2, max_coordinates=4, joined=True, stopped=True, floating=True),
+    st.sampled_from([0, 1, 2]),
+    st.integers(0, 10**6),
+)
+def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
+    """Random trees in their stops and between elements, some afloat: recursion = composite = brute force."""
+    check_against_lagrangian(robot, order, seed)
+
 
 DROPPED = """
 kronbot: 1
@@ -172,3 +193,47 @@ def test_what_stops_need_is_told():
         kronbot.loads(DROPPED.replace("limits: [0, 3], ", ""))
     with pytest.raises(kronbot.errors.DescriptionError, match="a fixed joint has no 'stops'"):
         kronbot.loads(DROPPED.replace("prismatic, name: h, limits: [0, 3]", "fixed"))
+
+
+@pytest.fixture(scope="module")
+def stiff():
+    return kronbot.load(str(Path(__file__).parents[1] / "data" / "held.yaml"), order=1)
+
+
+def test_native_code_runs_into_stops_as_any_does(stiff):
+    """The same bytes, event by event, with every kind of element; energy is balanced."""
+    runs = {}
+    for choice in ("off", "on"):
+        with policy.native(choice):
+            runs[choice] = stiff.simulate(0.1, 0.02, q={"q1": 0.3}, rtol=1e-11, atol=1e-12)
+    for name, column in runs["off"].series.items():
+        assert column.tobytes() == runs["on"][name].tobytes(), name
+    assert runs["on"].summary["stop_events"] > 0 and runs["on"].summary["energy_drift"] < 1e-8
+
+
+def test_formulas_hold_stops(dropped):
+    """Symbolic = numeric, in contact and out of it."""
+    (written,) = dropped.symbolic("python").dynamics()["g"]
+
+    def piecewise(*branches):
+        return next(value for value, true in branches if true)
+
+    for h in (-0.2, 0.5, 3.1):
+        known = {"h": h, "k": K, "Max": max, "Piecewise": piecewise}
+        assert eval(written, {}, known) == pytest.approx(dropped.dynamics(q=[h])["g"][0], rel=1e-13)  # noqa: S307
+
+
+def test_rows_of_sweeps_are_those_of_runs_into_stops(stiff):
+    over, asked = {"k": [200, 400], "F": [0, -5]}, {"duration": 0.05, "step": 0.05, "q": {"q1": 0.3}}
+    rows = [*stiff.sweep("simulate", over=over, keep="last(q1)", workers=1, **asked)]
+    for row in rows:
+        assert row["last(q1)"] == stiff.with_parameters(k=row["k"], F=row["F"]).simulate(**asked)["q1"][-1]
+    assert len({row["last(q1)"] for row in rows}) == 4
+
+
+def test_an_element_and_stops_cost_operations(stiff):
+    """The same robot without them takes fewer."""
+    text = (Path(__file__).parents[1] / "data" / "held.yaml").read_text()
+    bare = kronbot.loads(re.sub(r", stops: {[^}]*}", "", text[: text.index("elements:")]), order=1)
+    with_them, without = (each.complexity("inverse")["operations"][0] for each in (stiff, bare))
+    assert (with_them >= without).all() and with_them.sum() > without.sum() + 50
