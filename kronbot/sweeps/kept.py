@@ -25,7 +25,7 @@ EACH: dict[str, Callable[..., object]] = {"abs": np.abs, "real": np.real, "imag"
 OF_ALL: dict[str, Callable[..., object]] = {
     "max": np.max,
     "min": np.min,
-    "last": lambda values: values[-1],
+    "last": lambda values: values[-1] if np.ndim(values) else values,
     "rms": lambda values: np.sqrt(np.mean(np.abs(values) ** 2)),
 }
 FUNCTIONS = {**EACH, **OF_ALL}
@@ -222,6 +222,11 @@ def _columns(outline: Outline, text: str, question: str) -> Iterator[Column]:
         functions.insert(0, called[1])
         inner = called[2].strip()
     for name, kind, key, labels in _sources(outline, inner, text, question):
+        if functions and kind == "number" and key in outline.texts:
+            raise UsageError(f"{quote(text)}: {inner} is a text, which is kept as it is")
+        first = next((word for word in functions if word in OF_ALL), None)
+        if first == "last" and kind == "array" and (outline.arrays[key][1] is not None or key in outline.stacks):
+            raise UsageError(f"{quote(text)}: {inner} has rows and columns: which of them is the last?")
         many = kind in ("series", "array") or key in outline.stacks
         reduced = any(word in OF_ALL for word in functions)
         uneven = key in outline.complex and kind != "number" and not EACH.keys() & set(functions)

@@ -126,6 +126,11 @@ KEPT = {
     ),
     "imag(poles_free[2])": (["imag(poles_free[2])"], lambda a: [a["poles_free"][1].imag]),
     "max(frequencies_free)": (["max(frequencies_free)"], lambda a: [a["frequencies_free"].max()]),
+    "last(max(frequencies_free))": (["last(max(frequencies_free))"], lambda a: [a["frequencies_free"].max()]),
+    "last(free_coordinates_free)": (
+        ["last(free_coordinates_free)"],
+        lambda a: [a.summary["free_coordinates_free"]],
+    ),
     "last( abs(poles_free) )": (["last(abs(poles_free))"], lambda a: [abs(a["poles_free"][-1])]),
     "verdict_free": (["verdict_free"], lambda a: [a.summary["verdict_free"]]),
     "frequencies_free": (["frequencies_free"], lambda a: [a["frequencies_free"].tolist()]),
@@ -214,6 +219,8 @@ def test_orders_have_the_columns_of_all_of_them(arm):
         ("shapes_free[qb,1]", "no row or column 'qb'; there are qa"),
         ("max(poles_free)", "is complex"),
         ("sum(frequencies_free)", "hold no"),
+        ("max(verdict_free)", "verdict_free is a text, which is kept as it is"),
+        ("last(abs(shapes_free))", "shapes_free has rows and columns: which of them is the last"),
         ("", "no numbers|nothing is kept|name some"),
     ],
 )
