@@ -15,6 +15,21 @@ from kronbot.questions.grids import horizon
 from kronbot.questions.simulate import Run, simulate
 
 
+def turning(body, *, length=1, joint="q1", more="", gravity=0):
+    """The text of a link on a revolute joint, and what is heavy on it."""
+    return f"""
+kronbot: 1
+name: turning
+convention: standard
+gravity: [0, {-gravity}, 0]
+links:
+  - name: arm
+    joint: {{type: revolute, name: {joint}{more}}}
+    dh: {{a: {length}, d: 0, alpha: 0, theta: 0}}
+    {body}
+"""
+
+
 def model(robot, order="2"):
     """The model of a robot given as a dict (as for the oracle) or as YAML text."""
     text = robot if isinstance(robot, str) else to_yaml(robot)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots_in_tests import model, moving
+from robots_in_tests import model, moving, turning
 from scipy.linalg import eigh
 
 import kronbot
@@ -67,18 +67,7 @@ def test_a_spinning_beam_stiffens_as_published(shape, modes):
 
     The linear model comes from central differences of the recursion; all quantities dimensionless, EI = rho = l = 1.
     """
-    text = f"""
-kronbot: 1
-name: spinning
-convention: standard
-gravity: [0, 0, 0]
-links:
-  - name: beam
-    joint: {{type: revolute, name: q1}}
-    dh: {{a: 1, d: 0, alpha: 0, theta: 0}}
-    flexible: {{mass: 1, EI: {{y: 1}}, modes: {{w: {modes}}}, shape: {shape}}}
-"""
-    robot = model(text)
+    robot = model(turning(f"flexible: {{mass: 1, EI: {{y: 1}}, modes: {{w: {modes}}}, shape: {shape}}}"))
     functions = moving(
         robot,
         tau=inverse_dynamics,

@@ -9,7 +9,7 @@ from casadi import SX, skew
 from hypothesis import strategies as st
 from oracles import Lagrangian
 from random_robots import SHAPES, SPATIAL_ARM, coordinates, robots
-from robots_in_tests import model, moving, shipped
+from robots_in_tests import model, moving, shipped, turning
 from thinned import drawn, rare, thinned
 
 from kronbot.errors import ComputationError
@@ -134,19 +134,8 @@ def test_frames_agree_with_homogeneous_transforms(order):
 
 def test_torsion_without_inertia_is_refused_by_name():
     """The mass matrix is singular: the message names the link and the cure."""
-    text = """
-kronbot: 1
-name: singular
-convention: standard
-gravity: [0, 0, 0]
-links:
-  - name: limp
-    joint: {type: revolute, name: q1}
-    dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 1, EI: {z: 10}, GJ: 5, modes: {v: 1, torsion: 1}}
-"""
-    robot = model(text)
-    with pytest.raises(ComputationError, match="limp.*polar_inertia"):
+    robot = model(turning("flexible: {mass: 1, EI: {z: 10}, GJ: 5, modes: {v: 1, torsion: 1}}"))
+    with pytest.raises(ComputationError, match="arm.*polar_inertia"):
         moving(robot, qdd=lambda state, x: forward_dynamics(state, x, {}))
 
 

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from robots_in_tests import turning
 
 import kronbot
 from kronbot.cli.main import run
@@ -12,17 +13,7 @@ from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.questions.linearize import Linearization
 from kronbot.questions.modes import Vibrations
 
-PENDULUM = """
-kronbot: 1
-name: pendulum
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: rod
-    joint: {type: revolute, name: q1, damping: 0.1}
-    dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 1, com: [0, 0, 0]}
-"""
+PENDULUM = turning("rigid: {mass: 1, com: [0, 0, 0]}", more=", damping: 0.1", gravity=9.81)
 POSTURES = [[0.0, 0.0, 0.0], [0.3, 1.0, -0.5], [0.1, -1.0, 0.2]]
 
 

@@ -11,7 +11,7 @@ import sympy
 from hypothesis import strategies as st
 from oracles import Lagrangian, shapes
 from random_robots import SPATIAL_ARM, coordinates, robots
-from robots_in_tests import columns, model, moving, run, shipped
+from robots_in_tests import columns, model, moving, run, shipped, turning
 from scipy.io import loadmat
 from scipy.linalg import expm
 from thinned import drawn, rare
@@ -29,17 +29,7 @@ from kronbot.questions.linearize import Choice, Linearization, Point
 KHANG = json.loads((Path(__file__).parents[1] / "data" / "khang.json").read_text())
 WRIGHT = [3.5160, 3.6816, 4.1373, 4.7973, 5.5850, 6.4495]
 STATE = {"q": {"qa": 0.6}, "qd": {"qa": 2.1}, "qdd": {"qa": -3.4}}
-SPINNING = """
-kronbot: 1
-name: spinning
-convention: standard
-gravity: [0, 0, 0]
-links:
-  - name: beam
-    joint: {type: revolute, name: q1}
-    dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 1, EI: {y: 1, z: 1}, modes: MODES, shape: SHAPE}
-"""
+SPINNING = turning("flexible: {mass: 1, EI: {y: 1, z: 1}, modes: MODES, shape: SHAPE}")
 
 
 def linearized(robot, at=None, *, tau=None, force=(0, 0, 0), lock=(), equilibrium=False, inputs=None, outputs=None):

@@ -8,6 +8,7 @@ import pytest
 import rods
 import yaml
 from oracles import Lagrangian
+from robots_in_tests import turning
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from thinned import rare
@@ -235,17 +236,7 @@ def test_units_of_compliance_and_stiffness_cancel():
 
 # --------------------------------------------------------------------------------------------------- stability
 
-PENDULUM = """
-kronbot: 1
-name: pendulum
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: rod
-    joint: {type: revolute, name: q}
-    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 2}
-"""
+PENDULUM = turning("rigid: {mass: 2}", length=0.5, joint="q", gravity=9.81)
 
 
 def test_an_inverted_pendulum_without_torque_is_not_stable():

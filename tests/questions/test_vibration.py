@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from robots_in_tests import turning
 
 from kronbot import load, loads
 from kronbot.errors import ComputationError
@@ -186,14 +187,4 @@ def test_free_frequencies_of_sweeps_hold_those_that_swing():
     assert [name for name in still if name.startswith("frequencies")] == ["frequencies[1]", "frequencies[2]"]
 
 
-SHOWN = """
-kronbot: 1
-name: arm
-convention: standard
-gravity: [0, 0, 0]
-links:
-  - name: arm
-    joint: {type: revolute, name: q1, damping: 1}
-    dh: {a: 1, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 1, EI: {z: 50}, modes: {v: 2}}
-"""
+SHOWN = turning("flexible: {mass: 1, EI: {z: 50}, modes: {v: 2}}", more=", damping: 1")
