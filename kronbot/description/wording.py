@@ -10,6 +10,8 @@ from kronbot.errors import Argument, UnknownName
 
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
+PATH_LENGTH: Final = 200
+"""Longest path that is shown whole, characters."""
 
 # Units that people write behind numbers, and what they are in SI units.
 UNITS: Final = {
@@ -41,8 +43,11 @@ _LOOK_ALIKES = str.maketrans(
 
 def quote(text: str) -> str:
     """``text`` in single quotes, clipped, control characters escaped (a file must not write to the terminal)."""
-    clipped = text if len(text) <= QUOTED_LENGTH else text[: QUOTED_LENGTH - 3] + "..."
-    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in clipped) + "'"
+    return _escaped(text if len(text) <= QUOTED_LENGTH else text[: QUOTED_LENGTH - 3] + "...")
+
+
+def _escaped(text: str) -> str:
+    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in text) + "'"
 
 
 def is_shown(character: str) -> bool:
@@ -77,8 +82,12 @@ def unknown(
 
 
 def shown_path(name: str) -> str:
-    """A file name for messages: bare, or in quotes with escapes and cut where it would not print well."""
-    return name if name.isprintable() and 0 < len(name) <= 200 else quote(name)
+    """A file name for messages: bare, or in quotes with escapes where it would not print well.
+
+    A long one lacks its middle: its end says which file of a deep folder is meant.
+    """
+    cut = name if len(name) <= PATH_LENGTH else f"{name[:57]}...{name[60 - PATH_LENGTH :]}"
+    return cut if cut.isprintable() and cut else _escaped(cut)
 
 
 class Entries(dict[str, Any]):

@@ -7,7 +7,7 @@ import pytest
 
 from kronbot.cli.main import run
 from kronbot.description import Source, load
-from kronbot.description.wording import did_you_mean, near
+from kronbot.description.wording import did_you_mean, near, shown_path
 from kronbot.errors import DescriptionError
 
 ARM = """\
@@ -114,3 +114,13 @@ def test_what_guesses_need_comes_with_the_first_one():
     code = "import sys, kronbot.description.wording as w; w.quote('a'); print({'difflib'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_of_a_long_path_the_end_is_shown():
+    """Which file of a deep folder it is; what does not print is escaped."""
+    deep = f"/scratch{'/a_folder' * 40}/run-2.csv"
+    cut = shown_path(deep)
+    assert (len(cut), deep.startswith(cut[:57])) == (200, True) and deep.endswith(cut.partition("...")[2])
+    assert shown_path(deep[-200:]) == deep[-200:]
+    assert (shown_path(""), shown_path("a\n")) == ("''", r"'a\n'")
+    assert shown_path(deep + "\n").endswith(r"/run-2.csv\n'")
