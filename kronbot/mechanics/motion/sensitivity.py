@@ -200,9 +200,9 @@ class Follower:
         self._kernel.walk(reads, [(Z[1:].ctypes.data, Z.strides[0]), (errors.ctypes.data, 8)], len(times))
         return Z, errors
 
-    def grid(self, stretches: Stretches, start: Array) -> Grid:
-        """Steps with which the errors keep to the tolerances. Raises ComputationError."""
-        taken, ends = list[float](), list[int]()
+    def grid(self, stretches: Stretches, start: Array, most: int = MOST) -> Grid:
+        """Steps with which the errors keep to the tolerances. Raises ComputationError where they are too many."""
+        taken, ends, tried = list[float](), list[int](), 0
         length = stretches.times[1] - stretches.times[0]
         at, h_, x, inputs, *_ = self._step.arguments
         after, size = self._step.results
@@ -214,6 +214,7 @@ class Follower:
                 h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
                 at[0], h_[0] = t, h
                 self._step()
+                tried += 1
                 error = float(size[0])
                 factor = SAFETY * max(error, 1e-12) ** (-1 / (ORDER + 1)) if np.isfinite(error) else LEAST
                 if error <= 1:
@@ -223,7 +224,7 @@ class Follower:
                     length = max(length if h < length else 0.0, h * min(GROWTH, factor))
                 else:
                     length = h * max(LEAST, min(factor, 1.0))
-                if t + length == t or len(taken) > MOST:
+                if t + length == t or tried > most:
                     raise ComputationError(f"the motion cannot be followed after t = {t:g} s: {WHY}")
             ends.append(len(taken))
         return Grid(np.array(taken), np.array(ends))

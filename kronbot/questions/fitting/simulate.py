@@ -22,7 +22,7 @@ from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.integration import Tolerances
-from kronbot.mechanics.motion.sensitivity import Follower, Grid
+from kronbot.mechanics.motion.sensitivity import MOST, Follower, Grid
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
@@ -38,6 +38,8 @@ from kronbot.questions.fitting.sorting import Sorted
 PURPOSE = "fit"
 # Errors of a step, over the tolerances, beyond which steps are chosen anew.
 STALE = 10.0
+# Times as many steps as at first: parameters that want more lead to motions that nobody has measured.
+MORE = 8
 # Times that a search goes through the records: what native code is to pay for.
 EXPECTED = 20
 TOLERANCES = Tolerances(1e-8, 1e-10)
@@ -74,6 +76,7 @@ class _Shared:
     grids: dict[str, Grid] = field(default_factory=dict)
     followers: dict[bool, Follower] = field(default_factory=dict)
     corners: Sequence[float] | None = None
+    most: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -263,7 +266,9 @@ class SimulatedAnswers:
                 plain = self._follower(False)
                 plain.begin(numbers, slopes)
                 try:
-                    self._shared.grids[record.label] = plain.grid(stretches, start[:, 0])
+                    grid = plain.grid(stretches, start[:, 0], self._shared.most.get(record.label, MOST))
+                    self._shared.grids[record.label] = grid
+                    self._shared.most.setdefault(record.label, MORE * len(grid.lengths))
                 except ComputationError:
                     run.lost[rows] = True
                     return
