@@ -219,3 +219,30 @@ def test_the_step_at_the_start_is_that_of_weight_and_elements():
     assert told.startswith(f"gravity with elements bends boom by {sag:.3g} m, ")
     bare = kronbot.loads(STAYED[: STAYED.index("elements:")] + STAYED[STAYED.index("simulate:") :])
     assert any(each.startswith("gravity alone bends boom by") for each in bare.simulate().warnings)
+
+
+@pytest.mark.parametrize("beam", ["", "flexible: {length: 1, mass: 0.6, EI: {y: 40, z: 40}, modes: {v: 2, w: 1}}"])
+@pytest.mark.parametrize("floating", [False, True])
+def test_frequencies_where_elements_hold_fewer_directions_than_they_end_on(floating, beam):
+    """One rope over two joints, and a body on it: what swings does so as in ``modes``, the rest is free."""
+    base = "base: {type: floating, rigid: {mass: 2, inertia: {Ixx: 1, Iyy: 1.2, Izz: 0.7}}}" if floating else ""
+    text = f"""
+kronbot: 1
+name: roped
+gravity: [0, 0, 0]
+{base}
+links:
+  - {{name: a, joint: {{type: revolute, name: q1}}, pose: {{xyz: [0.2, 0, 0]}}, {beam or "hub: {mass: 0.1}"}}}
+  - {{name: b, joint: {{type: revolute, name: q2}}, pose: {{xyz: [{0 if beam else 1}, 0, 0]}},
+     rigid: {{mass: 1, com: [0.5, 0.1, 0], inertia: {{Ixx: 0.1, Iyy: 0.1, Izz: 0.1}}}}}}
+elements:
+  - {{name: rope, type: spring, between: [world, b], points: [[0.2, 2, 0], [1, 0.5, 0]], stiffness: 70, rest: 2.5}}
+"""
+    robot = kronbot.loads(text)  # with the rope slack
+    checked, asked = robot.check(), robot.modes()
+    for case in ("locked", "free"):
+        found = checked[f"frequency_{case}"] if f"frequency_{case}" in checked.arrays else np.zeros(0)  # nothing swings
+        wanted = np.sort(asked[f"frequencies_{case}"])
+        zeros = int((wanted < 1e-6).sum())
+        assert (found[:zeros] == 0).all() and found[zeros:] == pytest.approx(wanted[zeros:], rel=1e-8)
+    assert checked.summary["first_frequency_free"] > 1

@@ -25,6 +25,8 @@ from kronbot.model.robot import Robot
 
 # Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
 MASSLESS = 1e-14
+# A share of its own stiffness with which a coordinate is held by nothing but rounding.
+SLACK = 1e-12
 PURPOSE = "natural frequencies"
 
 
@@ -94,11 +96,35 @@ def _with_free(M: Array, K: Array, f: list[int], r: list[int]) -> Array:
     """Those of coordinates f, while coordinates r move along: those of them without stiffness are zeros."""
     held = [place for place in r if K[place].any()]
     r, f = [place for place in r if place not in held], [*held, *f]
+    turned, loose = _loose_first(K[np.ix_(f, f)], len(held))
+    if loose:  # elements hold fewer directions than they have ends on
+        T = np.eye(len(K))[:, [*r, *f]]
+        T[:, len(r) :] = T[:, len(r) :] @ turned
+        M, K = T.T @ M @ T, T.T @ K @ T
+        r, f = list(range(len(r) + loose)), list(range(len(r) + loose, T.shape[1]))
     reduced = M[np.ix_(f, f)]
     if r:
         M_rf = M[np.ix_(r, f)]
         reduced = reduced - M_rf.T @ np.linalg.solve(M[np.ix_(r, r)], M_rf)
     return np.concatenate([np.zeros(len(r)), _frequencies(reduced, K[np.ix_(f, f)])])
+
+
+def _loose_first(K: Array, held: int) -> tuple[Array, int]:
+    """A basis of what K (k x k) is about, and how many of its first columns yield freely, others following slackly.
+
+    Of the first ``held`` coordinates; the others have a stiffness of their own.
+    """
+    if not held:
+        return np.eye(len(K)), 0
+    following = np.vstack([np.eye(held), -np.linalg.solve(K[held:, held:], K[held:, :held])])
+    left = following.T @ K @ following
+    size = np.sqrt(np.diag(K)[:held])
+    values, vectors = np.linalg.eigh((left + left.T) / 2 / np.outer(size, size))
+    loose = int((values < SLACK).sum())
+    turned = np.eye(len(K))
+    turned[:held, :held] = vectors / size[:, None]
+    turned[:, :loose] = following @ turned[:held, :loose]
+    return turned, loose
 
 
 def _frequencies(M: Array, K: Array) -> Array:
