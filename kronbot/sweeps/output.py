@@ -98,7 +98,7 @@ class Csv(File):
         """For single values."""
         if task.kept.whole:
             one, cure = task.kept.whole[0], "or the like, .npz and folders all"
-            raise UsageError(f"{one} is no single number: a .csv takes an entry of it, max({one}) {cure}")
+            raise UsageError(f"{one} is no single number: a .csv takes an entry of it, max(abs({one})) {cure}")
 
     def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
         """Lines, the header first."""

@@ -145,6 +145,7 @@ def test_help(question, capsys):
         (["modes", "khang", "--over", "EI=1", "-o", "no/a.csv"], "there is no folder"),
         (["modes", "khang", "--over", "EI=1", "--plot", "a.bmp"], "the suffix decides the format"),
         (["modes", "khang", "--cases", "nothing.csv"], "--cases nothing.csv: No such file"),
+        (["linearize", "khang", "--over", "qa=0", "--keep", "poles", "-o", "poles.csv"], "max(abs(poles)) or the like"),
         (["modes", "khang", "--cases", "."], "a file is wanted"),
         (["modes", "khang", "--q", "qb=1", "--over", "EI=1"], "qb"),
         (["statics", "khang", "--order", "all", "--over", "EI=1"], "--over order=0,1,2,exact"),
