@@ -250,11 +250,13 @@ def test_rows_of_records_that_make_no_sense_are_told(planar, data):
         ask(record=[1, 1, 2, 3, 3], t=[0, 1, 0, 1, 2])
 
 
-def test_contacts_and_runaways_are_refused():
+def test_contacts_and_runaways_are_refused(planar):
     robot = kronbot.loads(PLANAR.replace("name: q2}", "name: q2, limits: [-0.1, 0.1], stops: {stiffness: 1e4}}"))
     t = np.linspace(0, 1, 11)
     with pytest.raises(ComputationError, match="in its stop there"):
         robot.fit({"t": t, "q2": 0 * t}, question="simulate", estimate="b")
+    with pytest.raises(ComputationError, match="no answer with the first values"):
+        planar.fit({"t": t, "q2": 0 * t, "torque.q1": 1e30 * t}, question="simulate", estimate="b")
 
 
 SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude: 0.05, frequency: 11, phase: pi/2}}}}"

@@ -20,7 +20,7 @@ from kronbot.compute.buffered import Buffered
 from kronbot.compute.native.use import at_once
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.motion.integration import WHY, Tolerances
+from kronbot.mechanics.motion.integration import PATIENCE, WHY, Tolerances
 
 # Dormand and Prince 1980, of order 5, with the error of its companion of order 4.
 NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)
@@ -224,7 +224,8 @@ class Follower:
                     length = max(length if h < length else 0.0, h * min(GROWTH, factor))
                 else:
                     length = h * max(LEAST, min(factor, 1.0))
-                if t + length == t or tried > most:
+                hopeless = tried > PATIENCE and stretches.times[-1] - t > most * length
+                if t + length == t or tried > most or hopeless:
                     raise ComputationError(f"the motion cannot be followed after t = {t:g} s: {WHY}")
             ends.append(len(taken))
         return Grid(np.array(taken), np.array(ends))
