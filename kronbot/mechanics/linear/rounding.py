@@ -44,7 +44,8 @@ class Entries:
             ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
             turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
         errors = SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
-        return Entries(trace, points, trace.named(A), trace.named(errors))
+        values, known = trace.named(A), trace.named(errors)
+        return Entries(trace, points, values, known | {name: _with_dust(values[name], known[name]) for name in "MDK"})
 
     @property
     def matrices(self) -> list[Array]:
@@ -97,6 +98,16 @@ class Entries:
     def _elsewhere(self) -> Entries:
         """The same with other numbers."""
         return Entries.at(*self.trace.elsewhere(self.points, SHARE))
+
+
+def _with_dust(rows: Array, errors: Array) -> Array:
+    """Errors (N, ...) of a matrix, those of entries that are nothing beside others of their row or column at least as
+    large as these: rounding that is the same at all points near by. Its diagonal is never beside others.
+    """
+    size, E = np.abs(_square(rows)), _square(errors)
+    beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
+    dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
+    return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
 
 
 def _squares(values: Mapping[str, Array]) -> list[Array]:

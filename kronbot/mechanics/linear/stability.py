@@ -92,6 +92,8 @@ def _damping(system: SecondOrder) -> tuple[bool, int]:
     """Whether velocities never bring energy within the errors of D, and in how many directions they take none."""
     D, dD = (system.D + system.D.T) / 2, (system.dD + system.dD.T) / 2
     known = np.flatnonzero((np.abs(D) > dD).any(axis=1))  # other rows are nothing but errors
+    if not known.size:
+        return True, len(D)
     values, error = _spectrum(D[known][:, known], dD[known][:, known])
     return bool((values >= -error).all()), len(D) - int((values > error).sum())
 
