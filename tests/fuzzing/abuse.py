@@ -239,10 +239,9 @@ CALLS = {
     "Robot.fit": {
         "data": {"q1": [0, 0.3, 0.5], "q2": [0.1, 0.2, 0.3], "endpoint.y": [-0.04201, 0.38566, 0.6621]},
         "question": "statics", "columns": {}, "estimate": {"EI": (1, 100)}, "prior": {"EI": (20, 10)},
-        "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "loss": "linear",
-        "starts": 1, "seed": 0, "steps": 100, "plan": None, "candidates": None, "synthetic": None, "initial": "rows",
-        "offset": {"endpoint": 0.001}, "delay": {},
-        "progress": lambda share: None,
+        "sigma": {"endpoint": 0.001}, "only": ["endpoint.y"], "fix": [], "validate": None, "initial": "rows",
+        "offset": {"endpoint": 0.001}, "delay": {}, "loss": "linear", "starts": 1, "seed": 0, "steps": 100,
+        "plan": None, "candidates": None, "synthetic": None, "progress": lambda share: None,
     },
     "Robot.rewritten": {"values": {"EI": 30}, "heading": "Before"},
     "Robot.view": {"q": [0.1, 0.2], "file": None, "overwrite": False, "open": False},
@@ -267,7 +266,7 @@ RIGHT = {
     "progress": {"type", "function"},
     "scheduler": {"text", "hostile text", "surrogate", "NUL", "long text", "bytes"},  # a path, looked for when needed
     **dict.fromkeys(("overwrite", "resume", "strict", "plot", "indices", "open"), {"True", "numpy bool"}),
-    **dict.fromkeys(("short", "shared", "equilibrium", "buckling", "generalized"), {"True", "numpy bool"}),
+    **dict.fromkeys(("short", "shared", "equilibrium", "buckling", "generalized", "lqr"), {"True", "numpy bool"}),
 }
 
 
