@@ -12,6 +12,7 @@ from kronbot.library.arguments import NumberLike
 from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, outputs_of, points
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Sweep, calibration_angles
 from kronbot.questions.static_report import Inquiry
@@ -45,6 +46,8 @@ def inquiry(
     Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
     method = arguments.choice(solver, STATIC_SOLVERS, "solver")
+    if method == "linear" and hung(robot):
+        raise UsageError("the linear solver is about a base that is held, springs hold this one: take ", NEWTON)
     places, batch = points(robot, {"q": q})
     torques = of_drives(robot, by_index(robot, tau, "tau"), "tau")
     if torques and method == "linear":

@@ -129,7 +129,7 @@ def test_changes_add_up():
 def test_structures_that_were_left_come_back(monkeypatch):
     """What shapes a trace, there and back: built once; and no more of them are remembered than a few."""
     robot, built, build_anew = kronbot.loads(ARM, parameters={"c": 1}), [], build.build
-    monkeypatch.setattr(build, "build", lambda *given: built.append(1) or build_anew(*given))
+    monkeypatch.setattr(build, "build", lambda *given, **named: built.append(1) or build_anew(*given, **named))
     for _ in range(2):
         turned = robot.with_parameters(a="pi/2")
         straight = turned.with_parameters(a=0)

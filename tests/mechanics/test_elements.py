@@ -246,3 +246,25 @@ elements:
         zeros = int((wanted < 1e-6).sum())
         assert (found[:zeros] == 0).all() and found[zeros:] == pytest.approx(wanted[zeros:], rel=1e-8)
     assert checked.summary["first_frequency_free"] > 1
+
+
+HUNG = """
+kronbot: 1
+name: hung
+gravity: [0, 0, -9.81]
+base: {type: floating, rigid: {mass: 3, inertia: {Ixx: 0.1, Iyy: 0.2, Izz: 0.2}}}
+links:
+  - {name: arm, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1, com: [0.2, 0, 0]}}
+elements:
+  - {name: a, type: spring, between: [world, base], points: [[1, 0, 2], [0.3, 0, 0]], stiffness: 100}
+  - {name: b, type: spring, between: [world, base], points: [[-1, 1, 2], [-0.3, 0.3, 0]], stiffness: 100}
+  - {name: c, type: spring, between: [world, base], points: [[-1, -1, 2], [-0.3, -0.3, 0]], stiffness: 100}
+"""
+
+
+def test_a_hung_base_is_for_newton():
+    """Who asks for the linear solver is told why not."""
+    robot = kronbot.loads(HUNG)
+    assert robot.statics().summary["stable"] is True
+    with pytest.raises(kronbot.errors.UsageError, match="a base that is held, springs hold this one: take solver"):
+        robot.statics(solver="linear")
