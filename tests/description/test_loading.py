@@ -423,7 +423,7 @@ RULES = {
     "unknown key far from any": (
         robot(more="zzz: 1\n"),
         ["9:1: unknown key 'zzz'; known here: kronbot, name, gravity, links, base, convention, description, source, "
-         "parameters, elements, endpoint, damping, motion, statics, simulate, sweep, fit"],
+         "parameters, elements, endpoint, damping, motion, statics, simulate, control, sweep, fit"],
     ),
     "keys that look like tags": (
         robot(more="simulate: {drive: {q1: {motion: {type: table, table: 1, <mapping>: 2, file: x}}}}\n"),
