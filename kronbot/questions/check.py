@@ -29,12 +29,13 @@ def survey(robot: Robot) -> Result:
     """
     quantities = {"total_mass": total_mass(robot)}
     quantities |= {f"length.{link.name}": link.beam.length for link in robot.links if link.beam is not None}
+    beams = [link.beam for link in robot.links if link.beam is not None]
     free = sorted(name for name, value in robot.description.values.items() if value is None)
     summary: dict[str, Scalar] = {
         "links": len(robot.file.links),
         "joints": len(robot.joints),
         "coordinates": robot.n,
-        "modal_coordinates": len(robot.flexible),
+        "modal_coordinates": sum(direction.count for beam in beams for direction in beam.directions),
     }
     missing = [name for name, expression in quantities.items() if robot.parameters.free_in(casadi.SX(expression))]
     for name, expression in quantities.items():

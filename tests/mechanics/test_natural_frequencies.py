@@ -125,3 +125,16 @@ def test_mass_by_columns(name):
     rest = np.zeros(robot.n)
     wanted = M(rest, rest, rest)["M"]
     assert mass_and_stiffness(robot)[0] == pytest.approx(wanted, rel=1e-12, abs=1e-14 * abs(wanted).max())
+
+
+def test_shafts_and_tilts_are_no_modal_coordinates():
+    text = """
+kronbot: 1
+name: yielding
+gravity: [0, 0, 0]
+links:
+  - {name: a, joint: {type: revolute, name: q1, rotor_inertia: 1, elastic: {stiffness: 9},
+     bearing: {stiffness: {x: 5}}}, pose: {}, flexible: {length: 1, mass: 1, EI: {y: 9, z: 9}, modes: {v: 2, w: 1}}}
+"""
+    found = kronbot.loads(text).check().summary
+    assert (found["coordinates"], found["joints"], found["modal_coordinates"]) == (6, 1, 3)
