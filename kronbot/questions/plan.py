@@ -75,7 +75,10 @@ def plan(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Result:
             intervals *= 2
     if missed > ARRIVED:
         why = f"by {missed:.1g} of its way, {intervals // 2} intervals"
-        raise ComputationError(f"under the torques of the plan the arm misses its goal ({why}): the motion is unstable")
+        raise ComputationError(
+            f"under the torques of the plan the arm misses its goal ({why}): vibrations are too fast beside the "
+            "motion; fewer modes a link, damping, or a shorter motion want fewer intervals"
+        )
     assert best is not None and run is not None
     names = [*robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
     kept = ["t", *names, *(f"torque.{joint.name}" for joint in robot.joints)]
