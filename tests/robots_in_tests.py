@@ -52,7 +52,7 @@ def shipped(name):
     return {
         key: numbers(value, key)
         for key, value in robot.items()
-        if key not in ("motion", "simulate", "statics", "sweep")
+        if key not in ("motion", "simulate", "statics", "sweep", "fit")
     }
 
 
