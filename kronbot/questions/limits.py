@@ -101,9 +101,11 @@ def nothing(limit: float) -> float:
 def passings(robot: Robot, q: Array, error: Callable[[float], float] = nothing) -> list[Passing]:
     """The limits that joints are beyond in some row of q (N, n), each once.
 
-    ``error`` is that of a value near a limit: what it leaves open is not told.
+    ``error`` is that of a value near a limit: what it leaves open is not told. Joints with stops are meant to be there
+    now and then.
     """
-    return [each for limits in robot.limits for each in passings_of(limits, limits.values(q), error)]
+    free = [limits for limits in robot.limits if not limits.stops]
+    return [each for limits in free for each in passings_of(limits, limits.values(q), error)]
 
 
 def passings_of(limits: Limits, values: Array, error: Callable[[float], float] = nothing) -> Iterator[Passing]:
@@ -137,12 +139,8 @@ def told_of_motion(robot: Robot, joint: str, motion: Motion, end: float | None, 
 
 
 def told_of_run(robot: Robot, q: Array, times: Array, error: Callable[[float], float]) -> list[str]:
-    """The joints beyond a limit in q (N, n) at ``times`` (N,), in words; ``error`` as in :func:`passings`.
-
-    Those with stops are meant to be there now and then.
-    """
-    stopped = {limits.joint for limits in robot.limits if limits.stops}
-    return _timed((each for each in passings(robot, q, error) if each.joint not in stopped), times)
+    """The joints beyond a limit in q (N, n) at ``times`` (N,), in words; ``error`` as in :func:`passings`."""
+    return _timed(passings(robot, q, error), times)
 
 
 def told_of_rows(robot: Robot, q: Array) -> list[str]:

@@ -153,9 +153,11 @@ def test_statics_leans_on_a_stop_and_linear_models_say_so(dropped):
     for posture in (0.1, 0.5, -0.1):  # from outside the path goes through where the stop begins
         lying = sprung.statics(q=[posture], tau={"h": -50})
         assert lying["angle.h"] == pytest.approx([-(50 + MASS * G - 30) / (K + 100)], rel=1e-9)
+        assert not any("beyond its limit" in told for told in lying.warnings)
     linear = dropped.linearize(q=[-depth], tau=[-50])
     assert linear["K_L"][0, 0] == pytest.approx(K) and linear["D_L"][0, 0] == pytest.approx(C)
     assert any("h is in its stop at 0 m" in told and "deep: it holds" in told for told in linear.warnings)
+    assert not any("beyond its limit" in told for told in linear.warnings)
     edge = dropped.linearize(q=[0])
     assert edge["K_L"][0, 0] == 0
     assert any("h is exactly at its stop at 0 m" in told for told in edge.warnings)
