@@ -130,6 +130,16 @@ def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     assert max(run["q1"].max() + 1, (0.3 - run["q1"] / 2).max() - 1.1) > 0.01
 
 
+def test_contacts_are_found_whatever_the_tolerance():
+    """Where a step is refused right after one, and where two integrations to its time differ within tolerances."""
+    robot = kronbot.loads(HANGING)
+    right = robot.simulate(duration=1, step=0.05, rtol=1e-9, atol=1e-11)["q1"]
+    for solver, tolerance in (("rodas", 1e-2), ("rodas", 1e-4), ("dop853", 0.1), ("radau", 1e-2)):
+        found = robot.simulate(duration=1, step=0.05, solver=solver, rtol=tolerance, atol=tolerance)
+        assert found.summary["stop_events"] > 0
+        assert found["q1"] == pytest.approx(right, abs=tolerance)
+
+
 def test_forces_are_those_of_the_law_and_never_pull(dropped):
     """By differences of energy, by the law, at the edges, in every algorithm."""
 

@@ -80,11 +80,16 @@ class Switching:
             """Positive where it is not what it should be."""
             return -force if touching else min(depth, force)
 
-        def at(time: float) -> float:
-            depth, force, _ = self.seen(time, x if time == t else self._state(t, x, time))[:, contact]
-            return float(wrong(depth, force))
-
         (before, _, entering), (after, force, leaving) = first[:, contact].tolist(), self.before[:, contact].tolist()
+        last = end
+
+        def at(time: float) -> float:
+            # At the end it is what the block says: another integration need not say the same within tolerances.
+            if time == last:
+                return wrong(after, force)
+            depth, push, _ = self.seen(time, x if time == t else self._state(t, x, time))[:, contact].tolist()
+            return wrong(depth, push)
+
         if wrong(after, force) <= 0:
             if touching or not (before <= 0 and entering > 0 > leaving):
                 return None

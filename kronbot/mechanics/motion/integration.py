@@ -202,7 +202,8 @@ class Integrator(ABC):
 
         ``wanted`` are the times after t that are asked for.
         """
-        change = None if self.switch is None else self.switch.first_change(t, x, block.t, block.x)
+        # A step that was refused is a block, too: nothing changes in it, also where a contact has begun just now.
+        change = None if self.switch is None or block.t == t else self.switch.first_change(t, x, block.t, block.x)
         if self.switch is None or change is None:
             return None
         at, contact = change
