@@ -61,6 +61,16 @@ SECTIONS = {
 }
 
 
+# What other programs call it.
+ELSEWHERE = {
+    "help": "kronbot --help",
+    "list": "kronbot robots",
+    "new": "kronbot init",
+    "run": "kronbot simulate",
+    "plot": "kronbot simulate ROBOT --plot FILE",
+}
+
+
 class Commands(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
@@ -92,6 +102,14 @@ class Sections(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the sections."""
         return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, or what it is called here."""
+        if meant := ELSEWHERE.get(args[0]):
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A list of commands under each heading."""
@@ -176,6 +194,9 @@ def _end(error: BaseException, debug: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.ClickException():
+            if isinstance(error, click.NoSuchOption) and error.option_name in ("--json", "--csv") and error.ctx:
+                formats = any("--format" in option.opts for option in error.ctx.command.params)
+                error.possibilities = [f"--format {error.option_name[2:]}"] if formats else []  # type: ignore[misc]
             if not isinstance(error, click.exceptions.NoArgsIsHelpError):
                 error.message = _short(error.message)  # type: ignore[misc]
             with suppress(OSError):

@@ -133,7 +133,7 @@ def _indices(robot: Robot, count: int, word: str) -> Sequence[int]:
     joints = list(robot.rigid)
     if count not in (robot.n, len(joints)):
         raise UsageError(
-            f"{word} got {count} values; the robot has {robot.n} coordinates "
+            f"{word} got {count} value{'s' if count != 1 else ''}; the robot has {robot.n} coordinates "
             f"({listing(robot.coordinates)}), {len(joints)} of them joints"
         )
     return list(range(robot.n)) if count == robot.n else joints

@@ -265,3 +265,41 @@ def test_mistakes_of_a_library_call_carry_their_lines():
 def test_other_errors_pass_through():
     with pytest.raises(ZeroDivisionError), quoting(["x"]):
         _ = 1 / 0
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (["help"], "kronbot --help"),
+        (["list"], "kronbot robots"),
+        (["plot", "canadarm"], "kronbot simulate ROBOT --plot FILE"),
+        (["simulate", "canadarm", "--json"], "--format json"),
+        (["check", "canadarm", "--csv"], "--format csv"),
+        (["jacobain", "canadarm"], "jacobian"),
+        (["schema", "--json"], None),  # is JSON already
+        (["--json", "check", "canadarm"], None),
+    ],
+)
+def test_what_is_called_otherwise_here(line, meant, capsys):
+    assert run(line) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(f"Did you mean {meant!r}?") if meant else "mean" not in last
+
+
+@pytest.mark.parametrize(
+    ("angle", "cure"),
+    [
+        ("45 deg", "write 45*deg"),
+        ("-4.5e1 degrees", "write -4.5e1*deg"),
+        ("45degrees", "write 45*deg"),
+        ("3 m", "a product needs *"),
+    ],
+)
+def test_units_behind_numbers(angle, cure, capsys):
+    assert run(["kinematics", "stacker", "--quiet", f"--q=q2={angle}"]) == 2
+    assert f"({cure}; units are SI" in capsys.readouterr().err
+
+
+def test_one_value_is_no_values(capsys):
+    assert run(["kinematics", "stacker", "--quiet", "--q", "1"]) == 2
+    assert "got 1 value;" in capsys.readouterr().err

@@ -508,6 +508,10 @@ def test_names_in_latex_and_python():
     assert naming.latex_name("upper.X1'") == "X_{1,\\mathrm{upper}}'"
     assert naming.latex_name("fore_arm.v12") == "v_{12,\\mathrm{fore\\_arm}}"
     assert naming.latex_name("q1_dot") == "\\dot{q_{1}}"
+    assert naming.latex_name("theta1_dot") == "\\dot{\\theta_{1}}"  # as SymPy writes theta1
+    assert naming.latex_name("qa_ddot") == "\\ddot{\\mathit{qa}}"
+    assert naming.short_call("c", ["theta1", "phi"], ["theta1", "phi"]) == ("c_theta1_phi", "c_{\\theta_{1} + \\phi}")
+    assert naming.joined("I2y") == "\\mathit{I2y}"  # not 2 I y
     assert list(naming.identifiers(["a.b", "a_b", "lambda", "X1'", "fore-arm.v1", "math"]).values()) == [
         "a_b",
         "a_b_",

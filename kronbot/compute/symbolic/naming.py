@@ -16,6 +16,11 @@ _MODAL = re.compile(
     r"(?P<link>[^.]+)\.(?:(?P<direction>[^.]+)\.)?(?P<datum>[^.(]+)(?:\((?P<planes>\w),(?P<other>\w)\))?"
 )
 _PLAIN = re.compile(r"([^\W\d_]+?)_?(\d*)('*)")
+# Letters that have a command in LaTeX.
+_GREEK = re.compile(
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|upsilon|phi|chi|psi|omega"
+    "|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega"
+)
 _JOINT = re.compile(r"q([1-9]\d*)")
 
 
@@ -61,8 +66,8 @@ def latex_name(name: str) -> str | None:
 
 
 def joined(latex: str) -> str:
-    """Letters that stand for one thing, as one word: mp would be read as m times p."""
-    return re.sub(r"^[A-Za-z]{2,}", lambda letters: rf"\mathit{{{letters[0]}}}", latex)
+    """Letters and digits that stand for one thing, as one word: mp would be read as m times p, I2y as I times 2 y."""
+    return re.sub(r"^[A-Za-z][A-Za-z0-9]+", lambda letters: rf"\mathit{{{letters[0]}}}", latex)
 
 
 def latex_word(name: str) -> str:
@@ -75,8 +80,10 @@ def latex_parts(name: str) -> str:
     *owners, last = name.split(".")
     match = _PLAIN.fullmatch(last)
     letter, digits, primes = match.groups() if match else (last, "", "")
-    if len(letter) > 1:
-        letter = latex_word(letter)
+    if _GREEK.fullmatch(letter):
+        letter = rf"\{letter}"
+    elif len(letter) > 1:
+        letter = joined(letter) if letter.isascii() and letter.isalnum() else latex_word(letter)
     index = ",".join([*([digits] if digits else []), *map(latex_word, owners)])
     return letter + (f"_{{{index}}}" if index else "") + primes
 

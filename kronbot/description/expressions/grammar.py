@@ -171,7 +171,9 @@ def parse(text: str | Number, quoted: bool = False) -> Expression:
         raise ExpressionError(error.message, error.offset + shift) from None
     except SyntaxError as error:
         offset = shift + max((error.offset or 1) - 1, 0)
-        raise ExpressionError(f"{quote(bare)} is not an expression", offset) from None
+        unit = re.fullmatch(r"([-+]?[\d.]{1,25}(?:[eE][-+]?\d{1,3})?) +([A-Za-z]{1,25})", bare)
+        cure = f" ({_cure(*unit.groups())}; units are SI)" if unit else ""
+        raise ExpressionError(f"{quote(bare)} is not an expression{cure}", offset) from None
     except (RecursionError, MemoryError):
         raise _too_deep(bare, shift) from None
 
@@ -220,7 +222,7 @@ def _check_tokens(text: str, quoted: bool) -> None:
             raise ExpressionError(_HINTS.get(character, f"{named(character)} is not allowed in an expression"), start)
         if token["glued"]:
             wrong = quote(token["number"] + token["glued"])
-            cure = f"write {token['number']}*deg" if token["glued"] == "deg" else "a product needs *"
+            cure = _cure(token["number"], token["glued"])
             raise ExpressionError(
                 f"{wrong} is not a number ({cure}; units are SI; no _, hexadecimal or imaginary numbers)",
                 token.start("number"),
@@ -228,6 +230,11 @@ def _check_tokens(text: str, quoted: bool) -> None:
         if token["name"] and keyword.iskeyword(token["name"]):
             raise ExpressionError(f"{quote(token['name'])} is not allowed in an expression", token.start("name"))
         position = token.end()
+
+
+def _cure(number: str, unit: str) -> str:
+    """How a number with a unit behind it is written."""
+    return f"write {number}*deg" if unit in ("deg", "degree", "degrees") else "a product needs *"
 
 
 def _is_parameter(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -106,7 +106,10 @@ def placed(states: Reached, poles: Sequence[complex]) -> Array:
 
     every = [each for pole in poles for each in ([pole, pole.conjugate()] if pole.imag else [complex(pole.real)])]
     if len(every) != len(states.A):
-        raise ComputationError(f"{len(states.A)} poles are wanted, one for each state that inputs reach: {len(every)}")
+        raise ComputationError(
+            f"{len(states.A)} poles are wanted, one for each state that inputs reach; these are {len(every)}, "
+            "with the pairs of complex ones"
+        )
     try:
         found = place_poles(states.A, states.B, np.array(every), maxiter=100)
     except ValueError as error:
