@@ -42,7 +42,8 @@ STILL = schema.Modes(v=0, w=0, torsion=0)
 def build(description: Description, order: str, parameters: Parameters | None = None, compliant: bool = False) -> Robot:
     """The model of a described robot at a kinematic order ("0", "1", "2" or "exact").
 
-    Joints whose compliance is 0 are rigid, unless it is to be ``compliant``: then they have their coordinates.
+    Joints whose compliance is 0 are rigid, unless it is to be ``compliant``: then they have their coordinates. A robot
+    without compliances never is.
     Models of one robot at several orders meet in one trace by sharing ``parameters``. Raises UsageError where a number
     is needed and a parameter is free (shapes ``clamped-mass`` or of a table), DescriptionError where a table is wrong.
     """
@@ -51,8 +52,9 @@ def build(description: Description, order: str, parameters: Parameters | None = 
     file = description.robot
     if parameters is None:
         parameters = Parameters(file.parameters, description.values)
-    known = () if compliant else compliances(file)
-    rigid = frozenset(each.part for each in known if parameters.vanishes(each.value))
+    known = tuple(compliances(file))
+    compliant = compliant and bool(known)
+    rigid = frozenset(each.part for each in known if not compliant and parameters.vanishes(each.value))
     file = stiffened(file, rigid) if rigid else file
     names = carriers(file)
     links: list[Link] = []

@@ -21,6 +21,7 @@ EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init
     "cache": "--clear",
     "explain": "orders",
     "sweep": "modes canadarm",
+    "plan": "khang",
 }
 SHORT = ["--duration", "0.1", "--step", "0.05"]
 

@@ -38,7 +38,7 @@ def mass_and_stiffness(robot: Robot) -> tuple[Array, Array]:
     """
     forces = traced(robot, "forces", PURPOSE, lambda: _forces_at_rest(robot))
     stiffness = traced(robot, "stiffness", PURPOSE, lambda: _stiffness_at_rest(robot))
-    M, K = forces.rows(np.eye(robot.n))["forces"], stiffness(np.zeros(robot.n))["K"]
+    M, K = forces.rows(np.eye(robot.n))["forces"], stiffness(np.zeros(robot.n))["K"].reshape(robot.n, robot.n)
     return (M + M.T) / 2, K
 
 
