@@ -20,8 +20,8 @@ NUMBERS = [suffix for suffix in SUFFIXES if suffix != ".tex"]  # formulas only
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
     "cache": "--clear",
     "explain": "orders",
-    "sweep": "modes canadarm",
     "plan": "khang",
+    "sweep": "modes canadarm",
 }
 SHORT = ["--duration", "0.1", "--step", "0.05"]
 

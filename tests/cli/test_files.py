@@ -696,3 +696,5 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
         quiet = ["-q"] if more == "quiet.csv" else []
         assert run(["simulate", "khang", "--duration", "0.1", "-o", str(tmp_path / more), *quiet]) == 0
         assert ("energy_drift" in capsys.readouterr().err) == told
+    assert run(["design", "khang", "--lqr", "-o", str(tmp_path / "gains.csv")]) == 0
+    assert "disk_margin" in capsys.readouterr().err  # of an array alone, too

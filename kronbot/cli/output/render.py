@@ -51,7 +51,7 @@ def _render(result: Result, style: str, output: str | None) -> None:
         else:
             with met.saving():
                 save(output, WRITERS[Path(output).suffix](result))
-                if Path(output).suffix == ".csv" and result.series and result.summary:
+                if Path(output).suffix == ".csv" and result.summary:
                     tell(summary(result))  # for which csv has no place
         for reservation in reservations(result):
             tell(f"warning: {reservation}")
