@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from differences import extrapolated
+from thinned import thinned
 
 import kronbot
 from kronbot.errors import ComputationError, UsageError
@@ -35,6 +36,36 @@ links:
     joint: {type: revolute, name: q3, follows: -q2*share}
     dh: {a: 0.2, d: 0, alpha: 0, theta: 0}
     payload: {mass: 0.3, inertia: {Izz: 0.01}}
+"""
+
+# A camera, lengths and angles, EI and GJ, a shaft, a bearing, a spring, friction, damping; gravity in any direction.
+LATHE = """
+kronbot: 1
+name: lathe
+convention: standard
+gravity: [gx, -9.81, 0.2]
+parameters:
+  {gx: 0.1, cx: 0, roll: 0, l: 0.8, da: 0, k: 300, kd: 0.5, kb: 90, EI: 30, GJ: 20, m: 0.5, mp: 0.3, dx: 0.1, jr: 0.02,
+   fc: 0.2, b: 0.1, ks: 4, zeta: 0.02, amp: 0.3, w: 4}
+links:
+  - name: camera
+    joint: {type: fixed}
+    pose: {xyz: [cx, 0.1, 0.2], rpy: [roll, 0, 0]}
+  - name: a
+    joint: {type: revolute, name: q1, elastic: {stiffness: k, damping: kd}, rotor_inertia: jr,
+            bearing: {stiffness: {x: kb}, damping: {x: 0.2}}, damping: b, friction: {coulomb: fc, smoothing: 0.3}}
+    dh: {a: l, d: 0, alpha: pi/2 + da, theta: 0}
+    flexible: {mass: m, EI: {z: EI}, GJ: GJ, modes: {v: 1, torsion: 1}, polar_inertia: 1e-2,
+               damping: {ratio: zeta}}
+  - name: b
+    joint: {type: revolute, name: q2, spring: {stiffness: ks, rest: 0.1}}
+    dh: {a: 0.5, d: 0.1, alpha: 0, theta: 0}
+    rigid: {mass: 0.4, com: [-0.2, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.02, Izz: 0.02}}
+    payload: {mass: mp, com: [0, dx, 0], inertia: {Izz: 0.001}}
+statics: {gauges: [{name: g1, link: a, x: l/8}]}
+simulate:
+  start: equilibrium
+  drive: {q1: {motion: {type: sinusoid, amplitude: amp, frequency: w, phase: pi/2}}}
 """
 
 
@@ -150,6 +181,48 @@ def test_stiffness_and_damping_come_back_from_frequencies(arm):
     answer = arm.fit(table, question="modes", estimate=list(true))
     for name, value in true.items():
         assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-7), name
+
+
+# Parameters whose derivatives are 0: motors do not feel behind shafts, given angles bend nothing, the camera is level.
+BLIND = {
+    "dynamics": {"amp", "w", "cx", "kb", "m", "EI", "GJ", "zeta"},
+    "modes": {"amp", "w", "cx"},
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    thinned(
+        [(question, order) for question in ("dynamics", "modes") for order in ("0", "1", "2", "exact")],
+        [("dynamics", "0"), ("modes", "1")],
+    ),
+)
+def test_derivatives_are_exact_for_every_kind_of_parameter(question, order):
+    """Lengths, angles, EI, GJ, masses, damping, shaft and bearing, friction, gravity, the frame that all stands on."""
+    robot = kronbot.loads(LATHE).at_order(order).model
+    rigid = {"EI", "GJ", "zeta"} if order == "0" else set()
+    names = [name for name in robot.parameters.definitions if name not in rigid]
+    rng = np.random.default_rng(7)
+    words = ["q", "qd", "qdd"] if question == "dynamics" else ["q"]
+    given = {name: 0.3 * rng.normal(size=3) for each in robot.derivative_names(words).values() for name in each}
+    if question == "dynamics":
+        measured, reader = ["torque.q1", "torque.q2"], DynamicAnswers
+    else:
+        count = 2 if order == "0" else 4
+        measured = [f"{word}[{i + 1}]" for word in ("frequencies_locked", "damping_locked") for i in range(count)]
+        measured += ["frequencies_free[2]", "damping_free[3]"]
+        reader = ModalAnswers
+        given = {"q1": given["q1.motor"], "q2": given["q2"]}
+    table = {**given, **{name: rng.normal(size=3) for name in measured}}
+    answers, _ = reader.read(Variation.of(robot, names), Named(Columns(table), {}), ())
+    at = np.array([robot.parameters.values[name] for name in names])
+    J = answers.jacobian(at)
+    moving = set()
+    for i, name in enumerate(names):
+        wanted = extrapolated(answers.errors, at, i).ravel()
+        assert np.abs(J[:, i] - wanted).max() <= 1e-7 * np.abs(wanted).max() + 1e-11, name
+        moving |= {name} if np.abs(wanted).max() > 1e-9 else set()
+    assert set(names) - moving == BLIND[question] & set(names)
 
 
 def test_what_is_not_there_is_said(arm):

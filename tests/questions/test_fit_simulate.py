@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from differences import extrapolated
-from questions.test_fit_motion import ARM, PLANAR
+from questions.test_fit_motion import ARM, LATHE, PLANAR
 from thinned import rare
 
 import kronbot
@@ -17,36 +17,6 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting import simulate
 from kronbot.questions.fitting.data import Columns, Named
 from kronbot.questions.fitting.simulate import SimulatedAnswers
-
-# A camera, lengths and angles, EI and GJ, a shaft, a bearing, a spring, friction, damping; gravity in any direction.
-LATHE = """
-kronbot: 1
-name: lathe
-convention: standard
-gravity: [gx, -9.81, 0.2]
-parameters:
-  {gx: 0.1, cx: 0, roll: 0, l: 0.8, da: 0, k: 300, kd: 0.5, kb: 90, EI: 30, GJ: 20, m: 0.5, mp: 0.3, dx: 0.1, jr: 0.02,
-   fc: 0.2, b: 0.1, ks: 4, zeta: 0.02, amp: 0.3, w: 4}
-links:
-  - name: camera
-    joint: {type: fixed}
-    pose: {xyz: [cx, 0.1, 0.2], rpy: [roll, 0, 0]}
-  - name: a
-    joint: {type: revolute, name: q1, elastic: {stiffness: k, damping: kd}, rotor_inertia: jr,
-            bearing: {stiffness: {x: kb}, damping: {x: 0.2}}, damping: b, friction: {coulomb: fc, smoothing: 0.3}}
-    dh: {a: l, d: 0, alpha: pi/2 + da, theta: 0}
-    flexible: {mass: m, EI: {z: EI}, GJ: GJ, modes: {v: 1, torsion: 1}, polar_inertia: 1e-2,
-               damping: {ratio: zeta}}
-  - name: b
-    joint: {type: revolute, name: q2, spring: {stiffness: ks, rest: 0.1}}
-    dh: {a: 0.5, d: 0.1, alpha: 0, theta: 0}
-    rigid: {mass: 0.4, com: [-0.2, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.02, Izz: 0.02}}
-    payload: {mass: mp, com: [0, dx, 0], inertia: {Izz: 0.001}}
-statics: {gauges: [{name: g1, link: a, x: l/8}]}
-simulate:
-  start: equilibrium
-  drive: {q1: {motion: {type: sinusoid, amplitude: amp, frequency: w, phase: pi/2}}}
-"""
 
 
 def answers(robot, names, table, initial="rows"):
