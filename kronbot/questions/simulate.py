@@ -23,6 +23,7 @@ from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, k
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.momentum import momentum
 from kronbot.mechanics.multibody.outputs import Instant
+from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
@@ -229,6 +230,7 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         "elastic": elastic_energy(state),
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
+        "stops": Contacts.of(state.robot, state.q, state.qd).energy,
         "integrals": system.memory[: len(system.drives.controllers.integrals), :],
     }
     outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
@@ -253,7 +255,9 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
         series |= {f"{word}.{axis}": rows[word][:, i] for i, axis in enumerate("xyz")}
     series |= series_of_elements(robot, rows)
     stored = {name: rows[name][:, 0] for name in ("kinetic", "elastic", "gravity")}
-    work, dissipated = rows["account"].T
+    work, taken = rows["account"].T
+    held = rows["stops"][:, 0]
+    dissipated = taken - (held - held[0])
     total = stored["kinetic"] + stored["elastic"] + stored["gravity"]
     balance = total - total[0] - work + dissipated
     energies = stored | {"work": work, "dissipated": dissipated, "balance": balance}

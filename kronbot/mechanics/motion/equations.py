@@ -27,11 +27,12 @@ class Equations:
     """The equations of motion of a driven robot as a first-order system: those of all robots of one structure.
 
     The state is x = [free q, free qd, what controllers remember, work of drives, elements and forces, energy
-    dissipated]; joints with a prescribed motion are no states, they are where the motion says, exactly. ``tau`` (n x 1)
-    includes the torques those joints need, ``qdd`` (n x 1) are the accelerations of all. ``symbols`` are those of the
-    robot's numbers, and of the chart of a floating base, ``extent`` how many numbers there were, ``parameters`` the
-    names that the rate depends on. ``given`` are dead force (N) and moment (N m) on each of some frames, whatever the
-    file has. ``memory`` is what controllers remember, ``sampled`` what they do from each instant on.
+    dissipated or held by stops]; joints with a prescribed motion are no states, they are where the motion says,
+    exactly. ``tau`` (n x 1) includes the torques those joints need, ``qdd`` (n x 1) are the accelerations of all.
+    ``symbols`` are those of the robot's numbers, and of the chart of a floating base, ``extent`` how many numbers there
+    were, ``parameters`` the names that the rate depends on. ``given`` are dead force (N) and moment (N m) on each of
+    some frames, whatever the file has. ``memory`` is what controllers remember, ``sampled`` what they do from each
+    instant on.
     """
 
     drives: Drives
@@ -120,7 +121,7 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
             tau[place] = needed[place]
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
-    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken + stops.loss(pushing)
+    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken + stops.power(pushing)
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], memory_rate, power, loss))
     numbers = robot.parameters

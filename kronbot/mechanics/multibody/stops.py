@@ -1,7 +1,7 @@
 """Stops at the limits of joints: at a penetration d > 0 the force max(0, k d + c dd/dt), which never pulls.
 
-Their energy is k d^2/2; what a stop that has let go still has of it, its damper takes: it comes back by itself, without
-mass. So the force F takes the power (F - k max(0, d)) dd/dt, in contact and behind it.
+The force F takes the power F dd/dt, of which a stop holds k max(0, d)^2/2. What one that has let go still has of it,
+its damper takes: it comes back by itself, without mass.
 """
 
 from __future__ import annotations
@@ -64,10 +64,9 @@ class Contacts:
         """Generalized forces (n x 1) that stops take which push so (stops x 1)."""
         return self.inward.T @ forces
 
-    def loss(self, forces: SX) -> SX:
-        """What their dampers take meanwhile, W."""
-        stored = self._of_stops("stiffness") * casadi.fmax(0, self.depths)
-        return casadi.dot(forces - stored, self.rates)
+    def power(self, forces: SX) -> SX:
+        """What they take meanwhile to hold or to lose, W: smooth where the rate of what they hold has a corner."""
+        return casadi.dot(forces, self.rates)
 
 
 def stop_forces(robot: Robot, q: SX, qd: SX) -> SX:
