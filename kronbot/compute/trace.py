@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import accumulate
+from typing import Any, TypeVar
 
 import casadi
 import numpy as np
@@ -19,6 +20,7 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 
 Rows = npt.NDArray[np.intp]
+Known = TypeVar("Known")
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000
 
@@ -102,6 +104,7 @@ class Trace:
         parameters.require(free, traced.purpose)
         self._traced, self._parameters = traced, parameters
         self._elsewhere: dict[float, Array] = {}
+        self._known: dict[Hashable, Any] = {}
         self.bound = parameters.bound(traced.extent)
 
     @property
@@ -199,10 +202,18 @@ class Trace:
         factors = 1 + share * state.uniform(-1, 1, sum(part.shape[1] for part in points))
         return self.bound_to(self._elsewhere[share]), _scaled(points, factors)
 
+    def once(self, what: Hashable, find: Callable[[], Known]) -> Known:
+        """What is so for these values of the parameters, found when it is first asked for."""
+        if what not in self._known:
+            self._known[what] = find()
+        known: Known = self._known[what]
+        return known
+
     def bound_to(self, bound: Array) -> Trace:
         """The same with other numbers for the parameters' symbols."""
         other = Trace.__new__(Trace)
-        other._traced, other._parameters, other._elsewhere, other.bound = self._traced, self._parameters, {}, bound
+        other._traced, other._parameters, other.bound = self._traced, self._parameters, bound
+        other._elsewhere, other._known = {}, {}
         return other
 
 

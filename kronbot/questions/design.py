@@ -28,7 +28,7 @@ from kronbot.mechanics.control.feedback import (
     reached,
     regulator,
 )
-from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.state_space import LOST, margins
 from kronbot.mechanics.motion.integration import Tolerances
@@ -88,7 +88,7 @@ def design(robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progr
     E, dE = (rows["E"].reshape(robot.n, -1)[free][:, places] for rows in (found.values, found.errors))
     n, names = len(free), [robot.coordinates[place] for place in free]
     states = [*names, *(f"{name}_dot" for name in names)]
-    A, B = state_matrix(system.M, system.D, system.K), np.vstack([np.zeros_like(E), np.linalg.solve(system.M, E)])
+    A, B = of_first_order(system.M, system.D, system.K, E)
     poles = found.solution.poles
     table = np.asarray(margins(system.M, E, np.eye(2 * n)[:1], poles, dE).array.values)
     unseen = [pole for pole, each in zip(poles, table, strict=True) if each[0] <= max(LOST, each[1])]

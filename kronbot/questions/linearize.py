@@ -292,6 +292,7 @@ def _answers(
     names = [robot.coordinates[place] for place in free]
     states = names + [f"{name}_dot" for name in names] + [integrals[place - robot.n] for place in own[count:]]
     every = state_space(system.M, system.D, system.K, E, measured)
+    shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
     space, plain = in_states(every, count, beside), slice(0, count)
     units = matrix_units(robot, free)
     arrays = {
@@ -303,7 +304,7 @@ def _answers(
         "B": NamedArray(space.B, states, "SI", list(inputs)),
         "C": NamedArray(space.C, list(outputs), "SI", states),
         "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
-        **named_modes(Modes([replace(pole, right=pole.right[:count]) for pole in found], count), names),
+        **named_modes(Modes(shapes, count), names),
     }
     reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
     arrays["margins"] = reached.array
@@ -316,11 +317,11 @@ def _answers(
 
 def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
     """What a linear model is about, so that a statement is not taken for more than it is."""
-    straight = (point.q == robot.undeformed(point.q)).all()
-    straight &= all((values == robot.undeformed_rates(values)).all() for values in (point.qd, point.qdd))
     moves = bool(point.qd.any() or point.qdd.any())
     if balanced and (not moves or _steady(robot, trace, point)):
         return "about a steady motion" if moves else "about an equilibrium"
+    straight = (point.q == robot.undeformed(point.q)).all()
+    straight &= all((values == robot.undeformed_rates(values)).all() for values in (point.qd, point.qdd))
     what = "the rigid motion" if straight else "the given point"
     frozen = ", coefficients frozen at this instant" if moves else ""
     return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"

@@ -21,7 +21,7 @@ from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
-from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.model.build import build
 from kronbot.questions.linearize import Choice, Linearization, Point
@@ -173,7 +173,7 @@ def test_the_linear_model_is_the_derivative_of_forward_dynamics(robot, order, se
     found = Trace(linear.parameters, inputs, outputs, "test")(q, qd, exact["qdd"], tau[joints], np.zeros(3))
     n, h = linear.n, found["h_L"]
     M, D, K = (found[word].reshape(n, n) for word in ("M_L", "D_L", "K_L"))
-    A = state_matrix(M, D, K)
+    A, _ = of_first_order(M, D, K, M)
     assert np.abs(A[:n] - np.eye(n, 2 * n, n)).max() == 0
     slope = exact["slope"].reshape(n, 2 * n)
     # Forces: what cancels is as large as the terms; accelerations lose what the condition of M takes.
@@ -505,3 +505,34 @@ def test_robots_of_other_values_answer_as_if_read_anew(written, values, monkeypa
         assert one.summary == other.summary
         for name, array in one.arrays.items():
             assert (array.values == other.arrays[name].values).all(), name
+
+
+# ------------------------------------------------------------------------------------------------ structure
+
+
+@pytest.mark.parametrize("q2, symmetric", [(0.4, False), (np.pi, True)])
+def test_whether_forces_have_a_potential_is_known_where_it_is_chance(q2, symmetric):
+    """Accelerations make K of two links unsymmetric, but not where the outer one is folded back."""
+    link = "  - {{name: l{0}, joint: {{type: revolute, name: q{0}}}, dh: {{a: 1, d: 0, alpha: 0, theta: 0}}, {1}}}\n"
+    head = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n"
+    mass = "rigid: {mass: 1, com: [-0.5, 0, 0], inertia: {Izz: 0.1}}"
+    robot = loads(head + link.format(1, mass) + link.format(2, mass)).model
+    asked = Linearization(robot, Choice(frozenset(), ("torques",), ("joints",)), False)
+
+    def system(q, qdd):
+        return asked.found(Point(np.array(q), np.zeros(2), np.array(qdd), np.zeros(2), np.zeros(3))).solution.system
+
+    moving, resting = system([0.3, q2], [1.0, 0.5]), system([0.3, q2], [0.0, 0.0])
+    assert (moving.symmetric, moving.potential) == (symmetric, False)
+    assert resting.symmetric and resting.potential
+
+
+def test_symmetry_is_looked_at_once(monkeypatch):
+    robot, looked = load("canadarm"), []
+    beside = Trace.beside
+    monkeypatch.setattr(Trace, "beside", lambda trace, *given: looked.append(1) or beside(trace, *given))
+    counts = []
+    for q in np.random.default_rng(0).uniform(-0.5, 0.5, (3, 3)):
+        answer = robot.linearize(q)
+        counts.append(len(looked))
+    assert counts == [2, 3, 4] and answer.summary["verdict"].startswith("stable, undamped")

@@ -48,7 +48,7 @@ def _unlimited(control: Controllers) -> Controllers:
 
 def of_loop(poles: Sequence[Pole], count: int) -> list[Pole]:
     """The poles of a model with so many coordinates, without those that integrals have at zero."""
-    return [pole for pole in poles if not pole.free or np.abs(pole.right[:count]).any()]
+    return [pole for pole in poles if not pole.free or pole.right[:count].any()]
 
 
 def seen_beside(seen: Seen, integrals: int) -> Seen:
@@ -61,6 +61,8 @@ def seen_beside(seen: Seen, integrals: int) -> Seen:
 
 def in_states(space: StateSpace, count: int, integrals: int) -> StateSpace:
     """The state space of so many coordinates: [y; y'; I], without what integrals are rates of."""
+    if not integrals:
+        return space
     kept = np.delete(np.arange(2 * (count + integrals)), np.arange(count, count + integrals))
     A: Array = space.A[np.ix_(kept, kept)]
     return StateSpace(A, space.B[kept], space.C[:, kept], space.D)

@@ -29,6 +29,7 @@ class SecondOrder:
 
     ``free`` (n, r) are directions that K maps to zero, exactly; a column has its own entry 1 where the others have 0.
     ``others`` gives the matrices with other numbers: what is zero there, too, is so by structure, and no accident.
+    ``lasting`` says whether K is symmetric with other numbers (None: as those of the others are).
     """
 
     M: Array
@@ -39,6 +40,7 @@ class SecondOrder:
     dK: Array
     free: Array
     others: Callable[[], Sequence[SecondOrder]] = tuple
+    lasting: Callable[[], bool] | None = None
 
     @staticmethod
     def exact(M: Array, D: Array, K: Array) -> SecondOrder:
@@ -50,6 +52,25 @@ class SecondOrder:
     def symmetric(self) -> bool:
         """Whether forces have a potential: K is symmetric within the errors of its entries."""
         return bool((np.abs(self.K - self.K.T) <= 2 * (self.dK + self.dK.T)).all())
+
+    @cached_property
+    def potential(self) -> bool:
+        """Whether forces have a potential, with other numbers, too."""
+        if not self.symmetric or self.lasting is None:
+            return self.symmetric and all(each.symmetric for each in self.others())
+        return self.lasting()
+
+    @cached_property
+    def conservative(self) -> bool:
+        """Whether nothing takes energy, or brings it, with other numbers, too."""
+        if not self.potential or not self.gyroscopic:
+            return False
+        return self.undamped or all(each.gyroscopic for each in self.others())
+
+    @cached_property
+    def undamped(self) -> bool:
+        """Whether nothing depends on velocities: what is zero without errors is zero with other numbers."""
+        return not self.D.any() and not self.dD.any()
 
     @cached_property
     def reciprocal(self) -> bool:
@@ -137,16 +158,19 @@ def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflate
     if not system.free.size:
         return Deflated()
     n, free = len(system.K), np.asarray(system.free.argmax(axis=0))
+    mixed = np.count_nonzero(system.free) > free.size
     # Potential, too, is structure here: an accident must not divide a row by s.
+    if system.undamped and not mixed and not divided and system.potential:
+        return Deflated(None, free.tolist(), (), [1] * len(free))
     every = [system, *system.others()]
     turns: list[Array | None] = [None] * len(every)
-    if not system.symmetric or np.count_nonzero(system.free) > free.size:
+    if not system.symmetric or mixed:
         scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
         directions, free = echelon(system.free / scale[:, None])
         none = np.zeros((n, 0))
         turns = [_turn(scale, directions, each.free if i else none, free) for i, each in enumerate(every)]
     T, block = turns[0], np.ix_(free, free)
-    symmetric = all(each.symmetric for each in every)
+    symmetric = system.potential
     parts = [
         [congruent(A, E, turn) for A, E in ((m.K, m.dK), (m.D, m.dD), (m.M, m.dM))]
         for m, turn in zip(every, turns, strict=True)

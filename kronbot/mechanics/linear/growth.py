@@ -7,7 +7,7 @@ vectors of their common space, and any rate that one of these has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +21,11 @@ from kronbot.mechanics.linear.pole import Pole
 SLOWLY, KNOWN, INERT = 1e-3, 0.1, 1e-3
 
 
-def with_growth(poles: Sequence[Pole], system: SecondOrder, potential: Callable[[SecondOrder], bool]) -> list[Pole]:
+def with_growth(poles: Sequence[Pole], system: SecondOrder) -> list[Pole]:
     """Poles of a system with symmetric K; some with the growth rates that their damping gives.
 
     What rounding leaves of K that is not symmetric meets the real part of a vector with its imaginary one only. Vectors
-    of poles that cannot be told apart may meet in all of it, unless forces have a ``potential``: then that is nothing.
+    of poles that cannot be told apart may meet in all of it, unless forces have a potential: then that is nothing.
     """
     groups: dict[int, list[Pole]] = {}
     for pole in poles:
@@ -35,7 +35,7 @@ def with_growth(poles: Sequence[Pole], system: SecondOrder, potential: Callable[
         by_size.setdefault(len(group) if all(_swings(pole) for pole in group) else 0, []).append(group)
     found = [pole for group in by_size.pop(0, []) for pole in group]
     for alike in by_size.values():
-        found += _of_damping(alike, system, potential)
+        found += _of_damping(alike, system)
     return found
 
 
@@ -44,9 +44,7 @@ def _swings(pole: Pole) -> bool:
     return bool(pole.value.imag) and abs(pole.value.real) <= SLOWLY * size and pole.error <= KNOWN * size
 
 
-def _of_damping(
-    groups: Sequence[Sequence[Pole]], system: SecondOrder, potential: Callable[[SecondOrder], bool]
-) -> list[Pole]:
+def _of_damping(groups: Sequence[Sequence[Pole]], system: SecondOrder) -> list[Pole]:
     """Poles in groups of one size."""
     poles = [pole for group in groups for pole in group]
     (many, size), n = (len(groups), len(groups[0])), len(system.M)
@@ -76,7 +74,7 @@ def _of_damping(
     if size == 1:
         turned = Z * np.exp(-0.5j * np.angle(((Z * root) ** 2).sum(axis=1, keepdims=True)))
         skew = 2 * np.abs(turned.real).swapaxes(1, 2) @ uneven @ np.abs(turned.imag)
-    elif not potential(system):
+    elif not system.potential:
         skew = _form(np.abs(Z), uneven)
     among = np.linalg.eigvalsh(every * _form(T, damping))
     away = 2 * omega * error(M, system.dM) + error(system.D, system.dD) + np.ptp(swings, axis=1) / omega

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray
 from kronbot.compute.trace import traced
 from kronbot.floats import Array
@@ -162,12 +163,12 @@ class Modes:
     found: Sequence[Pole]
     coordinates: int
 
-    @property
+    @cached_property
     def poles(self) -> npt.NDArray[np.complex128]:
         """Poles of the upper half plane (m,), rad/s."""
         return np.array([pole.value for pole in self.found], dtype=complex)
 
-    @property
+    @cached_property
     def frequencies(self) -> Array:
         """|pole| (m,), rad/s."""
         return np.abs(self.poles)
@@ -222,10 +223,10 @@ def arrays(modes: Modes, names: Sequence[str], suffix: str = "") -> dict[str, Na
     return {f"{name}{suffix}": array for name, array in made.items()}
 
 
-def state_matrix(M: Array, D: Array, K: Array) -> Array:
-    """A (2n x 2n) of the state [y; y']: [0, 1; -M^-1 K, -M^-1 D]."""
+def of_first_order(M: Array, D: Array, K: Array, E: Array) -> tuple[Array, Array]:
+    """A (2n x 2n) and B of the state [y; y'] with forces E u: [0, 1; -M^-1 K, -M^-1 D] and [0; M^-1 E]."""
     n = len(M)
-    A = np.zeros((2 * n, 2 * n))
-    A[:n, n:] = np.eye(n)
-    A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
-    return A
+    solved = np.linalg.solve(M, np.hstack([K, D, E]))
+    A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, E.shape[1]))
+    A[:n, n:], A[n:], B[n:] = np.eye(n), -solved[:, : 2 * n], solved[:, 2 * n :]
+    return A, B

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Trace
@@ -45,7 +46,8 @@ class Entries:
             turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
         errors = SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
         values, known = trace.named(A), trace.named(errors)
-        return Entries(trace, points, values, known | {name: _with_dust(values[name], known[name]) for name in "MDK"})
+        dusty = _with_dust(*(np.array([each[name] for name in "MDK"]) for each in (values, known)))
+        return Entries(trace, points, values, known | dict(zip("MDK", dusty, strict=True)))
 
     @property
     def matrices(self) -> list[Array]:
@@ -71,9 +73,9 @@ class Entries:
             parts = self._elsewhere._of(kept)
             return [SecondOrder(*each) for each in zip(*parts, np.zeros((*parts[0].shape[:2], 0)), strict=True)]
 
-        def free_of(i: int, F: Array) -> Array:
-            if not F.size:
-                return F
+        def free_of(i: int, F: Array, K: Array, dK: Array) -> Array:
+            if not (np.abs(K) + dK)[:, F.any(axis=1)].any():
+                return F  # zeros without errors are so by structure
             other = elsewhere()[i]
             same = lasting(F, [(other.K, other.dK)])
             if same.shape[1] == F.shape[1] or (own := null_space(other.K, other.dK)).shape[1] < F.shape[1]:
@@ -85,14 +87,45 @@ class Entries:
             return elsewhere()[i : i + 1]
 
         own = self._of(kept)
-        free = [free_of(i, F) for i, F in enumerate(null_spaces(own[2], own[5]))]
-        systems = [SecondOrder(*each) for each in zip(*own, free, strict=True)]
-        return [replace(system, others=partial(others, i)) for i, system in enumerate(systems)]
+        free = [free_of(i, F, own[2][i], own[5][i]) for i, F in enumerate(null_spaces(own[2], own[5]))]
+        places = range(len(free))
+        beside = [partial(others, i) for i in places], [partial(self._potential, kept, others, i) for i in places]
+        return [SecondOrder(*each) for each in zip(*own, free, *beside, strict=True)]
+
+    def _potential(self, kept: Sequence[int], others: Callable[[int], Sequence[SecondOrder]], i: int) -> bool:
+        """Whether the forces of coordinates have a potential at other points, too, where just as much is zero.
+
+        They have it everywhere if they have it at one that is no accident: that is looked at once.
+        """
+        zero = np.concatenate([part[i] for part in self.points]) == 0
+
+        def find() -> list[bool | None]:
+            found = self._anywhere(zero)._of(kept)
+            none = np.zeros((*found[0].shape[:2], 0))
+            systems = [SecondOrder(*each) for each in zip(*found, none, strict=True)]
+            return [each.symmetric if np.isfinite(each.K).all() else None for each in systems]
+
+        known = self.trace.once((zero.tobytes(), *kept), find)
+        answer = known[i if len(known) > 1 else 0]
+        return all(each.symmetric for each in others(i)) if answer is None else answer
+
+    def _anywhere(self, zero: npt.NDArray[np.bool_]) -> Entries:
+        """The same with other numbers of the file, of every robot, at one point with such zeros."""
+
+        def find() -> Entries:
+            trace, _ = self.trace.elsewhere(self.points, SHARE)
+            robots, ends = len(np.atleast_2d(trace.bound)), np.cumsum([part.shape[1] for part in self.points])
+            point = np.where(zero, 0.0, np.random.default_rng(4).uniform(0.5, 1, len(zero)))
+            return Entries.at(trace, np.split(np.tile(point, (robots, 1)), ends[:-1], axis=1))
+
+        return self.trace.once(zero.tobytes(), find)
 
     def _of(self, kept: Sequence[int]) -> list[Array]:
         """M, D, K and their errors of some coordinates."""
         # In one layout of memory however many points there are: products depend on it by a rounding.
-        return [np.ascontiguousarray(A[:, kept][:, :, kept]) for A in (*self.matrices, *self.matrix_errors)]
+        parts = [*self.matrices, *self.matrix_errors]
+        whole = len(kept) == parts[0].shape[1]
+        return [np.ascontiguousarray(A if whole else A[:, kept][:, :, kept]) for A in parts]
 
     @cached_property
     def _elsewhere(self) -> Entries:
@@ -101,10 +134,10 @@ class Entries:
 
 
 def _with_dust(rows: Array, errors: Array) -> Array:
-    """Errors (N, ...) of a matrix, those of entries that are nothing beside others of their row or column at least as
-    large as these: rounding that is the same at all points near by. Its diagonal is never beside others.
+    """Errors (3, N, ...) of matrices, those of entries that are nothing beside others of their row or column at least
+    as large as these: rounding that is the same at all points near by. Their diagonal is never beside others.
     """
-    size, E = np.abs(_square(rows)), _square(errors)
+    size, E = (_square(part.reshape(-1, *part.shape[2:])) for part in (np.abs(rows), errors))
     beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
     dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))

@@ -28,7 +28,6 @@ from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, o
 from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
-from kronbot.mechanics.linear.stability import conservative, potential
 from kronbot.mechanics.linear.starts import Starts, rough
 
 Complex = npt.NDArray[np.complex128]
@@ -61,7 +60,7 @@ def solutions(entries: Entries, coordinates: Sequence[str], locked: frozenset[in
     """The models of the coordinates that are not locked (by place), at every point."""
     kept = [place for place in range(len(coordinates)) if place not in locked]
     names, systems = [coordinates[place] for place in kept], entries.systems(kept)
-    sound = regular(entries.matrices[0][:, kept][:, :, kept]).tolist()
+    sound = regular(np.array([system.M for system in systems])).tolist()
     found = iter(spectra([system for system, is_sound in zip(systems, sound, strict=True) if is_sound]))
     return [Solution(each, names, ok, next(found) if ok else None) for each, ok in zip(systems, sound, strict=True)]
 
@@ -96,7 +95,7 @@ def _attempted(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[P
 
 def _degree(system: SecondOrder) -> int:
     """1 where the problem is linear in s^2."""
-    return 1 if not system.D.any() and not system.dD.any() else 2
+    return 1 if system.undamped else 2
 
 
 def _spectra(systems: Sequence[SecondOrder], reduced: Deflated) -> list[list[Pole]]:
@@ -222,8 +221,8 @@ def _giving(block: Block) -> Callable[[bool], Block]:
 def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
     """All poles, in order."""
     if system.symmetric and _degree(system) == 2:
-        made = with_growth(made, system, potential)
-        if conservative(system):
+        made = with_growth(made, system)
+        if system.conservative:
             made = on_axis(made)
     every = sorted(made, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
     if sum(pole.count for pole in every) != 2 * len(system.M):
@@ -234,7 +233,7 @@ def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
 def _on_axes(squares: Sequence[Pole], system: SecondOrder) -> bool:
     """Whether squares of poles are real by more than being alone: where forces have a potential."""
     alone = len({pole.group for pole in squares}) == len(squares)
-    return system.symmetric if alone else potential(system)
+    return system.symmetric if alone else system.potential
 
 
 def _real(e: Eigenvalue) -> list[Eigenvalue]:

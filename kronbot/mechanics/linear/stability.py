@@ -40,7 +40,7 @@ def judge(system: SecondOrder, poles: Sequence[Pole]) -> Judgement:
     if moving and not open_ and not still:
         return Judgement("asymptotically stable")
     bounded = keeps_energy_bounded(system)
-    if (bounded and conservative(system)) or (len(still) == len(moving) and system.gyroscopic):
+    if (bounded and system.conservative) or (len(still) == len(moving) and system.gyroscopic):
         return Judgement("stable, undamped")
     if not open_ or bounded:
         return Judgement("stable")
@@ -58,19 +58,9 @@ def _words(numbered: tuple[int, Pole]) -> str:
     return f"pole {i} grows at {within(growth, pole.growth_error + abs(pole.value.real - growth))} rad/s"
 
 
-def potential(system: SecondOrder) -> bool:
-    """Whether forces have a potential, with other numbers, too."""
-    return system.symmetric and all(each.symmetric for each in system.others())
-
-
-def conservative(system: SecondOrder) -> bool:
-    """Whether nothing takes energy, or brings it, with other numbers, too."""
-    return potential(system) and system.gyroscopic and all(each.gyroscopic for each in system.others())
-
-
 def keeps_energy_bounded(system: SecondOrder) -> bool:
     """Whether no deviation can grow: K symmetric and positive but for free directions, D taking no energy in."""
-    if not potential(system):
+    if not system.potential:
         return False
     size = np.sqrt(np.abs(np.diag(system.K)))
     pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
@@ -82,7 +72,7 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
 def _takes_energy(system: SecondOrder) -> bool:
     """Whether the symmetric part of D is >= 0, and what it leaves undamped so with other numbers, too."""
     never, idle = _damping(system)
-    if not never or not idle:
+    if not never or not idle or system.undamped:
         return never
     elsewhere = [_damping(each) for each in system.others()]
     return all(sure and count >= idle for sure, count in elsewhere)

@@ -47,6 +47,9 @@ def rough(
     stiff = W[:, len(free) :]
     k, V = np.linalg.eigh(stiff @ ((K + K.swapaxes(1, 2)) / 2) @ stiff.swapaxes(1, 2))
     stiff = V.swapaxes(1, 2) @ stiff
+    if degree == 1 and reciprocal:
+        starts = Starts(-k.astype(complex), stiff.astype(complex), stiff.astype(complex))
+        return starts if k.shape[1] == count else _largest(starts, count)
     Q = np.concatenate([W[:, len(idle) : len(free)], stiff], axis=1) if degree == 2 else stiff
     first, rates = Q.shape[1] - k.shape[1], Q.shape[1]
     forces = Q @ K @ stiff.swapaxes(1, 2)

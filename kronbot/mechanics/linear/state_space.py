@@ -12,7 +12,7 @@ from kronbot.floats import Array, within
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
-from kronbot.mechanics.linear.modal import state_matrix
+from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
 
 # Modes with smaller margins are out of reach, or out of sight.
@@ -41,9 +41,11 @@ class StateSpace:
 
 def state_space(M: Array, D: Array, K: Array, E: Array, seen: Seen) -> StateSpace:
     """State space of M y'' + D y' + K y = E u with the outputs that are seen of it."""
-    B, by_acceleration = np.linalg.solve(M, E), np.linalg.solve(M.T, seen.qdd.T).T
-    C = np.hstack([seen.q - by_acceleration @ K, seen.qd - by_acceleration @ D])
-    return StateSpace(state_matrix(M, D, K), np.vstack([np.zeros_like(E), B]), C, seen.u + seen.qdd @ B)
+    (A, B), C, through = of_first_order(M, D, K, E), np.hstack([seen.q, seen.qd]), seen.u
+    if seen.qdd.any():
+        by_acceleration = np.linalg.solve(M.T, seen.qdd.T).T
+        C, through = C - by_acceleration @ np.hstack([K, D]), through + seen.qdd @ B[len(M) :]
+    return StateSpace(A, B, C, through)
 
 
 def seen_errors(system: SecondOrder, seen: Seen, errors: Seen) -> Array:
@@ -79,8 +81,8 @@ def margins(
     factor = np.asarray(np.linalg.cholesky(M), dtype=float)
     inverse = np.linalg.inv(factor)
     pairs = [(E, np.zeros_like(E) if dE is None else dE)]
-    both = C, np.zeros_like(C) if dC is None else dC
-    pairs += [(A.T, dA.T) for A, dA in zip(*(np.hsplit(A, 2) for A in both), strict=True)]
+    both, halves = (C, np.zeros_like(C) if dC is None else dC), (slice(0, len(M)), slice(len(M), None))
+    pairs += [(both[0][:, half].T, both[1][:, half].T) for half in halves]
     forces, *outputs = (_told(inverse @ A, np.abs(inverse) @ dA) for A, dA in pairs)
     counts: dict[str, Scalar] = {}
     columns = []

@@ -42,7 +42,7 @@ def beyond_small(robot: Robot, q: Array, purpose: str) -> npt.NDArray[np.bool_]:
     Orders 0 and exact hold everywhere. Raises UsageError where a parameter has no value.
     """
     beyond = np.zeros(len(q), dtype=bool)
-    if robot.order in ("1", "2"):
+    if robot.order in ("1", "2") and q[:, list(robot.flexible)].any():
         for tip in tips(robot, purpose, q).values():
             beyond |= (tip[:, 1] > SMALL) | (tip[:, 2] > TURN)
     return beyond
