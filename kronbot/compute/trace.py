@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from casadi import SX
 
-from kronbot.compute.batch import evaluate
+from kronbot.compute.batch import CHUNK, evaluate
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native import policy
+from kronbot.compute.native.cost import INTERPRETED, instructions
 from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -23,6 +24,10 @@ Rows = npt.NDArray[np.intp]
 Known = TypeVar("Known")
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000
+# Work (s, interpreted) that is done at once, on memory that is kept: nothing hears a Ctrl-C meanwhile.
+AT_ONCE = 0.01
+# Numbers of points for which memory is kept.
+MOST_COUNTS = 8
 
 
 class Traced:
@@ -56,6 +61,7 @@ class Traced:
         lean = lean or sum(map(casadi.n_nodes, dense)) > SHARING_LIMIT
         shared = dense if lean else casadi.cse(dense)
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
+        self.instructions = instructions(self.function)
         self._memory = threading.local()
         self._factors: dict[tuple[int, float, int], Array] = {}
 
@@ -73,12 +79,22 @@ class Traced:
         return found
 
     def buffered(self, count: int = 1) -> Buffered:
-        """The function at so many points on memory of this thread."""
-        found: Buffered | None = getattr(self._memory, f"of {count}", None)
+        """The function at so many points, a row each, on memory of this thread; as native code where that is wanted in
+        any case."""
+        key, kept = (count, policy.choice() == "on"), vars(self._memory).setdefault("buffered", {})
+        found: Buffered | None = kept.get(key)
         if found is None:
-            found = Buffered(self.function if count == 1 else self.function.map(count))
-            setattr(self._memory, f"of {count}", found)
+            function = self._native() if key[1] else self.function
+            found = Buffered(function if count == 1 else function.map(count))
+            while len(kept) >= MOST_COUNTS:
+                del kept[next(iter(kept))]
+            kept[key] = found
         return found
+
+    def _native(self) -> casadi.Function:
+        from kronbot.compute.native.use import in_any_case  # here, since most questions do without
+
+        return in_any_case(self.function)
 
 
 class Trace:
@@ -122,22 +138,21 @@ class Trace:
         return self._at(arguments, self.bound, self.outputs)
 
     def _at(self, arguments: Sequence[npt.ArrayLike], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
-        if policy.choice() == "on":  # native code is for rows
-            points = [np.asarray(argument, dtype=float).reshape(1, -1) for argument in arguments]
-            return {name: values[0] for name, values in self._rows(points, bound, wanted).items()}
-        buffered = self._traced.buffered()
-        *places, constants = buffered.arguments
-        constants[:] = bound
-        for place, argument in zip(places, arguments, strict=True):
-            place[:] = np.ravel(argument)
-        buffered()
+        results = self._at_once([np.ravel(argument)[None] for argument in arguments], bound)
         return {
-            name: values.copy() if columns == 1 else values.reshape(columns, rows).T.copy()
-            for name, values, (rows, columns) in zip(
-                self._traced.outputs, buffered.results, self._traced.shapes, strict=True
-            )
+            name: values[0].copy() if columns == 1 else values.reshape(columns, rows).T.copy()
+            for name, values, (rows, columns) in zip(self._traced.outputs, results, self._traced.shapes, strict=True)
             if name in wanted
         }
+
+    def _at_once(self, arguments: Sequence[Array], bound: Array) -> list[Array]:
+        """All outputs (N, numbers) at points (N, size), in memory that the next call writes."""
+        count = len(bound) if bound.ndim == 2 else len(arguments[0])
+        buffered = self._traced.buffered(count)
+        for place, values in zip(buffered.arguments, [*arguments, bound], strict=True):
+            place.reshape(count, -1)[:] = values
+        buffered()
+        return [values.reshape(count, -1) for values in buffered.results]
 
     def rows(self, *arguments: Array) -> dict[str, Array]:
         """Every output for many points: arguments are (N, size) or (N,), results have a leading axis of length N.
@@ -148,11 +163,14 @@ class Trace:
 
     def _rows(self, arguments: Sequence[Array], bound: Array, wanted: Collection[str]) -> dict[str, Array]:
         count = len(arguments[0])
-        if count == 1 and policy.choice() != "on":
+        if count == 1:
             found = self._at([part[0] for part in arguments], bound, wanted)
             return {name: values[None] for name, values in found.items()}
         points = [np.asarray(argument, dtype=float).reshape(count, -1) for argument in arguments]
         outputs, shapes = self._traced.outputs, self._traced.shapes
+        if 0 < count <= CHUNK and count * self._traced.instructions * INTERPRETED <= AT_ONCE:
+            named = zip(outputs, self._at_once(points, bound), shapes, strict=True)
+            return {name: _shaped(result.copy(), shape) for name, result, shape in named if name in wanted}
         sizes = [rows * columns for rows, columns in shapes]
         robots = bound.ndim == 2
         results = evaluate(
@@ -175,18 +193,14 @@ class Trace:
         """
         count, rows = sum(part.shape[1] for part in points), len(points[0])
         factors = self._traced.factors(count, share, pairs)
-        if rows > 1 or policy.choice() == "on":
+        if rows > 1:
             every = [self._rows(_scaled(points, own), self.bound * own[count:], self.outputs) for own in factors]
             return np.array([np.hstack([_flat(part) for part in each.values()]) for each in every])
-        buffered = self._traced.buffered(len(factors))
-        *places, constants = buffered.arguments
-        constants[:] = (self.bound.ravel() * factors[:, count:]).ravel()
-        start = 0
-        for place, part in zip(places, points, strict=True):
-            place[:] = (part[0] * factors[:, start : start + part.shape[1]]).ravel()
+        start, moved = 0, list[Array]()
+        for part in points:
+            moved.append(part * factors[:, start : start + part.shape[1]])
             start += part.shape[1]
-        buffered()
-        return np.hstack([part.reshape(len(factors), -1) for part in buffered.results])[:, None]
+        return np.hstack(self._at_once(moved, self.bound.ravel() * factors[:, count:]))[:, None]
 
     def named(self, flat: Array) -> dict[str, Array]:
         """Outputs by name, each in its own shape, of rows of their numbers (N, numbers)."""

@@ -86,7 +86,9 @@ class Description:
             report = each.at(values)
             if report.found:
                 break
-        if report.found or not _have_values(quantities, values):
+        moved = {name for name, value in values.items() if value != self.values[name]}
+        touched = [each for each in quantities if not moved.isdisjoint(each.names)]
+        if report.found or not _have_values(touched, values):
             return load(self.source, overrides, self.motion, self.tables)
         parameters = {**self.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
         robot = replace(self.robot, parameters=parameters)

@@ -171,7 +171,8 @@ def with_values(robot: Robot, description: Description) -> Robot:
     for known in (robot, *robot.relatives[::-1]):
         parameters = known.parameters.with_values(description.robot.parameters, description.values)
         if parameters is not None:
-            return replace(known, description=description, parameters=parameters)
+            other = replace(known, description=description, parameters=parameters)
+            return other.knowing(known)
     built = replace(build(description, robot.order, compliant=robot.compliant), relatives=robot.relatives)
     robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
     return built

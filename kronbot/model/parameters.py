@@ -230,9 +230,16 @@ class Parameters:
     def bound(self, extent: tuple[int, int] | None = None) -> Array:
         """The floats of ``symbols()``; NaN for free parameters."""
         now = self.extent
-        base, data = self._bound_now(*now)
-        literals, modal = extent or now
-        return np.concatenate([base[..., : len(self.named) + literals], data[..., :modal]], axis=-1)
+        wanted = extent or now
+
+        def bound() -> Array:
+            base, data = self._bound_now(*now)
+            literals, modal = wanted
+            found: Array = np.concatenate([base[..., : len(self.named) + literals], data[..., :modal]], axis=-1)
+            found.setflags(write=False)
+            return found
+
+        return self.own(("all", now, wanted), bound)
 
     def _bound_now(self, literals: int, modal: int) -> tuple[Array, Array]:
         return self.own(("bound", literals, modal), lambda: self._bind(literals, modal))

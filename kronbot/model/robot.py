@@ -96,6 +96,10 @@ class Endpoint:
     position: SX
 
 
+# What is found out once for all robots of a structure, whatever their values.
+_OF_STRUCTURE = {"joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward"}
+
+
 @dataclass(frozen=True, repr=False)
 class Robot:
     """One robot at one kinematic order: everything the mechanics need, constant once built.
@@ -126,6 +130,11 @@ class Robot:
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
+
+    def knowing(self, other: Robot) -> Robot:
+        """The same, told what a robot of its structure has found out about that."""
+        vars(self).update((name, found) for name, found in vars(other).items() if name in _OF_STRUCTURE)
+        return self
 
     @cached_property
     def file(self) -> RobotFile:
@@ -285,8 +294,10 @@ class Robot:
         found = []
         for joint in (link.joint for link in self.links if link.joint is not None):
             pair = ends.get(joint.name)
+            if pair is None or not pair[0].names | pair[1].names <= known.keys():
+                continue
             row = casadi.horzcat(self.row(joint.shares), joint.offset)
-            if pair is None or not pair[0].names | pair[1].names <= known.keys() or self.parameters.free_in(row):
+            if self.parameters.free_in(row):
                 continue
             numbers = np.array([self.parameters.evaluate(each, "limits") for each in casadi.horzsplit(row)])
             low, high = (evaluate(end, known) for end in pair)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
 from kronbot.errors import Argument, UsageError
@@ -12,6 +15,9 @@ from kronbot.floats import Array
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.questions.measures import times_of_rest
+
+Mask = npt.NDArray[np.bool_]
 
 ROWS = 200
 ROW_LIMIT = 1_000_000
@@ -70,6 +76,48 @@ def sampled(stops: tuple[float, ...]) -> Array:
     at = np.array(stops)
     even = grid(stops[-1], stops[-1] / ROWS)
     return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+
+
+@dataclass(frozen=True)
+class Times:
+    """``every`` time (N,) at which the state of a run is wanted, ascending; which of them are ``in_rows``, and which at
+    ``rest``; of those in rows (n,) which are ``shown`` and which the run is ``watched`` at for its summary."""
+
+    every: Array
+    in_rows: Mask
+    resting: Mask
+    shown: Mask
+    watched: Mask
+
+    @property
+    def told(self) -> Array:
+        """Those in rows."""
+        return self.every[self.in_rows]
+
+    @property
+    def rest(self) -> Array:
+        """Those at rest."""
+        return self.every[self.resting]
+
+    def of(self, count: int) -> Times:
+        """The first of them."""
+        if count == len(self.every):
+            return self
+        in_rows = self.in_rows[:count]
+        among = int(in_rows.sum())
+        return Times(self.every[:count], in_rows, self.resting[:count], self.shown[:among], self.watched[:among])
+
+
+@lru_cache(maxsize=2)
+def times(duration: float, step: float, stops: tuple[float, ...], motion_end: float | None) -> Times:
+    """Those of a run whose motion ends at a time (s), if any: made once for many alike."""
+    shown, watched, rest = grid(duration, step), sampled(stops), times_of_rest(motion_end, duration)
+    told = np.union1d(shown, watched)
+    every = np.union1d(told, rest)
+    parts = every, np.isin(every, told), np.isin(every, rest), np.isin(told, shown), np.isin(told, watched)
+    for each in parts:
+        each.setflags(write=False)
+    return Times(*parts)
 
 
 def sampling(parameters: Parameters, sample_time: SX | None, at: tuple[float, ...]) -> tuple[tuple[float, ...], Array]:

@@ -31,12 +31,12 @@ from kronbot.questions.between_rows import told_of_vibrations
 from kronbot.questions.columns import columns_of_control, columns_of_simulate, series_of_elements, units_of
 from kronbot.questions.commanded import commanded, motion_end
 from kronbot.questions.elements import demand_directions
-from kronbot.questions.grids import grid, sampled, sampling
+from kronbot.questions.grids import sampled, sampling, times
 from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
-from kronbot.questions.measures import after_motion, efforts, times_of_rest
+from kronbot.questions.measures import after_motion, efforts
 from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.outline import Given, Outline
@@ -110,9 +110,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         kind = which, run.solver, run.tolerances, policy.choice(), system.extent
         idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
-        wanted, watched = grid(run.duration, run.step), sampled(at)
-        resting = times_of_rest(motion_end(robot, system.drives, watched), run.duration)
-        every = np.union1d(np.union1d(wanted, watched), resting)
+        wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)))
         start = initial_state(robot, system, run.start, run.q, run.qd)
         charts = Charts(len(system.free), start) if robot.base else None
         start = start if charts is None else charts.begun(start)
@@ -123,25 +121,23 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         row = start if charts is None else charts.told(start[None])[0]
         demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
         at_start = matrices(robot, system, row)
-    states, reached, error = _follow(robot, system, solver, every, start, progress, met)
+    states, reached, error = _follow(robot, system, solver, wanted.every, start, progress, met)
     # Between rows a run is looked at for what vibrates, and nothing else.
-    reached_rows = every[: len(states)]
-    rested = states[np.isin(reached_rows, resting)]
-    in_rows = np.isin(reached_rows, np.union1d(wanted, watched))
-    times, states = reached_rows[in_rows], states[in_rows]
-    values = report.rows(times, states, *(np.tile(each, (len(states), 1)) for each in given))
+    reached_times = wanted.of(len(states))
+    rested, states = states[reached_times.resting], states[reached_times.in_rows]
+    values = report.rows(reached_times.told, states, *(np.tile(each, (len(states), 1)) for each in given))
     sound = np.all([np.isfinite(each).reshape(len(states), -1).all(axis=1) for each in values.values()], axis=0)
     count = len(states) if sound.all() else int(np.argmin(sound))
     if count == 0:
         raise ComputationError("the motion overflows at its very start: initial values or parameters are too large")
     if count < len(states):
-        error = error or ComputationError(f"energies or torques overflow after t = {times[count - 1]:g} s")
-    done = times[:count]
+        error = error or ComputationError(f"energies or torques overflow after t = {reached_times.told[count - 1]:g} s")
+    done = reached_times.told[:count]
     rows = {name: each[:count] for name, each in values.items()}
     series = _series(robot, done, rows) | of_outputs(robot, run.outputs, rows)
-    shown = np.isin(done, wanted)
+    shown = reached_times.shown[:count]
     # A run that stops early is summed up over all there is.
-    seen = np.isin(done, watched) | (error is not None)
+    seen = reached_times.watched[:count] | (error is not None)
     summary: dict[str, Scalar] = {
         "complete": error is None,
         "end": reached if error is None else float(done[shown][-1]),
@@ -158,7 +154,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     watching = {name: each[seen] for name, each in series.items()}
     summary |= highlights(robot, watching, run.solver) | efforts(robot, watching)
     if error is None:
-        summary |= after_motion(robot, system, which, rested, resting, row, run.band, np.ravel(given))
+        summary |= after_motion(robot, system, which, rested, wanted.rest, row, run.band, np.ravel(given))
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen])
     q = values["q"][:count]

@@ -72,6 +72,12 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
         return None
 
 
+def in_any_case(function: casadi.Function) -> casadi.Function:
+    """It as native code, where there can be any."""
+    code = compiled(FULL, function)
+    return function if code is None else code.function
+
+
 class Native:
     """Native code for functions that are evaluated for a while, as the policy in force wants it.
 

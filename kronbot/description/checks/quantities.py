@@ -38,7 +38,8 @@ def check_quantities(root: View) -> None:
         check_joint(link["joint"])
         if "flexible" in link:
             _flexible(link, convention)
-            _sag(link, convention, gravity)
+            if gravity:
+                _sag(link, convention, gravity)
         for key in ("rigid", "hub", "payload"):
             _body(link[key], planar)
         _tilts(link)

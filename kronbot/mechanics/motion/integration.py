@@ -118,6 +118,7 @@ class Integrator(ABC):
         self.symbols = casadi.vertcat(self.latest, ode.switch.touching, ode.symbols)
         self.bound = np.full(self.symbols.numel(), math.inf)
         self.rate = casadi.Function("rate", [ode.t, ode.x, self.symbols], [casadi.densify(self.rate_at(ode.t))])
+        self._rate_here = Buffered(self.rate, [np.zeros(1), np.zeros(ode.x.numel()), self.bound])
         self.met = Interruptions()  # those of whoever runs this
         sampled = ode.x if ode.sampled is None else ode.sampled
         self._sampled = casadi.Function("sampled", [ode.t, ode.x, self.symbols], [casadi.densify(sampled)])
@@ -266,7 +267,10 @@ class Integrator(ABC):
 
     def _rate(self, t: float, x: Array) -> Array:
         self.evaluations += 1
-        return np.asarray(self.rate(t, x, self.bound))[:, 0]
+        time, state, _ = self._rate_here.arguments
+        time[0], state[:] = t, x
+        self._rate_here()
+        return self._rate_here.results[0].copy()
 
     def demand_progress(self, t: float, end: float, length: float, steps: int) -> None:
         """Raise ComputationError where so many steps have led to such a length that the end is out of reach."""
