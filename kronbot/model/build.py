@@ -36,6 +36,8 @@ from kronbot.model.spline import tabulated
 
 # Structures of one file that are remembered: what was traced for them comes back with their values.
 MOST_STRUCTURES = 8
+# What is found out once for all robots of a structure, whatever their values.
+OF_STRUCTURE = {"joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward"}
 STILL = schema.Modes(v=0, w=0, torsion=0)
 
 
@@ -172,7 +174,8 @@ def with_values(robot: Robot, description: Description) -> Robot:
         parameters = known.parameters.with_values(description.robot.parameters, description.values)
         if parameters is not None:
             other = replace(known, description=description, parameters=parameters)
-            return other.knowing(known)
+            vars(other).update((name, found) for name, found in vars(known).items() if name in OF_STRUCTURE)
+            return other
     built = replace(build(description, robot.order, compliant=robot.compliant), relatives=robot.relatives)
     robot.relatives[:] = [*(robot.relatives or [robot]), built][-MOST_STRUCTURES:]
     return built

@@ -96,10 +96,6 @@ class Endpoint:
     position: SX
 
 
-# What is found out once for all robots of a structure, whatever their values.
-_OF_STRUCTURE = {"joints", "followers", "coordinates", "units", "flexible", "base", "rigid", "children", "outward"}
-
-
 @dataclass(frozen=True, repr=False)
 class Robot:
     """One robot at one kinematic order: everything the mechanics need, constant once built.
@@ -130,11 +126,6 @@ class Robot:
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"
-
-    def knowing(self, other: Robot) -> Robot:
-        """The same, told what a robot of its structure has found out about that."""
-        vars(self).update((name, found) for name, found in vars(other).items() if name in _OF_STRUCTURE)
-        return self
 
     @cached_property
     def file(self) -> RobotFile:

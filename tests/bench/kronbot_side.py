@@ -19,6 +19,7 @@ from kronbot.mechanics.motion.integration import Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, solve_positive
 from kronbot.mechanics.multibody.state import propagate
+from kronbot.questions import grids
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import simulate as simulation
@@ -212,7 +213,7 @@ class Motion:
         self.robot, self.wanted, self.choice = robot, run, choice
         self.system = equations(robot, run.algorithm)
         self.report = Trace(robot.parameters, *simulation._report(self.system, ()), PURPOSE)
-        self.times = simulation.grid(run.duration, run.step)
+        self.times = grids.grid(run.duration, run.step)
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         with policy.native(choice):
             self.solver = integrator(run.solver, self.system.ode, run.tolerances)

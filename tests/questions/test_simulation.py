@@ -19,7 +19,7 @@ from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.mechanics.motion import rosenbrock
 from kronbot.mechanics.motion.integrators import INTEGRATORS, Cvodes
-from kronbot.questions import simulate as simulation
+from kronbot.questions import grids
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "canadarm.json").read_text())
 JOINTS = ("q1", "q2", "q3")
@@ -188,9 +188,9 @@ def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch
 
 def test_the_grid_ends_where_the_run_ends():
     """A duration that is no multiple of the step, and one that is only so in decimal."""
-    assert simulation.grid(1.0, 0.3).tolist() == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
-    assert len(simulation.grid(0.3, 0.1)) == 4
-    assert len(simulation.grid(10.0, 0.05)) == 201
+    assert grids.grid(1.0, 0.3).tolist() == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
+    assert len(grids.grid(0.3, 0.1)) == 4
+    assert len(grids.grid(10.0, 0.05)) == 201
 
 
 def test_bad_questions_are_refused():
