@@ -220,8 +220,8 @@ CALLS = {
         "solver": "radau", "rtol": 1e-6, "atol": 1e-8, "band": 0.02, "progress": lambda share: None,
     },
     "Robot.plan": {
-        "to": {"q1": 0.2}, "q": [0.1, 0.2], "duration": 1, "shortest": False, "effort_limits": {"q1": 100},
-        "after": 0.1, "progress": lambda share: None,
+        "to": {"q1": 0.11}, "q": [0.1, 0.2], "duration": 0.1, "shortest": False, "effort_limits": {"q1": 100},
+        "after": 0.01, "progress": lambda share: None,
     },
     "Robot.design": {
         "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},

@@ -89,11 +89,11 @@ def test_a_scheduler_that_dies_leaves_what_is_computed(tmp_path):
     assert before + 3001 > len(log.read_text().splitlines()) > before
 
 
-def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path):
-    begun = time.monotonic()
-    with pytest.raises(ComputationError, match="no Dask scheduler answers within 10 s"):
+def test_a_scheduler_that_is_not_there_is_told_in_time(tmp_path, monkeypatch):
+    assert (dask.PATIENCE, dask.PAUSE) == (10, 2)
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    with pytest.raises(ComputationError, match=r"no Dask scheduler answers within 0\.5 s"):
         text(swept(Cheap(), {"EI": [1]}, scheduler="tcp://127.0.0.1:9"))
-    assert time.monotonic() - begun < 20
     with pytest.raises(UsageError, match="No such file"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=str(tmp_path / "nothing.json")))
     (tmp_path / "other.json").write_text("[1]")
@@ -117,8 +117,8 @@ def test_hostile_scheduler_files_end_at_once(tmp_path, kind):
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch):
     """A connection is accepted, and then nothing comes, or something else."""
-    monkeypatch.setattr(dask, "PATIENCE", 1.0)
-    monkeypatch.setattr(dask, "PAUSE", 0.5)
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    monkeypatch.setattr(dask, "PAUSE", 0.25)
     heard = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
