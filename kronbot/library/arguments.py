@@ -133,6 +133,18 @@ def path(value: object, word: str) -> str:
     raise UsageError(Argument(word), f": a path or a name is wanted, not {shown(value)}")
 
 
+def read(value: object, word: str, limit: int) -> tuple[str, bytes] | None:
+    """The name of an open file and what comes from it, a byte more than ``limit`` at most; None of what is none."""
+    if not callable(getattr(type(value), "read", None)):
+        return None
+    with _asking(value, word):
+        content, name = value.read(limit + 1), getattr(value, "name", None)  # type: ignore[attr-defined]
+    if not isinstance(content, str | bytes):
+        raise UsageError(Argument(word), f": {shown(value)} gives no text")
+    named = str.__str__(name) if isinstance(name, str) else word
+    return named, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Switches, counts and functions
 

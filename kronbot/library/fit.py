@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,12 @@ from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.estimation.least_squares import Beliefs
 from kronbot.model.robot import Robot
-from kronbot.questions.fitting.data import Columns, Named, Table, read
+from kronbot.questions.fitting.data import LARGEST, Columns, Named, Table, read, sheet
 from kronbot.questions.fitting.search import Inquiry
 
-# Columns by name (of numbers, None or NaN where nothing was measured), a DataFrame, or the path of a CSV file.
-Data: TypeAlias = Mapping[str, npt.ArrayLike] | str
+# Columns by name (of numbers, None or NaN where nothing was measured), a DataFrame, the path of a CSV file or an open
+# one (sys.stdin).
+Data: TypeAlias = Mapping[str, npt.ArrayLike] | str | IO[str] | IO[bytes]
 # Names, or by name bounds, None for those there are not.
 Estimated: TypeAlias = str | Sequence[str] | Mapping[str, tuple[NumberLike | None, NumberLike | None] | None]
 _FITTED = "parameter that is fitted"
@@ -109,6 +110,8 @@ def inquiry(
 
 def table(data: object, word: str) -> Table:
     """The table that somebody means. Raises UsageError."""
+    if not arguments.is_named(data) and (held := arguments.read(data, word, LARGEST)) is not None:
+        return sheet(*held)
     if not arguments.is_named(data):
         return read(arguments.path(data, word), None, word)
     columns = {name: _column(each, f"{word} {name}") for name, each in arguments.pairs(data, word).items()}

@@ -764,16 +764,16 @@ class Robot:
     ) -> Result:
         """Parameters of the file from measurements, by least squares with exact derivatives.
 
-        ``data`` are columns by name, a DataFrame, or the path of a CSV file, with a row for each measurement: what is
-        given there (``q1`` or ``angle.q1``, ``force.x``, ``load.FRAME.fx``) and what was measured, as answers of
-        ``question`` call it (``position.FRAME.x``, ``rotation.FRAME.x`` of a rotation vector, ``torque.q1``,
-        ``curvature.g1``, ``endpoint.x``); ``columns`` are expressions of the data's columns by such names.
-        ``estimate`` names the parameters, perhaps with bounds; without it all that are plain numbers; those of ``fix``
-        stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements are good for, by column or
-        by what stands before a dot in it, and so does ``only`` which of them count; what has no sigma gets that of its
-        own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are not fitted.
-        ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the file says
-        under ``fit``.
+        ``data`` are columns by name, a DataFrame, the path of a CSV file or an open one, with a row for each
+        measurement: what is given there (``q1`` or ``angle.q1``, ``force.x``, ``load.FRAME.fx``) and what was measured,
+        as answers of ``question`` call it (``position.FRAME.x``, ``rotation.FRAME.x`` of a rotation vector,
+        ``torque.q1``, ``curvature.g1``, ``endpoint.x``); ``columns`` are expressions of the data's columns by such
+        names. ``estimate`` names the parameters, perhaps with bounds; without it all that are plain numbers; those of
+        ``fix`` stay. ``prior`` has means and standard deviations. ``sigma`` says what measurements are good for, by
+        column or by what stands before a dot in it, and so does ``only`` which of them count; what has no sigma gets
+        that of its own errors. ``validate`` are other data, or a share of the rows drawn with the ``seed``, which are
+        not fitted. ``loss`` is linear, huber or cauchy; ``starts`` are searches from drawn places. What is left out the
+        file says under ``fit``.
 
         Rows of ``simulate`` have the time ``t`` (s), and a number ``record`` where there are several motions;
         ``torque.q1`` or ``motion.q1`` drive the robot. Joints begin as ``initial`` says: where the first row of a
@@ -788,7 +788,8 @@ class Robot:
 
         Estimates are in ``at["parameters"]`` and in the array ``estimates``; with them standard errors, correlations,
         singular values, residuals, and in the warnings combinations that these data cannot tell apart. Raises
-        UsageError for columns that do not fit, ComputationError without convergence, with the best as ``partial``.
+        UsageError for columns that do not fit, ComputationError without convergence and Interrupted, with the best so
+        far (with ``synthetic`` the draws before) as ``partial``.
 
         >>> import kronbot
         >>> robot = kronbot.load("piedboeuf")
@@ -818,8 +819,8 @@ class Robot:
             count = arguments.count(plan, "plan", 1, MOST_ROWS)
             return planning.plan(model, asked, rows_of(self.model, candidates, columns), count)
         if synthetic is not None:
-            repetitions = arguments.count(synthetic, "synthetic", 2, MOST_ROWS)
-            return planning.synthetic(model, asked, repetitions, watcher(progress))
+            repetitions = arguments.count(synthetic, "synthetic", planning.LEAST_DRAWS, MOST_ROWS)
+            return complete(planning.synthetic(model, asked, repetitions, watcher(progress)))
         return complete(fit.fit(model, asked, watcher(progress)))
 
     @in_words

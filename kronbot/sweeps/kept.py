@@ -170,6 +170,9 @@ def kept(
         columns = {name: Column(name, "series", name, whole=True) for name in telling} | columns
     if not columns and not varied:
         raise UsageError("nothing is kept: name something, like ", Argument("keep", "'M[q1,q1]'"))
+    if not columns and asked is not None:
+        told = Argument("keep", _like(outline))
+        raise UsageError(Argument("keep"), " names nothing beside what varies: name something, like ", told)
     if not columns:
         raise UsageError(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))

@@ -1,15 +1,23 @@
 """fit on the command line: the file with new numbers, residuals, refusals with their places."""
 
 import csv
+import io
 import json
 import os
+import signal
+import sys
+import threading
 
 import numpy as np
 import pytest
+from lines import demand_same
 
 import kronbot
 from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
+from kronbot.errors import UsageError
+from kronbot.questions.fitting.statics import StaticAnswers
+from kronbot.system.interruption import SIGNALS
 
 ARM = """# My arm.
 kronbot: 1
@@ -121,13 +129,13 @@ def test_a_changed_value_is_written_too(files):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--steps", "1", "-o", "fitted.yaml"], 1, "no convergence after 1 evaluation"),
         (["--set", "half=0.2", "-o", "fitted.yaml"], 2, "keep these: half"),
         (["--estimate", "half"], 2, "half is l/2; fit l instead"),
         (["--estimate", "k=3"], 2, "should read NAME, or NAME=FROM:TO"),
         (["--estimate", "k=50:60", "--estimate", "l"], 2, "--prior: no parameter that is fitted 'mp'"),
         (["--sigma", "endpoint"], 2, "should read COLUMN=NUMBER"),
         (["--only", "endpont"], 2, "did you mean 'endpoint'"),
+        (["--data", ""], 2, "--data: no file ''"),
         (["--data", "date.csv"], 2, "no file 'date.csv'; did you mean 'data.csv'?"),
         (["-o", "data.csv", "--overwrite"], 2, "that is the file of measurements itself"),
         (["-o", "data.tex"], 2, "must be one of .json, .csv, .npz, .mat, .yaml, .yml"),
@@ -139,6 +147,30 @@ def test_what_is_refused(files, capsys, options, code, words):
     assert run([*FIT, *options]) == code
     assert words in capsys.readouterr().err
     assert not (files / "fitted.yaml").exists()
+
+
+@pytest.mark.parametrize("number", [*SIGNALS, None])
+def test_the_best_so_far_is_written(files, monkeypatch, capsys, number):
+    """Where a search ends early by itself or by a signal: as a robot file that says so, too."""
+    first = len(evaluated := [])
+
+    def interrupted(self, *given, known=StaticAnswers.errors):
+        evaluated.append(given)
+        if len(evaluated) == first + 3 and number is not None:
+            signal.raise_signal(number)
+        return known(self, *given)
+
+    monkeypatch.setattr(StaticAnswers, "errors", interrupted)
+    asked = [*FIT, "-o", "fitted.yaml", "--format", "json", *(["--steps", "2"] if number is None else [])]
+    assert run(asked) == (1 if number is None else 128 + number)
+    said = capsys.readouterr()
+    answer = json.loads(said.out)
+    assert answer["summary"]["complete"] is False
+    assert said.err.endswith("the best so far is told\n" if number else "what is told is the best so far\n")
+    text = (files / "fitted.yaml").read_text()
+    assert text.startswith("# Incomplete, the best so far of a fit to data.csv; before:\n#   l: 0.5\n")
+    values = kronbot.load(files / "fitted.yaml").description.values
+    assert {name: values[name] for name in FOUND} == answer["at"]["parameters"]
 
 
 def test_a_file_that_no_robot_has_is_not_written(files, capsys):
@@ -161,19 +193,57 @@ def test_steps_out_of_all_numbers_are_shortened(files, capsys):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "data.csv:1:1: empty: a header of names is wanted"),
-        pytest.param(None, "data.csv:1:1: not a regular file", marks=NEEDS_PIPES),
+        (b"", "data.csv:1:1: empty: a header of names is wanted"),
+        (b"\xff", "data.csv:1:1: not UTF-8 text"),
     ],
 )
 def test_data_that_are_no_table_are_named_as_such(files, capsys, content, words):
-    (files / "data.csv").unlink()
-    if content is None:
-        os.mkfifo(files / "data.csv")
-    else:
-        (files / "data.csv").write_text(content)
+    (files / "data.csv").write_bytes(content)
     assert run(FIT) == 2
     said = capsys.readouterr().err
     assert words in said and "name it -" not in said
+
+
+@NEEDS_PIPES
+def test_data_through_pipes(files, capfd, monkeypatch):
+    """The answer is that of the file; from standard input too, which has one reader."""
+    assert run([*FIT, "--format", "json"]) == 0
+    whole = capfd.readouterr().out
+    text = (files / "data.csv").read_text()
+    os.mkfifo(files / "pipe")
+    writer = threading.Thread(target=(files / "pipe").write_text, args=(text,))
+    writer.start()
+    asked = ["pipe" if word == "data.csv" else word for word in FIT]
+    assert run([*asked, "--format", "json"]) == 0
+    writer.join()
+    demand_same(capfd.readouterr().out, whole)
+    for name in ("-", "/dev/stdin"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        asked = [name if word == "data.csv" else word for word in FIT]
+        assert run([*asked, "--format", "json", "-o", f"fitted{len(name)}.yaml"]) == 0
+        demand_same(capfd.readouterr().out, whole)
+        assert (files / f"fitted{len(name)}.yaml").read_text().startswith("# Fitted to <stdin>; before:")
+    for words, told in [
+        (["fit", "-", "--data", "-"], "--data -: the robot file is read from standard input already"),
+        (["fit", "arm.yaml", "--data", "-", "--validate", "-"], "--validate -: --data reads standard input already"),
+    ]:
+        content = (files / "arm.yaml").read_bytes() if words[1] == "-" else text.encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert run(words) == 2
+        assert told in capfd.readouterr().err
+
+
+def test_open_files_in_the_library(files):
+    """Text and bytes, with the places of mistakes."""
+    arm = kronbot.loads(ARM)
+    asked = {"prior": {"mp": [1, 0.5]}, "sigma": {"endpoint": 1e-6, "torque": 1e-6}}
+    whole = arm.fit("data.csv", **asked).to_dict()
+    with open("data.csv") as text, open("data.csv", "rb") as content:
+        assert arm.fit(text, **asked).to_dict() == arm.fit(content, **asked).to_dict() == whole
+    with pytest.raises(UsageError, match="data:2:4: 'x' is not a number"):
+        arm.fit(io.StringIO("q1,endpoint.x\n10,x\n"), estimate="l")
+    with pytest.raises(UsageError, match="data: .* cannot be used, asking it raises ValueError"):
+        arm.fit(text)
 
 
 def test_mistakes_of_a_file_have_their_places(files, capsys):

@@ -1,6 +1,7 @@
 """``kronbot sweep``: the question's own options, what varies, and what becomes of the table."""
 
 import csv
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from waiting import PATIENCE
@@ -17,6 +19,7 @@ import kronbot
 from kronbot.cli.commands.sweep import QUESTIONS
 from kronbot.cli.input import cases
 from kronbot.cli.main import run
+from kronbot.description.shipped import shipped_robots
 from kronbot.sweeps.journal import Journal
 
 ONE = ["--workers", "1"]
@@ -144,9 +147,14 @@ def test_help(question, capsys):
         (["modes", "khang", "--over", "EI=1", "-o", "a.xls"], "the suffix must be one of"),
         (["modes", "khang", "--over", "EI=1", "-o", "no/a.csv"], "there is no folder"),
         (["modes", "khang", "--over", "EI=1", "--plot", "a.bmp"], "the suffix decides the format"),
-        (["modes", "khang", "--cases", "nothing.csv"], "--cases nothing.csv: No such file"),
+        (["modes", "khang", "--cases", "nothing.csv"], "--cases nothing.csv: there is no such file"),
         (["linearize", "khang", "--over", "qa=0", "--keep", "poles", "-o", "poles.csv"], "max(abs(poles)) or the like"),
-        (["modes", "khang", "--cases", "."], "a file is wanted"),
+        (["modes", "khang", "--cases", "."], "--cases .: a directory, not a file"),
+        (["modes", "khang", "--cases", ""], "--cases is empty: name a file, or - for standard input"),
+        (
+            ["jacobian", "khang", "--over", "EI=1", "--keep", ""],
+            "--keep names nothing beside what varies: name something",
+        ),
         (["modes", "khang", "--q", "qb=1", "--over", "EI=1"], "qb"),
         (["statics", "khang", "--order", "all", "--over", "EI=1"], "--over order=0,1,2,exact"),
     ],
@@ -176,6 +184,17 @@ def test_cases_of_a_file(tmp_path, capsys):
     assert [(row["EI"], row["order"]) for row in rows] == [("20", "1"), ("30", "exact")]
     alone = kronbot.load("khang", order="exact", parameters={"EI": 30}).check()
     assert float(rows[1]["first_frequency_locked"]) == alone.summary["first_frequency_locked"]
+
+
+def test_cases_from_standard_input(capsys, monkeypatch):
+    """Which the robot file may be from, too, but not both."""
+    for robot, code, words in [("khang", 0, ""), ("-", 2, "--cases -: the robot file is read from standard input")]:
+        text = b"EI\n20\n30\n" if code == 0 else Path(shipped_robots()["khang"]).read_bytes()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert run(["sweep", "check", robot, "--cases", "-", "--format", "csv", *ONE]) == code
+        told = capsys.readouterr()
+        assert words in told.err
+        assert [row["EI"] for row in csv.DictReader(told.out.splitlines())] == ["20", "30"] * (code == 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")

@@ -365,6 +365,25 @@ def test_who_interrupts_gets_the_best_so_far(arm, measured):
     assert list(partial.at["parameters"]) == list(partial.arrays["estimates"].rows)
 
 
+@pytest.mark.parametrize("draws", [1, 3])
+def test_who_interrupts_gets_the_draws_before(arm, measured, draws):
+    """Of fits to noise, where there are enough for a spread: those of as many."""
+    asked = {"data": measured, "estimate": ["l", "k"], "sigma": SIGMA, "seed": 3}
+
+    def stop(share):
+        if share * 8 > draws - 0.5:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted, match=f"interrupted after {draws} of 8 draws") as stopped:
+        arm.fit(**asked, synthetic=8, progress=stop)
+    if draws == 1:
+        assert stopped.value.partial is None
+        return
+    partial, whole = stopped.value.partial, arm.fit(**asked, synthetic=draws)
+    assert partial.summary == {"complete": False, **whole.summary}
+    assert (partial["synthetic"] == whole["synthetic"]).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["canadarm", "canadarm-craig-bampton", "khang", "piedboeuf", "spatial", "torso"])
 def test_shipped_robots_come_back(name):

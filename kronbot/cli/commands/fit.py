@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from kronbot.cli.input import completion, fitting, options
+from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.cli.input.options import Subject
+from kronbot.cli.input.streams import opened, piped
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import ROBOT_SUFFIXES, check_robot_file, keep_apart, save
 from kronbot.description import choices
 from kronbot.description.wording import shown_path as shown
-from kronbot.errors import ComputationError, DescriptionError, UsageError
+from kronbot.description.yaml.source import STANDARD_INPUT_NAME
+from kronbot.errors import ComputationError, DescriptionError, KronbotError, UsageError
+
+if TYPE_CHECKING:
+    from kronbot.questions.result import Result
 
 ARRAYS = (
     "estimates", "standard_errors", "correlations", "singular_values", "combinations", "combined", "residuals",
     "validation", "searches", "synthetic",
 )  # fmt: skip
-MEASURED, VALIDATING = "the file of measurements", "the file to validate with"
+FILES = {
+    "data": "the file of measurements", "validate": "the file to validate with", "candidates": "the file of candidates",
+}  # fmt: skip
 
 
 @click.command(
     short_help="Parameters of the file from measurements: estimates, their errors, what the data cannot tell."
 )
 @options.subject_options
-@click.option("--data", metavar="FILE", help="A CSV file: names in its header, a measurement in each row.")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="A CSV file, a pipe or - for standard input: names in its header, a measurement in each row.",
+)
 @click.option(
     "--question",
     type=click.Choice(choices.FITTED),
@@ -118,16 +131,16 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
         out = replace(out, output=None)
     out.check(arrays=ARRAYS, also=ROBOT_SUFFIXES)
     given = fitting.arguments(asked)
-    for word, what in (("data", MEASURED), ("validate", VALIDATING), ("candidates", "the file of candidates")):
+    for word, what in FILES.items():
         if isinstance(given.get(word), str):
             keep_apart(given[word], what)
     robot = subject.load(out)
     told, folder = robot.description.robot.fit, robot.description.source.folder
     if told is not None and folder is not None:
-        for word, what in (("data", MEASURED), ("validate", VALIDATING)):
+        for word in ("data", "validate"):
             name = getattr(told, word)
             if word not in given and name is not None:
-                keep_apart(str(folder / name), what)
+                keep_apart(str(folder / name), FILES[word])
     if fitted is not None:
         from kronbot.description.yaml.rewriting import demand_numbers
 
@@ -135,16 +148,32 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
     estimates: dict[str, float] = {}
 
     def ask(progress: Any) -> Any:
-        result = robot.fit(**given, progress=progress)
+        with ExitStack() as held:
+            found = dict(given)
+            for word, what in FILES.items():
+                if isinstance(name := given.get(word), str) and piped(name):
+                    found[word] = held.enter_context(opened(robot.description.source, name, f"--{word}", what))
+            result = robot.fit(**found, progress=progress)
         estimates.update(result.at.get("parameters", {}))
         return result
 
-    out.answer(f"fitting {robot.name}", ask)
+    stopped: KronbotError | None = None
+    try:
+        out.answer(f"fitting {robot.name}", ask)
+    except KronbotError as error:
+        if fitted is None or error.partial is None:
+            raise
+        stopped = error
+        estimates.update(cast("Result", error.partial).at["parameters"])
     if fitted is not None:
         try:
             robot.with_parameters(**estimates)
         except DescriptionError:
-            raise ComputationError(f"{shown(fitted)} is not written: no robot has these estimates") from None
-        data = given["data"] if "data" in given or told is None else str(told.data)
-        heading = f"Fitted to {shown(data)}; before:"
+            raise stopped or ComputationError(f"{shown(fitted)} is not written: no robot has these estimates") from None
+        data = str(given["data"] if "data" in given or told is None else told.data)
+        data = STANDARD_INPUT_NAME if data in STANDARD_INPUT else data
+        how = "Fitted to" if stopped is None else "Incomplete, the best so far of a fit to"
+        heading = f"{how} {shown(data)}; before:"
         save(fitted, robot.rewritten(cast("dict[str, float | str]", estimates), heading).encode())
+    if stopped is not None:
+        raise stopped

@@ -197,7 +197,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
     if given["cases"] is not None:
         keep_apart(given["cases"], "the file of cases")
     robot = subject.load(out)
-    told = robot.description.robot.sweep
+    source, told = robot.description.source, robot.description.robot.sweep
     of_file = OfFile.beneath(robot, told, asked) if told is not None and told.question == question else None
     if of_file is not None:
         robot, asked, given = of_file.robot, {**asked, **of_file.options}, {**given, **of_file.parts}
@@ -219,7 +219,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
         try:
             swept = swept_as(
                 over=_over(given["over"]),
-                cases=cases.columns(given["cases"]) if isinstance(given["cases"], str) else given["cases"],
+                cases=cases.columns(source, given["cases"]) if isinstance(given["cases"], str) else given["cases"],
                 keep=given["keep"] or None,
                 output=out.output,
                 plot=out.plot is not None,

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import BinaryIO
 
+from kronbot.cli.input.completion import STANDARD_INPUT
+from kronbot.cli.input.streams import opened
 from kronbot.description.csv_lines import lines_of
 from kronbot.description.wording import shown_path as shown
+from kronbot.description.yaml.source import STANDARD_INPUT_NAME, Source
 from kronbot.errors import UsageError, said
 
 # Bytes of a file of cases, whose numbers are all in memory: a pipe may never end.
 LARGEST = 1 << 27
 
 
-def columns(name: str) -> Mapping[str, Sequence[object]]:
-    """The columns of a file by their names. Raises UsageError where it cannot be read, or is no table of cases."""
+def columns(robot: Source, name: str) -> Mapping[str, Sequence[object]]:
+    """The columns of a file by their names, of a pipe or of standard input.
+
+    Raises UsageError where it cannot be read, or is no table of cases.
+    """
     from kronbot.sweeps.grammar import table  # here, since help and completion need no NumPy
 
     place = f"--cases {shown(name)}"
     try:
-        kind = Path(name).stat().st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
-            raise UsageError(f"{place}: a file is wanted, or a pipe")
-        with open(name, "rb") as file:
-            return table(_bounded(file, place), name).columns
+        with opened(robot, name, "--cases", "the file of cases") as file:
+            return table(_bounded(file, place), STANDARD_INPUT_NAME if name in STANDARD_INPUT else name).columns
     except (OSError, ValueError) as error:
         raise UsageError(f"{place}: {said(error, place=False)}") from None
 

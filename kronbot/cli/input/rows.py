@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-import stat
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.cli.input.completion import STANDARD_INPUT
-from kronbot.cli.output.files import keep_apart
+from kronbot.cli.input.streams import opened
 from kronbot.cli.output.messages import show_warnings
 from kronbot.description import csv_lines
 from kronbot.description.csv_lines import UNDECODED, Line, lines_of
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
 
 # Blank lines that may follow each other: a file of nothing else is refused in time.
 BLANK_LIMIT = 1_000_000
-# What of a command's options has read standard input, in the notes of its context.
-_READER = "kronbot.reader_of_standard_input"
 
 
 class RowError(Mistaken, UsageError):
@@ -57,7 +50,7 @@ def doubt_of(name: str, value: float, text: str) -> str | None:
 def blocks_of(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[str, np.ndarray]]:
     """Columns by name, so many rows at a time; at least one block."""
     try:
-        with _opened(robot, name, option) as file:
+        with opened(robot.description.source, name, option, "the file of rows", "@") as file:
             lines = lines_of(file)
             head, *rest = next(lines)
             sheet = _Sheet(robot, STANDARD_INPUT_NAME if name in STANDARD_INPUT else name, option, head)
@@ -74,44 +67,6 @@ def blocks_of(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[
                 raise sheet.mistake(sheet.read, 1, "rows of numbers are wanted below the header", "")
     except OSError as error:
         raise UsageError(f"{option} @{shown(name)}: {error.strerror or error}") from None
-
-
-@contextmanager
-def _opened(robot: Robot, name: str, option: str) -> Iterator[BinaryIO]:
-    """A file, a pipe or standard input. Raises UsageError where a name means none, OSError."""
-    where = f"{option} @{shown(name)}"
-    if not name:
-        raise UsageError(f"{option} @: name a file after the @, or - for standard input")
-    if name in STANDARD_INPUT:
-        yield _standard_input(robot, option)
-        return
-    try:
-        kind = Path(name).stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(f"{where}: there is no such file") from None
-    except ValueError as error:  # no name that a file can have
-        raise UsageError(f"{where}: {error}") from None
-    if stat.S_ISDIR(kind):
-        raise UsageError(f"{where}: a directory, not a file")
-    if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
-        raise UsageError(f"{where}: neither a file nor a pipe (a device or a socket)")
-    keep_apart(name, "the file of rows")
-    with open(name, "rb") as file:
-        yield file
-
-
-def _standard_input(robot: Robot, option: str) -> BinaryIO:
-    """Standard input, which has one reader. Raises UsageError where there is another, or nothing is piped into it."""
-    source = robot.description.source
-    context = click.get_current_context(silent=True)
-    notes = {} if context is None else context.meta
-    if source.folder is None and source.name == STANDARD_INPUT_NAME:
-        raise UsageError(f"{option} @-: the robot file is read from standard input already")
-    if notes.setdefault(_READER, option) != option:
-        raise UsageError(f"{option} @-: {notes[_READER]} reads standard input already")
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        raise UsageError(f"{option} @-: nothing is piped into standard input: pipe rows into it, or name a file")
-    return sys.stdin.buffer
 
 
 @dataclass

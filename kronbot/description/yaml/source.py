@@ -111,7 +111,7 @@ def read_bytes(path: Path, name: str, limit: int, cure: str = _PIPED) -> bytes:
         raise _at_start(name, "a directory, not a file") from None
     except OSError as error:
         raise _at_start(name, f"cannot be read: {error.strerror or error}") from None
-    return _within(content, name, limit)
+    return within(content, name, limit)
 
 
 def decode(name: str, content: bytes, wanted: str = _ROBOT_FILE) -> str:
@@ -153,10 +153,11 @@ def read_standard_input(limit: int, wanted: str = "a robot file") -> bytes:
         raise _at_start(STANDARD_INPUT_NAME, f"cannot be read: {error.strerror or error}") from None
     if content is None:
         raise _at_start(STANDARD_INPUT_NAME, "cannot be read: it does not wait for who writes into it")
-    return _within(content, STANDARD_INPUT_NAME, limit)
+    return within(content, STANDARD_INPUT_NAME, limit)
 
 
-def _within(content: bytes, name: str, limit: int) -> bytes:
+def within(content: bytes, name: str, limit: int) -> bytes:
+    """The content, of at most ``limit`` bytes. Raises DescriptionError."""
     if len(content) > limit:
         raise _at_start(name, f"larger than {limit // 1024} kB")
     return content

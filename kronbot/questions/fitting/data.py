@@ -15,7 +15,7 @@ from kronbot.description.csv_lines import Line
 from kronbot.description.expressions.expression import CONSTANTS, Expression, ExpressionError, evaluate, parse
 from kronbot.description.mistakes import first_of
 from kronbot.description.wording import did_you_mean, listing, quote
-from kronbot.description.yaml.source import decode, exists, near_file, read_bytes
+from kronbot.description.yaml.source import decode, exists, near_file, read_bytes, within
 from kronbot.errors import Argument, DescriptionError, MeasurementError, Mistake, UsageError
 from kronbot.floats import Array
 
@@ -173,15 +173,23 @@ def read(name: str, folder: Path | None = None, word: str = "data") -> Sheet:
     Raises UsageError where there is none, MeasurementError where it cannot be read as text.
     """
     path = Path(name) if folder is None else folder / name
-    if not exists(str(path)):
+    if not name or not exists(str(path)):
         hint = near_file(name, Path() if folder is None else folder, (".csv", ".txt"))
         raise UsageError(Argument(word), f": no file {quote(name)}{hint}")
     shown = str(path)
     try:
-        text = decode(shown, read_bytes(path, shown, LARGEST, "put what it gives into a file"), _WANTED)
+        content = read_bytes(path, shown, LARGEST, "put what it gives into a file")
     except DescriptionError as error:
         raise MeasurementError(error.mistakes) from None
-    return Sheet(shown, text.splitlines())
+    return sheet(shown, content)
+
+
+def sheet(name: str, content: bytes) -> Sheet:
+    """The content of a file that messages call so. Raises MeasurementError where it is too much, or no text."""
+    try:
+        return Sheet(name, decode(name, within(content, name, LARGEST), _WANTED).splitlines())
+    except DescriptionError as error:
+        raise MeasurementError(error.mistakes) from None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
+from kronbot.mechanics.estimation.least_squares import Fit
 from kronbot.mechanics.estimation.plans import chosen
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.data import Named
@@ -19,9 +20,13 @@ from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.search import Inquiry, Search, begun, read
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.words import ambiguous, correlated
-from kronbot.questions.result import Result
+from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.result import Outcome, Result
+from kronbot.system.interruption import Interruptions
 
 PURPOSE = "fit"
+# Draws of noise that have a spread.
+LEAST_DRAWS = 2
 
 
 def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Result:
@@ -84,32 +89,44 @@ def _by_record(told: Sorted, J: Array, k: int, labels: Array) -> Array:
     return blocks
 
 
-def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[float], None]) -> Result:
+def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[float], None]) -> Outcome:
     """Fits to ``count`` draws of noise on what the robot's own values give: their bias and spread.
 
-    Beside them the standard errors that theory predicts. What stands in a measured cell does not matter. Raises
-    UsageError where columns have no sigma.
+    Beside them the standard errors that theory predicts. What stands in a measured cell does not matter. Where somebody
+    interrupts it is about the draws before, which are two at least. Raises UsageError where columns have no sigma.
     """
+    return kept(lambda met: _synthetic(robot, inquiry, count, progress, met))
+
+
+def _synthetic(
+    robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[float], None], met: Interruptions
+) -> Outcome:
     assert inquiry.data is not None, "rows are wanted"
     variation = inquiry.variation(robot, inquiry.data)
-    answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
-    inquiry = inquiry.with_beside(answers)
-    beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
-    begun(variation, answers, told, beliefs.start)
-    exact = answers.computed(beliefs.start)
+    with met.heard():
+        answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
+        inquiry = inquiry.with_beside(answers)
+        beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
+        begun(variation, answers, told, beliefs.start)
+        exact = answers.computed(beliefs.start)
     J = answers.jacobian(beliefs.start) * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
     knowledge = Knowledge(J, beliefs.scale, beliefs.deviation)
     rng = np.random.default_rng(inquiry.seed)
-    found, lost = [], 0
-    for i in range(count):
-        drawn = answers.disturbed(exact, noise.sigma * rng.standard_normal(exact.shape))
-        rows = answers.measuring(drawn), replace(told, measured=drawn)
-        search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [])
-        search.run()
-        lost += not search.found.converged
-        found.append(search.found.values)
-        progress((i + 1) / count)
-    values = np.array(found)
+
+    def fits() -> Iterator[Fit]:
+        for i in range(count):
+            drawn = answers.disturbed(exact, noise.sigma * rng.standard_normal(exact.shape))
+            rows = answers.measuring(drawn), replace(told, measured=drawn)
+            search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [])
+            search.run()
+            yield search.found
+            progress((i + 1) / count)
+
+    found, error = gathered(met, fits(), lambda found: f"interrupted after {len(found)} of {count} draws")
+    if error is not None and len(found) < LEAST_DRAWS:
+        raise error
+    values = np.array([each.values for each in found])
+    lost = sum(not each.converged for each in found)
     kept = [i for i in range(len(inquiry.names)) if np.isfinite(knowledge.errors[i])]
     off = values.mean(axis=0) - beliefs.start
     table = np.column_stack([beliefs.start, off, values.std(axis=0, ddof=1), np.nan_to_num(knowledge.errors)])[kept]
@@ -118,14 +135,17 @@ def synthetic(robot: Robot, inquiry: Inquiry, count: int, progress: Callable[[fl
     arrays |= _predicted(inquiry, knowledge)
     summary: dict[str, Scalar] = {
         "question": inquiry.question, "rows": len(told.rows), "measurements": len(J), "parameters": len(inquiry.names),
-        "rank": knowledge.rank, "repetitions": count, "not_converged": lost,
+        "rank": knowledge.rank, "repetitions": len(found), "not_converged": lost,
     }  # fmt: skip
+    if error is not None:
+        summary = {"complete": False, **summary}
     warnings = [*told.notes, *ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any()))]
     warnings += correlated(knowledge, inquiry.names)
-    return Result(
+    answer = Result(
         PURPOSE, robot.name, robot.order, arrays=arrays, summary=summary, warnings=warnings, about=robot,
         asked="synthetic",
     )  # fmt: skip
+    return Outcome(answer, error)
 
 
 def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array]:
