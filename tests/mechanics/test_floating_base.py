@@ -22,7 +22,7 @@ from kronbot.mechanics.multibody.rotations import of_quaternion, quaternions
 
 
 @drawn(
-    8,
+    4,
     25,
     robots(max_links=3, max_coordinates=5, floating=True) | robots(max_links=2, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
@@ -543,7 +543,7 @@ def imported(text, folder):
     return module
 
 
-@drawn(3, 12, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
+@drawn(2, 12, robots(max_links=2, max_coordinates=4, floating=True), st.integers(0, 10**6))
 def test_exported_functions_are_those_of_the_library(robot, seed):
     """M, forces, accelerations and Jacobians of random trees on a base that moves."""
     robot["name"] = "tree"
@@ -609,7 +609,7 @@ kronbot: 1
 name: free
 gravity: [0, 0, 0]
 parameters: {m: 3}
-base: {type: floating, rigid: {mass: 5, com: [0.1, 0, 0], inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
+base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
 links:
   - {name: a, joint: {type: prismatic, name: q1, rotor_inertia: 2, elastic: {stiffness: 9}}, pose: {xyz: [1, 0, 0]},
      rigid: {mass: m, com: [0.5, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.3, Izz: 0.3}}}

@@ -18,7 +18,7 @@ from kronbot.questions.initial_state import initial_state, matrices
 
 
 @drawn(
-    8,
+    4,
     25,
     robots(max_links=3, max_coordinates=5, joined=True, stopped=True, yielding=True)
     | robots(max_links=2, max_coordinates=4, joined=True, stopped=True, floating=True),
@@ -28,6 +28,59 @@ from kronbot.questions.initial_state import initial_state, matrices
 def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
     """Random trees in their stops and between elements, some afloat: recursion = composite = brute force."""
     check_against_lagrangian(robot, order, seed)
+
+
+EVERYTHING = {
+    "kronbot": 1,
+    "name": "everything",
+    "gravity": [0.3, -0.5, -9.81],
+    "base": {
+        "type": "floating",
+        "rigid": {"mass": 6, "com": [0.1, 0, 0.2], "inertia": {"Ixx": 1, "Iyy": 2, "Izz": 1.5}},
+    },
+    "links": [
+        {
+            "name": "arm",
+            "joint": {
+                "type": "revolute",
+                "name": "q1",
+                "rotor_inertia": 0.02,
+                "gear": 3,
+                "limits": [-0.1, 0.2],
+                "stops": {"stiffness": 40, "damping": 0.9},
+                "elastic": {"stiffness": 90, "damping": 0.2},
+                "bearing": {"stiffness": {"x": 400}, "damping": {"x": 1}},
+                "spring": {"stiffness": 4, "rest": 0.1},
+            },
+            "pose": {"xyz": [0.4, 0.1, 0], "rpy": [0.3, -0.7, 0.2]},
+            "flexible": {"mass": 1.5, "length": 1, "EI": {"y": 120, "z": 60}, "modes": {"v": 1, "w": 1}, "root": 0.1},
+        },
+        {
+            "name": "slide",
+            "joint": {"type": "prismatic", "name": "q2", "damping": 0.3},
+            "pose": {"xyz": [0, 0.1, 0.2], "rpy": [1, 0.2, 0]},
+            "rigid": {"mass": 0.7, "com": [0.1, 0, 0.05], "inertia": {"Ixx": 0.02, "Iyy": 0.04, "Izz": 0.03}},
+        },
+    ],
+    "elements": [
+        {
+            "name": "rope",
+            "type": "spring",
+            "between": ["world", "arm"],
+            "points": [[1, 2, 3], [0.1, 0, 0.05]],
+            "stiffness": 50,
+            "rest": 0.4,
+            "damping": 0.6,
+        },
+        {"name": "pull", "type": "damper", "between": ["base", "slide"], "damping": 1.2, "force": 0.3},
+    ],
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_everything_at_once_agrees(order):
+    """What few random robots leave to chance: bending in both planes afloat, in a stop, behind shaft and bearing."""
+    check_against_lagrangian(EVERYTHING, order, seed=order)
 
 
 DROPPED = """
@@ -253,7 +306,7 @@ def test_formulas_hold_stops(dropped):
         assert eval(written, {}, known) == pytest.approx(dropped.dynamics(q=[h])["g"][0], rel=1e-13)  # noqa: S307
 
 
-def test_rows_of_sweeps_are_those_of_runs_into_stops(stiff):
+def test_rows_of_sweeps_are_those_of_runs_into_stops(stiff, swept_here):
     over, asked = {"k": [200, 400], "F": [0, -5]}, {"duration": 0.05, "step": 0.05, "q": {"q1": 0.3}}
     rows = [*stiff.sweep("simulate", over=over, keep="last(q1)", workers=1, **asked)]
     for row in rows:

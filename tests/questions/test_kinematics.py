@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Lagrangian
 from random_robots import coordinates, robots, to_yaml
 from scipy.spatial.transform import Rotation
+from thinned import drawn
 
 import kronbot
 from kronbot.cli.main import run
@@ -27,8 +27,7 @@ def turned(pose):
     return Rotation.from_euler("ZYX", pose[[5, 4, 3]]).as_matrix(), Rotation.from_quat(pose[6:]).as_matrix()
 
 
-@settings(max_examples=15)
-@given(robots(), st.sampled_from(["0", "1", "2"]), st.integers(0, 10**6))
+@drawn(5, 15, robots(), st.sampled_from(["0", "1", "2"]), st.integers(0, 10**6))
 def test_random_trees(robot, order, seed):
     """Every tip and root frame where the oracle's transforms put it, turned as they are."""
     scale = np.array([scale for _, _, scale in coordinates(robot, order)])
@@ -118,7 +117,7 @@ def test_the_table_has_a_line_a_frame(capsys, tmp_path):
     assert [row.split(",")[:2] for row in rest] == [["1", "15.0"], ["2", "9.184850993605148e-16"]]
 
 
-def test_sweeps_keep_poses(capsys):
+def test_sweeps_keep_poses(swept_here):
     """Also of frames whose names hold a comma."""
     robot, seen = kronbot.load("canadarm"), "base-to:upper,wrist"
     swept = robot.sweep("kinematics", over={"q2": [0, 1]}, frame=[seen, "upper"], workers=1)

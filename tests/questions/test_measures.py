@@ -96,7 +96,7 @@ def test_lines_of_known_vibrations():
     assert still.amplitude < 1e-12
 
 
-def test_measures_do_not_depend_on_rows_and_are_told_before():
+def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):
     robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
     runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]
     assert dict(runs[0]) == dict(runs[1])
