@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from kronbot.description.entries import ZERO, ZEROS, Quantity, Text, Vector
+from kronbot.description.in_time import InTime
 from kronbot.description.validation import Field
 
 # Kinds of elements, and the key that makes each what it is.
@@ -33,4 +34,7 @@ class Element:
     stiffness: Annotated[Quantity, Field(description="N/m")] = ZERO
     rest: Annotated[Quantity, Field(description="length at which the spring is slack, m")] = ZERO
     damping: Annotated[Quantity, Field(description="along the line between the points, N s/m")] = ZERO
-    force: Annotated[Quantity | None, Field(description="pushes the points apart, N; an input force.NAME")] = None
+    force: Annotated[
+        InTime | None,
+        Field(description="pushes the points apart, N, or how it changes in time; an input force.NAME"),
+    ] = None

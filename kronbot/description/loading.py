@@ -23,10 +23,10 @@ from kronbot.description.expressions.expression import (
     parse,
     resolve_each,
 )
-from kronbot.description.forcing import VectorTable
+from kronbot.description.in_time import TimeTable, VectorTable
 from kronbot.description.mistakes import first_of, quoting, with_lines
 from kronbot.description.moving import TableMotion
-from kronbot.description.schema import RobotFile, TableFile, TorqueFile
+from kronbot.description.schema import RobotFile, TableFile
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
 from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
@@ -198,14 +198,16 @@ def _with_tables(described: Description) -> Description:
         if isinstance(motion, TableMotion):
             rows = table(motion.file)
             rows.period(joint in turning) if motion.periodic else rows.motion()
-    for drive in drives.values():
-        if isinstance(drive.torque, TorqueFile):
-            table(drive.torque.file).torque()
     if robot.control.state_feedback is not None:
         table(robot.control.state_feedback.K).gains()
-    for given in (each for push in robot.simulate.forces for each in (push.force, push.moment)):
-        if isinstance(given, VectorTable):
-            table(given.file).vector()
+    pushes = (each for push in robot.simulate.forces for each in (push.force, push.moment))
+    for given in (*(drive.torque for drive in drives.values()), *pushes):
+        if isinstance(given, TimeTable):
+            rows = table(given.file)
+            rows.vector() if isinstance(given, VectorTable) else rows.torque()
+    for element in robot.elements:
+        if isinstance(element.force, TimeTable):
+            table(element.force.file).force()
     return replace(described, tables=tables)
 
 

@@ -9,6 +9,7 @@ from kronbot.description import scalars
 from kronbot.description.choices import ShaperType
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
+from kronbot.description.in_time import Sinusoid
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 
 Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]
@@ -94,18 +95,6 @@ class ViaPoints:
     begin: Begin = ZERO
     shaper: Shaping = None
     type: Annotated[Literal["via-points"], Field(description="kind of motion")] = "via-points"
-
-
-@dataclass(frozen=True)
-class Sinusoid:
-    """q = offset + amplitude sin(frequency t + phase)."""
-
-    amplitude: Annotated[Quantity, Field(description="rad or m")]
-    frequency: Annotated[Quantity, Field(description="rad/s")]
-    phase: Annotated[Quantity, Field(description="rad")] = ZERO
-    offset: Annotated[Quantity, Field(description="rad or m")] = ZERO
-    begin: Begin = ZERO
-    type: Annotated[Literal["sinusoid"], Field(description="kind of motion")] = "sinusoid"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from kronbot.description import foreign, scalars
 from kronbot.description.choices import Start
 from kronbot.description.controlling import Control
 from kronbot.description.element import Element
-from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Flag, Name, Prose, Quantity, Text, Vector
+from kronbot.description.entries import ZERO, ZEROS, Count, Definition, Name, Prose, Quantity, Text, Vector
 from kronbot.description.fitting import Fit
 from kronbot.description.forcing import Push
+from kronbot.description.in_time import InTime
 from kronbot.description.joint import Joint
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
@@ -120,14 +121,6 @@ class TableFile:
     file: Annotated[Text, Field(description="path relative to the robot file")]
 
 
-@dataclass(frozen=True)
-class TorqueFile:
-    """A CSV file of torques over time in s, linear between the rows or in steps."""
-
-    file: Annotated[Text, Field(description="path relative to the robot file")]
-    steps: Annotated[Flag, Field(description="the value of a row holds until the next row")] = False
-
-
 Shape = Annotated[Annotated[ShapeName, Tag("<value>")] | Annotated[TableFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
 
 
@@ -192,9 +185,6 @@ class Endpoint:
     position: Annotated[Vector, Field(description="position in the link's tip frame, m")] = ZEROS
 
 
-Torque = Annotated[Annotated[Quantity, Tag("<value>")] | Annotated[TorqueFile, Tag("<mapping>")], _MAPPING_OR_VALUE]
-
-
 @dataclass(frozen=True)
 class PD:
     """Torque kp (target - q) + kd (rate of the target - qd), plus the rigid arm's gravity torque."""
@@ -208,7 +198,7 @@ class PD:
 class JointDrive:
     """What moves one joint; exactly one of the three."""
 
-    torque: Annotated[Torque | None, Field(description="torque or force, N m or N, or a table of it")] = None
+    torque: Annotated[InTime | None, Field(description="torque or force, N m or N, or how it changes in time")] = None
     motion: Annotated[Motion | None, Field(description="the joint follows it exactly, the torque is an output")] = None
     pd: Annotated[PD | None, Field(description="a PD controller with gravity compensation")] = None
 

@@ -93,6 +93,15 @@ class Table:
         """The same of a broken line, which needs fewer rows."""
         return self._of_rows(_LINEAR_ROWS)
 
+    def force(self) -> Columns:
+        """The same of what acts at t = 0 in commands that know no time."""
+        times, values = self.torque()
+        if not times[0] <= 0 <= times[-1]:
+            line = next(line for line in self._lines() if line.holds_a_number)
+            wrong = f"the force at t = 0 is wanted too: the table goes from t = {times[0]:g} s to {times[-1]:g} s"
+            raise DescriptionError([line.mistake(wrong)])
+        return times, values
+
     def vector(self) -> tuple[tuple[float, ...], ...]:
         """Times and three components of a broken line."""
         columns = self._read("x", "y", "z")

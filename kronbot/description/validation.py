@@ -70,10 +70,20 @@ class Key:
     description: str
 
 
+def hints_of(described: type) -> dict[str, Any]:
+    """The types of the fields of a dataclass; where it is a generic one for some type, with this one."""
+    hints = get_type_hints(described, include_extras=True)
+    for base in getattr(described, "__orig_bases__", ()):
+        held = dict(zip(get_origin(base).__parameters__, get_args(base), strict=True))
+        own = {name: getattr(hint, "__parameters__", ()) for name, hint in hints.items()}
+        hints |= {name: hints[name][tuple(held[each] for each in names)] for name, names in own.items() if names}
+    return hints
+
+
 @cache
 def keys_of(described: type) -> dict[str, Key]:
     """The keys of the mapping that a dataclass stands for, in its order; ``others`` of it names what has all others."""
-    hints, keys = get_type_hints(described, include_extras=True), {}
+    hints, keys = hints_of(described), {}
     for entry in (each for each in fields(described) if each.name != getattr(described, "others", "")):
         hint = hints[entry.name]
         said = next((said for said in getattr(hint, "__metadata__", ()) if isinstance(said, Field)), Field(""))

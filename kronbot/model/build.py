@@ -95,7 +95,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
         springs=tuple(springs),
         stops=tuple(stops),
         attachments=slack,
-        elements=tuple(element(entry, parameters) for entry in file.elements),
+        elements=tuple(element(entry, parameters, description.tables) for entry in file.elements),
         gravity=parameters.vector(file.gravity),
         endpoint=Endpoint(
             len(links) - 1 if file.endpoint.link is None else places[file.endpoint.link],

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from casadi import SX
 
 from kronbot.description import element as described
 from kronbot.description.entries import ZERO
+from kronbot.description.expressions.expression import Expression
+from kronbot.description.table import Table
+from kronbot.model.in_time import InTime
+from kronbot.model.in_time import in_time as function_of_time
 from kronbot.model.parameters import Parameters
 
 
@@ -16,7 +22,7 @@ class Element:
     """It pulls a point of one frame to a point (3 x 1, m) of another with stiffness (length - rest) + damping (rate of
     the length) - force: N/m, m, N s/m, N.
 
-    ``driven`` says that its force is an input.
+    ``driven`` says that its force is an input, ``in_time`` how it changes in a simulation: ``force`` is that at t = 0.
     """
 
     name: str
@@ -27,6 +33,7 @@ class Element:
     damping: SX
     force: SX
     driven: bool
+    in_time: InTime | None
 
     @property
     def directed(self) -> bool:
@@ -34,14 +41,19 @@ class Element:
         bent = not (self.stiffness.is_zero() or self.rest.is_zero())
         return bent or self.driven or not (self.damping.is_zero() and self.force.is_zero())
 
+    def at(self, t: SX) -> Element:
+        """The same at a time (1 x 1, s)."""
+        return self if self.in_time is None else replace(self, force=self.in_time.at(t))
+
     def times(self, share: SX) -> Element:
         """A share (1 x 1) of its forces."""
         return replace(self, stiffness=share * self.stiffness, damping=share * self.damping, force=share * self.force)
 
 
-def element(entry: described.Element, parameters: Parameters) -> Element:
+def element(entry: described.Element, parameters: Parameters, tables: Mapping[str, Table]) -> Element:
     """What a file says of one."""
     number = parameters.number
+    in_time = None if isinstance(entry.force or ZERO, Expression) else function_of_time(entry.force, parameters, tables)
     return Element(
         name=entry.name,
         frames=entry.between,
@@ -49,6 +61,7 @@ def element(entry: described.Element, parameters: Parameters) -> Element:
         stiffness=number(entry.stiffness),
         rest=number(entry.rest),
         damping=number(entry.damping),
-        force=number(entry.force or ZERO),
+        force=number(cast("Expression", entry.force or ZERO)) if in_time is None else in_time.at(SX(0)),
         driven=entry.force is not None,
+        in_time=in_time,
     )

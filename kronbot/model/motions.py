@@ -12,7 +12,8 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.description import moving
+from kronbot.description import in_time, moving
+from kronbot.description.entries import ZERO
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
@@ -185,8 +186,8 @@ def _own_motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[st
         case moving.ViaPoints():
             times, values = zip(*entry.through, strict=True)
             return through([parameters.number(t) for t in times], [parameters.number(value) for value in values])
-        case moving.Sinusoid():
-            numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset)
+        case in_time.Sinusoid():
+            numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset or ZERO)
             return sinusoid(*(parameters.number(number) for number in numbers))
         case moving.TableMotion():
             table = tables[entry.file]

@@ -31,10 +31,11 @@ def commanded(robot: Robot, times: Array) -> dict[str, Array]:
 def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
     """The first of the times that a run is watched at (s) from which on drives want joints to stay where they are.
 
-    Tables of torques count as what they want. None where nothing is wanted, or to its end something else.
+    Torques that change count as what they want. None where nothing is wanted, or to its end something else.
     """
     motions = driven.commanded
-    if not motions and not driven.tables:
+    torques = [each for each in driven.given.values() if each.changes]
+    if not motions and not torques:
         return None
 
     def rates() -> tuple[dict[str, SX], dict[str, SX]]:
@@ -43,9 +44,8 @@ def motion_end(robot: Robot, driven: Drives, watched: Array) -> float | None:
 
     found = np.abs(traced(robot, "commanded rates", PURPOSE, rates).rows(watched)["rates"])
     moving = (found > STILL * found.max(axis=0)).any(axis=1)
-    for table in driven.tables.values():
-        changes = np.flatnonzero(np.diff(table.values))
-        moving |= watched < (table.times[changes[-1] + 1] if len(changes) else 0.0)
+    for torque in torques:
+        moving |= watched < torque.end(robot.parameters, PURPOSE)
     last = np.flatnonzero(moving)
     if not len(last):
         return float(watched[0])

@@ -50,6 +50,11 @@ def linearize_along(
         raise UsageError("a floating base goes along no given motion: linear models of it are those at points")
     if not robot.motions:
         raise UsageError("the file has no motion: {JOINT: {...}}")
+    changing = [each.name for each in robot.elements if each.in_time is not None]
+    if changing:
+        raise UsageError(
+            f"the force of {quote(changing[0])} changes in time: along a motion only constant forces are taken"
+        )
     demand_inertia(robot)
     trace = traced(robot, "along", PURPOSE, lambda: _along(robot))
     moving = frozenset(joint.driven for joint in robot.joints if joint.name in robot.motions)

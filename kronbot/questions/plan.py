@@ -11,8 +11,9 @@ from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.description.controlling import Control
+from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import TableMotion
-from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate, TorqueFile
+from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
@@ -156,7 +157,7 @@ def _under(robot: Robot, best: Plan, wish: Wish) -> Result:
         file = f"plan.{joint.name}.csv"
         rows = zip(times.tolist(), [*tau.tolist(), float(tau[-1])], strict=True)
         tables[file] = Table(file, "".join(f"{t!r},{value!r}\n" for t, value in rows))
-        drives[joint.name] = JointDrive(torque=TorqueFile(file, steps=True))
+        drives[joint.name] = JointDrive(torque=TimeTable(file, steps=True))
     step = best.duration / (len(best.tau) * -(-ROWS // len(best.tau)))
     q = dict(enumerate(sag(robot, _placed(robot, wish.start)).tolist()))
     moved = _driven(robot, robot.file, drives, tables, robot.order)

@@ -15,8 +15,9 @@ from waiting import bounded
 from kronbot.description import Source, limits, load
 from kronbot.description.checks.tensors import possible_inertia
 from kronbot.description.expressions.expression import exact, parse
+from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import Cycloidal, PolynomialMotion
-from kronbot.description.schema import PD, Endpoint, Link, Simulate, Statics, TorqueFile
+from kronbot.description.schema import PD, Endpoint, Link, Simulate, Statics
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.model.build import build
 
@@ -541,7 +542,7 @@ def test_table_files(tmp_path):
     (tmp_path / "m.csv").write_text("0,1\n1,1\n2,1\n3,1\n")
     (tmp_path / "d").mkdir()
     got = loaded(robot(more=more % ("m.csv", "m.csv")), tmp_path).robot
-    assert got.simulate.drive["q1"].torque == TorqueFile("m.csv")
+    assert got.simulate.drive["q1"].torque == TimeTable("m.csv")
     assert lines(robot(more=more % ("../m.csv", "d")), tmp_path) == [
         "9:34: the file '../m.csv' must be beside the robot file: no absolute path, no '..'",
         "10:40: 'd' is not a regular file",

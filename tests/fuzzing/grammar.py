@@ -6,10 +6,11 @@ A tree is text (a scalar as it is written in the file), a list, or ``Entries``.
 import types
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
+from kronbot.description.validation import hints_of
 
 
 class Entries(list):
@@ -36,7 +37,7 @@ def known_keys():
 @cache
 def format_of(described):
     """Types of a dataclass of the schema by the key in the file."""
-    hints = get_type_hints(described, include_extras=True)
+    hints = hints_of(described)
     aliases = {
         name: next((entry.alias for entry in getattr(hint, "__metadata__", ()) if getattr(entry, "alias", None)), name)
         for name, hint in hints.items()

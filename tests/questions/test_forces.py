@@ -1,11 +1,15 @@
 """Forces from outside in simulations: closed forms, the balance of energy, equilibria, tables, mistakes."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from thinned import rare
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.description import Source, load
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.library.robot import Robot
@@ -20,39 +24,134 @@ links:
   - {name: block, joint: {type: prismatic, name: s}, pose: {}, rigid: {mass: 2}}
 simulate: {forces: [{frame: block, force: FORCE}]}
 """
+PISTON = (
+    "elements: [{name: piston, type: actuator, between: [world, block], points: [[0, 0, -9], [0, 0, 0]], force: FORCE}]"
+)
+# As a force from outside, a torque of the drive, and the force of an element.
+WAYS = {
+    "outside": BLOCK,
+    "drive": BLOCK.replace("forces: [{frame: block, force: FORCE}]", "drive: {s: {torque: FORCE}}"),
+    "element": BLOCK[: BLOCK.index("simulate")] + PISTON,
+}
 ACCELERATED = {
-    "[7, 0, F]": lambda t: 1.5 * t**2 / 2,
-    "{type: step, value: [0, 1, F], start: t0, end: 2*t0}": lambda t: (
+    "F": lambda t: 1.5 * t**2 / 2,
+    "{type: step, value: F, start: t0, end: 2*t0}": lambda t: (
         1.5 * np.where(t < 0.5, 0, np.where(t < 1, (t - 0.5) ** 2 / 2, 0.125 + 0.5 * (t - 1)))
     ),
-    "{type: sinusoid, amplitude: [0, 0, F], frequency: 4, phase: pi/2, offset: [0, 0, 1]}": lambda t: (
+    "{type: sinusoid, amplitude: F, frequency: 4, phase: pi/2, offset: 1}": lambda t: (
         0.5 * (3 * (1 - np.cos(4 * t)) / 16 + t**2 / 2)
     ),
-    "{type: sinusoid, amplitude: [0, 0, F], frequency: 4, start: t0}": lambda t: np.where(
+    "{type: sinusoid, amplitude: F, frequency: 4, start: t0}": lambda t: np.where(
         t < 0.5, 0, 1.5 * ((t - 0.5) / 4 - np.sin(4 * (t - 0.5)) / 16)
     ),
 }
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "rodas"])
+def pushed(way, force):
+    """The text of a block that a force in time pushes in one of the ways."""
+    if way == "outside":
+        force = "[7, 1, F]" if force == "F" else re.sub("(value|amplitude|offset): ([^,}]+)", r"\1: [3, 1, \2]", force)
+    return WAYS[way].replace("FORCE", force)
+
+
+@pytest.mark.parametrize(
+    ("way", "solver"), [("outside", "cvodes"), ("outside", "rodas"), ("drive", "dop853"), ("element", "cvodes")]
+)
 @pytest.mark.parametrize("force", ACCELERATED)
-def test_a_block_is_pushed(force, solver):
+def test_a_block_is_pushed(force, way, solver):
     """m s'' = F(t), steps where they are; the work is what it has."""
-    run = kronbot.loads(BLOCK.replace("FORCE", force)).simulate(2, 0.1, solver=solver, outputs="acceleration:s")
+    run = kronbot.loads(pushed(way, force)).simulate(2, 0.1, solver=solver, outputs="acceleration:s")
     assert run["s"] == pytest.approx(ACCELERATED[force](run["t"]), abs=1e-7)
     assert run["energy.work"] == pytest.approx(run["s_dot"] ** 2, abs=1e-6)
     assert np.abs(run["energy.balance"]).max() < 1e-6
     if "step" in force:
         assert run["acceleration.s"] == pytest.approx(1.5 * ((run["t"] >= 0.5) & (run["t"] < 1)), abs=1e-12)
+    if way == "element":
+        assert run["tension.piston"] == pytest.approx(-2 * run["acceleration.s"], abs=1e-9)
 
 
-def test_other_values_trace_nothing_anew():
-    robot = kronbot.loads(BLOCK.replace("FORCE", "{type: step, value: [0, 0, F], start: t0}"))
+@pytest.mark.parametrize("way", WAYS)
+def test_other_values_trace_nothing_anew(way):
+    robot = kronbot.loads(pushed(way, "{type: step, value: F, start: t0}"))
     values = ((2, 0), (4, 0.25), (-1, 0.75))
     ends = [robot.with_parameters(F=F, t0=t0).simulate(1, 0.1, rtol=1e-11)["s"][-1] for F, t0 in values]
     assert ends == pytest.approx([0.5, 0.5625, -0.015625], abs=1e-8)
     kept = robot.model.parameters._structure.kept
     assert len([key for key in kept if key[0] == "equations"]) == 1
+
+
+def test_commands_that_know_no_time_have_an_element_as_it_is_at_first(tmp_path):
+    """Its weight at rest, an equilibrium, a formula; a run in equilibrium starts in that, and goes with the force."""
+    (tmp_path / "f.csv").write_text("-1,2\n1,6\n3,-4\n")
+    springy = WAYS["element"].replace("name: s}", "name: s, spring: {stiffness: 50, rest: 0}}")
+    waving = "{type: sinusoid, amplitude: F, frequency: 4, phase: pi/2, offset: 1}"
+    for force, at_once in (("{file: f.csv}", 4), ("{file: f.csv, steps: true}", 2), (waving, 4)):
+        (tmp_path / "robot.yaml").write_text(springy.replace("FORCE", force))
+        robot = kronbot.load(str(tmp_path / "robot.yaml"))
+        assert robot.dynamics(q=[0])["g"] == pytest.approx([-at_once])
+        (written,) = robot.symbolic("python").dynamics()["g"]
+        known = {"s": 0.0, "F": 3.0, "sin": math.sin, "sqrt": math.sqrt, "Abs": abs, "pi": math.pi}
+        assert eval(written, {}, known) == pytest.approx(-at_once)  # noqa: S307
+        assert robot.linearize(equilibrium=True, q=[at_once / 50], inputs="elements")["B"][-1] == pytest.approx([0.5])
+        run = robot.simulate(2, 0.01, q=[at_once / 50], outputs="acceleration:s", rtol=1e-10)
+        assert run["acceleration.s"][0] == pytest.approx(0, abs=1e-12)
+        assert np.abs(run["s"] - at_once / 50).max() > 0.01 and run.summary["energy_drift"] < 1e-8
+        left = 2 * run["s_dot"] ** 2 / 2 + 50 * (run["s"] ** 2 - run["s"][0] ** 2) / 2
+        assert run["energy.work"] == pytest.approx(left, abs=1e-8)
+
+
+def test_what_is_wrong_about_the_force_of_an_element_is_told_with_its_place(tmp_path):
+    robot = tmp_path / "robot.yaml"
+
+    def refused(force, *told):
+        robot.write_text(WAYS["element"].replace("FORCE", force))
+        with pytest.raises(DescriptionError) as caught:
+            kronbot.load(str(robot))
+        for each in told:
+            assert each in str(caught.value)
+
+    (tmp_path / "late.csv").write_text("t,F\n1,2\n3,4\n")
+    refused("{file: late.csv}", "late.csv:2:1", "the force at t = 0 is wanted too: the table goes from t = 1 s to 3 s")
+    refused("{file: gone.csv}", "robot.yaml:8:", "there is no file 'gone.csv' beside the robot file")
+    refused("{type: step, value: F, start: 2, end: 1}", "robot.yaml:8:", "'end' must come after 2.0")
+    refused("{type: sinusoid, amplitude: [1, 2, 3], frequency: 1}", "a number or an expression")
+    (tmp_path / "short.csv").write_text("0,2\n3,4\n")
+    robot.write_text(WAYS["element"].replace("FORCE", "{file: short.csv}"))
+    with pytest.raises(UsageError, match=r"the table of the force of piston, 'short.csv', goes from t = 0 s to 3 s"):
+        kronbot.load(str(robot)).simulate(4)
+    moved = WAYS["element"].replace("FORCE", "{type: step, value: F}")
+    along = kronbot.loads(moved + "\nmotion: {s: {type: sinusoid, amplitude: 1, frequency: 2}}")
+    with pytest.raises(UsageError, match="the force of 'piston' changes in time: along a motion"):
+        along.linearize_along()
+
+
+AFLOAT = """
+kronbot: 1
+name: afloat
+gravity: [0, 0, 0]
+base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
+links:
+  - name: arm
+    joint: {type: revolute, name: q, limits: [-1, 0.2], stops: {stiffness: 200, damping: 1}}
+    pose: {rpy: [0.4, 0, 0]}
+    flexible: {length: 1, mass: 1, EI: {z: 30}, modes: {v: 1}}
+elements:
+  - {name: muscle, type: actuator, between: [base, arm], points: [[0.2, -0.5, 0.3], [0, 0, 0.1]], damping: 0.5,
+     force: {type: sinusoid, amplitude: 4, frequency: 7, start: 0.1}}
+"""
+
+
+def test_a_muscle_moves_what_floats_and_no_momentum():
+    """Energy with a force in time, a damper, a stop and a base that moves; the same bytes by native code."""
+    runs = {}
+    for choice in ("off", "on"):
+        with policy.native(choice):
+            runs[choice] = kronbot.loads(AFLOAT, order=1).simulate(0.8, 0.05, rtol=1e-10, atol=1e-12)
+    run = runs["on"]
+    assert run.summary["energy_drift"] < 1e-8 and run.summary["stop_events"] > 0
+    assert np.abs(run["q"]).max() > 0.1 and run.summary["angular_momentum_change"] < 1e-9
+    for name, column in runs["off"].series.items():
+        assert column.tobytes() == run[name].tobytes(), name
 
 
 SPUN = """

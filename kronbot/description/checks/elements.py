@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kronbot.description.checks.judgements import part
+from kronbot.description.checks.motions import check_in_time
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive
 from kronbot.description.element import MAKES
@@ -35,3 +36,4 @@ def check_element(element: View) -> None:
     if "stiffness" in element:
         positive(element["stiffness"])
     not_negative(element["rest"], element["damping"])
+    check_in_time(element["force"])

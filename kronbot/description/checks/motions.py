@@ -1,4 +1,4 @@
-"""What numbers of the motion of a joint must satisfy."""
+"""What numbers of the motion of a joint, and of other functions of time, must satisfy."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def check_motion(motion: View) -> None:
         first, second = before.number(None), after.number(None)
         if first is not None and second is not None and not second > first:
             after.refuse(f"the times must grow from point to point: {second!r} after {first!r}")
+
+
+def check_in_time(given: View) -> None:
+    """Report a step that ends before it begins."""
+    start, end = given["start"].number(None), given["end"].number(None)
+    if end is not None and not end > (start or 0.0):
+        given["end"].refuse(f"'end' must come after {start or 0.0!r}, when it begins; it is {end!r}")
 
 
 def _trapezoid(motion: View) -> None:

@@ -12,7 +12,7 @@ from kronbot.description.checks.elements import check_element
 from kronbot.description.checks.fits import check_numbers
 from kronbot.description.checks.joints import check_joint, tilts_of
 from kronbot.description.checks.judgements import part
-from kronbot.description.checks.motions import check_motion
+from kronbot.description.checks.motions import check_in_time, check_motion
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive, turned_angles
 from kronbot.description.checks.tensors import positive_inertia, possible_inertia
@@ -292,10 +292,10 @@ def _simulate(simulate: View) -> None:
     for drive in simulate["drive"].entries:
         check_motion(drive["motion"])
         not_negative(drive["pd"]["kp"], drive["pd"]["kd"])
-    for given in (push[key] for push in simulate["forces"].items for key in ("force", "moment")):
-        start, end = given["start"].number(None), given["end"].number(None)
-        if end is not None and not end > (start or 0.0):
-            given["end"].refuse(f"'end' must come after {start or 0.0!r}, when it begins; it is {end!r}")
+        check_in_time(drive["torque"])
+    for push in simulate["forces"].items:
+        for key in ("force", "moment"):
+            check_in_time(push[key])
 
 
 @part

@@ -280,6 +280,7 @@ def _tables(root: View, folder: Path | None, known: Container[str]) -> None:
     files = [motion["file"] for motion in motions if motion["type"].text == "table"]
     files += [drive["torque"]["file"] for drive in drives]
     files += [push[key]["file"] for push in root["simulate"]["forces"].items for key in ("force", "moment")]
+    files += [element["force"]["file"] for element in root["elements"].items]
     files += [root["control"]["state_feedback"]["K"]]
     files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
     for view in files:

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import casadi
-import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.description import schema
 from kronbot.description.expressions.expression import Expression
-from kronbot.description.wording import quote
 from kronbot.mechanics.control.controllers import Controllers, controllers
-from kronbot.mechanics.motion.integration import APART
 from kronbot.mechanics.multibody.recursion import forward_dynamics, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import rigid_arm
 from kronbot.model.floating import chart, in_chart
+from kronbot.model.in_time import InTime, in_time, told_beyond, told_short
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
-
-# A step is a ramp so many units in the last place long before its row: integrators never look there.
-STEP = APART // 4
-
-
-@dataclass(frozen=True)
-class TorqueTable:
-    """A torque given by rows of time and value in a file, linear between them or in ``steps``, held from each row."""
-
-    file: str
-    times: tuple[float, ...]
-    values: tuple[float, ...]
-    steps: bool = False
-
-    def at(self, t: SX) -> SX:
-        """The torque at time t."""
-        times, values = self.times, self.values
-        if self.steps:
-            before = [row - STEP * float(np.spacing(row)) for row in times[1:]]
-            times = (times[0], *(each for pair in zip(before, times[1:], strict=True) for each in pair))
-            values = (*(value for value in values[:-1] for _ in range(2)), values[-1])
-        return casadi.interpolant("torque", "linear", [times], values)(t)
 
 
 @dataclass(frozen=True)
@@ -67,16 +42,16 @@ class Drives:
     """How the joints of robots of one structure are driven, as their file's ``simulate`` says.
 
     Without a ``drive`` there, joints get the torques of the rigid arm along the file's ``motion``; without a motion
-    nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``tables`` the
-    torque tables by joint; ``commanded`` is where the drives want joints to be, by joint: prescribed motions, those
-    that a drive looks at, targets. Where ``measured`` torques by joint are not None measurements drive some joints,
-    whatever the file has for these.
+    nothing drives them. ``prescribed`` are the joints that follow a motion exactly, by place in q; ``given`` the
+    torques of the file by joint; ``commanded`` is where the drives want joints to be, by joint: prescribed motions,
+    those that a drive looks at, targets. Where ``measured`` torques by joint are not None measurements drive some
+    joints, whatever the file has for these.
     """
 
     robot: Robot
     by_joint: Mapping[str, schema.JointDrive]
     prescribed: Mapping[int, Motion]
-    tables: Mapping[str, TorqueTable]
+    given: Mapping[str, InTime]
     commanded: Mapping[str, Motion]
     controllers: Controllers
     measured: Mapping[str, Polynomial] | None = None
@@ -127,15 +102,14 @@ class Drives:
             for name, motion in self.commanded.items()
             if motion.ends
         ]
-        tables += [
-            (f"torque of {name}", each.file, each.times[0], each.times[-1]) for name, each in self.tables.items()
-        ]
-        return told_short(tables, duration)
+        of_torques = ((f"torque of {name}", each) for name, each in self.given.items())
+        return told_beyond(tables, duration) + told_short(of_torques, duration)
 
     def corners(self, parameters: Parameters, end: float, wanted_for: str) -> list[float]:
         """Times (s) up to an end at which a motion or a torque, or a derivative of it, jumps; in no order."""
         of_motions = [motion.corners(parameters, end, wanted_for) for motion in self.commanded.values()]
-        return [t for times in (*of_motions, *(table.times for table in self.tables.values())) for t in times]
+        of_torques = [torque.corners(parameters, wanted_for) for torque in self.given.values()]
+        return [t for times in (*of_motions, *of_torques) for t in times]
 
     def measuring(self, torques: Mapping[str, Polynomial], motions: Mapping[str, Polynomial]) -> Drives:
         """The same where some joints are driven by measured torques and others follow measured motions."""
@@ -148,7 +122,7 @@ class Drives:
             self,
             by_joint={name: each for name, each in self.by_joint.items() if names[name] not in gone},
             prescribed=prescribed | {names[name]: Motion(each.at) for name, each in motions.items()},
-            tables={name: each for name, each in self.tables.items() if names[name] not in gone},
+            given={name: each for name, each in self.given.items() if names[name] not in gone},
             commanded={name: each for name, each in self.commanded.items() if names[name] not in gone},
             controllers=self.controllers.without((*torques, *motions)),
             measured=torques,
@@ -185,16 +159,12 @@ class Drives:
         return tau, SX(after.rows(), 1), after
 
     def _given_torques(self, t: SX) -> SX:
-        """Torques of constants and tables."""
+        """Torques of the file, or those that were measured."""
         tau = SX(self.robot.n, 1)
+        known: Mapping[str, InTime | Polynomial] = {**self.given, **(self.measured or {})}
         for joint in self.robot.joints:
-            drive = self.by_joint.get(joint.name)
-            if self.measured is not None and joint.name in self.measured:
-                tau[joint.driven] = self.measured[joint.name].at(t)
-            elif joint.name in self.tables:
-                tau[joint.driven] = self.tables[joint.name].at(t)
-            elif drive is not None and isinstance(drive.torque, Expression):
-                tau[joint.driven] = self.robot.parameters.number(drive.torque)
+            if joint.name in known:
+                tau[joint.driven] = known[joint.name].at(t)
         return tau
 
     def _rigid_torques(self, t: SX, q: SX, qd: SX) -> SX:
@@ -216,8 +186,8 @@ class Drives:
         return self._spread(rigid, at, rest, rest)
 
     def _on_base(self) -> Robot:
-        """The rigid arm; on a floating base that is turned as the robot's."""
-        rigid = rigid_arm(self.robot)
+        """The rigid arm with the robot's elements; on a floating base that is turned as the robot's."""
+        rigid = replace(rigid_arm(self.robot), elements=self.robot.elements)
         return rigid if not self.robot.base else in_chart(rigid, chart(self.robot))
 
     def _spread(self, rigid: Robot, q: SX, qd: SX, qdd: SX) -> SX:
@@ -231,17 +201,6 @@ class Drives:
         return column
 
 
-def told_short(tables: Iterable[tuple[str, str, float, float]], duration: float) -> list[str]:
-    """In words those of some tables, each of what, its file, first and last time (s), that a run goes beyond."""
-    short = []
-    for what, file, first, last in tables:
-        if first > 0 or duration > last:
-            told = f"goes from t = {first:g} s to {last:g} s" if first > -math.inf else f"goes to t = {last:g} s"
-            run = f"but the run from 0 to {duration:g} s; nothing is extrapolated"
-            short.append(f"the table of the {what}, {quote(file)}, {told}, {run}")
-    return short
-
-
 def drives(robot: Robot) -> Drives:
     """The drives of all robots of one structure."""
     return robot.parameters.kept(("drives", robot.order), lambda: _drives(robot))
@@ -249,15 +208,14 @@ def drives(robot: Robot) -> Drives:
 
 def _drives(robot: Robot) -> Drives:
     by_joint = robot.file.simulate.by_joint
-    told, prescribed, tables = robot.description.tables, {}, {}
+    told, prescribed, given = robot.description.tables, {}, {}
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
             prescribed[joint.driven] = motion(drive.motion, robot.parameters, told, joint.revolute)
-        elif drive is not None and isinstance(drive.torque, schema.TorqueFile):
-            file = drive.torque.file
-            tables[joint.name] = TorqueTable(file, *told[file].torque(), drive.torque.steps)
-    found, wanted = Drives(robot, by_joint, prescribed, tables, {}, controllers(robot)), {}
+        elif drive is not None and drive.torque is not None:
+            given[joint.name] = in_time(drive.torque, robot.parameters, told)
+    found, wanted = Drives(robot, by_joint, prescribed, given, {}, controllers(robot)), {}
     for joint in robot.joints:
         controller = found.controllers.by_joint.get(joint.name)
         if joint.driven in prescribed:

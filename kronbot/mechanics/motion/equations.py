@@ -10,7 +10,7 @@ from casadi import SX
 from kronbot.mechanics.motion.charts import charted, own_rates
 from kronbot.mechanics.motion.contacts import Switch
 from kronbot.mechanics.motion.drives import Drives, drives
-from kronbot.mechanics.motion.forces import Forces, forces
+from kronbot.mechanics.motion.forces import Forces, at_time, forces
 from kronbot.mechanics.motion.integration import Ode
 from kronbot.mechanics.multibody.carried import carried, loaded
 from kronbot.mechanics.multibody.damping import dissipative_forces
@@ -94,11 +94,11 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
     t, account = SX.sym("t"), SX.sym("account", 2)
     free_q, free_qd = SX.sym("q", robot.n), SX.sym("qd", robot.n)
     q, qd, given = SX(free_q), SX(free_qd), {}
-    moving, told = robot, SX(0, 1)
+    moving, told = at_time(robot, t), SX(0, 1)
     if robot.base:
         told = SX.sym("told", 4)
-        moving = charted(robot, told[0])
-        driven = replace(driven, robot=moving)
+        moving = charted(moving, told[0])
+    driven = replace(driven, robot=moving)
     for place, motion in driven.prescribed.items():
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
