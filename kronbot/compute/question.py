@@ -72,6 +72,8 @@ class Question:
 
     def with_values(self, parameters: Parameters) -> Question:
         """The same question about a robot that differs in values only."""
+        if parameters is self.parameters:
+            return self
         other = replace(self, parameters=parameters)
         vars(other)["traced"] = self.traced
         return other

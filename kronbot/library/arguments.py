@@ -113,6 +113,8 @@ def listed(value: object, every: Collection[str], word: str) -> list[str]:
         return list(every) if given == ["all"] else given
     if isinstance(value, Set):  # in an order that is the same every time
         return sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
+    if type(value) is tuple and not value:
+        return []
     return [text(each, word) for each in entries(value, word)]
 
 
@@ -369,8 +371,11 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
 
 
 def _of_floats(value: object, depth: int) -> Array | None:
-    """A float, or a list of nothing else, as most values are; None where there is more to look at."""
-    if type(value) is not float:
+    """A float, or a list or an array of nothing else, as most values are; None where there is more to look at."""
+    if type(value) is np.ndarray:
+        if value.dtype != np.float64 or not 0 < value.ndim <= depth:
+            return None
+    elif type(value) is not float:
         if not depth or type(value) not in (list, tuple) or set(map(type, value)) != {float}:  # type: ignore[call-overload]
             return None
         if len(value) > ENTRY_LIMIT:  # type: ignore[arg-type]

@@ -50,7 +50,10 @@ def _completed(robot: Robot, given: Mapping[int, float | Array], word: str, shap
     values, found = np.zeros((*shape, robot.n)), robot.with_shafts(given)
     for place in robot.rigid:
         values[..., place] = found.get(place, 0.0)
-    values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
+    if word == "q":
+        values = robot.undeformed(values)
+    elif found:
+        values = robot.undeformed_rates(values)
     for place, value in found.items():
         values[..., place] = value
     if word == "q" and robot.base:
@@ -111,7 +114,7 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
         return []
     if isinstance(given, str):
         raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
-    if isinstance(given, Mapping) or arguments.is_named(given):
+    if isinstance(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
         named = arguments.pairs(given, word)
         return [
             _Part.of([_index(robot, name, word)], _column(robot, value, word)[..., None])

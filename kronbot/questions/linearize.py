@@ -176,8 +176,11 @@ class Linearization:
 
     def each(self, robots: Sequence[Robot], points: Sequence[Point]) -> list[Callable[[], Result]]:
         """The same of robots of one structure, each at a point of its own, as what answers or raises one by one."""
-        found = replace(self, robot=together(robots))._found(points)
-        return [partial(replace(self, robot=one)._answer, each) for one, each in zip(robots, found, strict=True)]
+        found = self._of(together(robots))._found(points)
+        return [partial(self._of(one)._answer, each) for one, each in zip(robots, found, strict=True)]
+
+    def _of(self, robot: Robot) -> Linearization:
+        return self if robot is self.robot else replace(self, robot=robot)
 
     def _answer(self, found: Found | Unbalanced) -> Result:
         if isinstance(found, Unbalanced):

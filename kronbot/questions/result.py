@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -226,7 +227,8 @@ class Result:
 def _demand_finite(numbers: Mapping[str, Scalar | npt.NDArray[Any]]) -> None:
     for name, value in numbers.items():
         if isinstance(value, np.ndarray):
-            finite = value.dtype.kind not in "fc" or np.isfinite(value).all()
+            # A sum of squares that is finite shows at once that they all are.
+            finite = value.dtype.kind not in "fc" or cmath.isfinite(np.vdot(value, value)) or np.isfinite(value).all()
         else:
             finite = not isinstance(value, float | np.floating) or math.isfinite(value)
         if not finite:

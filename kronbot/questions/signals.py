@@ -69,11 +69,14 @@ def outputs_seen(
 
     def made(parts: Mapping[str, Array], turns: Mapping[str, Array]) -> Seen:
         rows, count = parts["P"].size // max(1, robot.n), len(names)
+        places = parts["P"].reshape(rows, robot.n)
+        if not choice.measured:
+            none = np.zeros((len(first), len(free)))
+            return Seen(places[first][:, free], none, none, np.zeros((len(first), inputs)))
         q, qd, qdd, u = (np.zeros((count, size)) for size in (robot.n, robot.n, robot.n, inputs))
-        q[:rows] = parts["P"].reshape(rows, robot.n)
-        if choice.measured:
-            for word, whole in (("by q", q), ("by qd", qd), ("by qdd", qdd), ("by u", u)):
-                whole[rows:] = parts[word].reshape(count - rows, -1)
+        q[:rows] = places
+        for word, whole in (("by q", q), ("by qd", qd), ("by qdd", qdd), ("by u", u)):
+            whole[rows:] = parts[word].reshape(count - rows, -1)
         for each, size in zip(choice.measured, sizes, strict=True):
             if str(each) in turns:
                 q[rows : rows + size] = turns[str(each)] @ q[rows : rows + size]

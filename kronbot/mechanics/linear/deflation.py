@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, inverse
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, balancing, inverse
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
 
 Complex = npt.NDArray[np.complex128]
@@ -165,7 +165,7 @@ def deflated(system: SecondOrder, degree: int, divided: bool = False) -> Deflate
     every = [system, *system.others()]
     turns: list[Array | None] = [None] * len(every)
     if not system.symmetric or mixed:
-        scale = np.exp2(-np.round(np.log2(np.diag(system.M)) / 2))
+        scale = balancing(np.diag(system.M))
         directions, free = echelon(system.free / scale[:, None])
         none = np.zeros((n, 0))
         turns = [_turn(scale, directions, each.free if i else none, free) for i, each in enumerate(every)]

@@ -36,17 +36,19 @@ class Polynomial:
 
     def at(self, s: Numbers, derivative: int = 0) -> Numbers:
         """Values (N, n, n) at s (N,), or first derivatives by s."""
-        powers = range(derivative, len(self.matrices))
-        factors = [(k if derivative else 1) * s[:, None, None] ** (k - derivative) for k in powers]
-        return np.asarray(sum(f * self.matrices[k] for f, k in zip(factors, powers, strict=True)))
+        return _sum(self._slopes if derivative else self.matrices, s)
 
     def size(self, s: Numbers) -> Array:
         """sum |s|^k |A_k| (N, n, n), to measure residuals by."""
-        return np.asarray(sum(np.abs(s)[:, None, None] ** k * np.abs(A) for k, A in enumerate(self.matrices)))
+        return _sum([np.abs(A) for A in self.matrices], np.abs(s))
 
     def error(self, s: Numbers) -> Array:
         """Bounds of the errors of the entries (N, n, n) at s, and of arithmetic with them."""
-        return np.asarray(sum(np.abs(s)[:, None, None] ** k * E for k, E in enumerate(self.all_errors)))
+        return _sum(self.all_errors, np.abs(s))
+
+    @cached_property
+    def _slopes(self) -> list[Array]:
+        return [k * A for k, A in enumerate(self.matrices) if k]
 
     @cached_property
     def all_errors(self) -> list[Array]:
@@ -64,8 +66,8 @@ class Polynomial:
         """Powers of two (N, n) that bring the diagonal of ``size`` to one."""
         size = self.size(s)
         diagonal = np.diagonal(size, axis1=1, axis2=2)
-        usual = np.where(diagonal > 0, diagonal, size.max(axis=2))
-        return np.exp2(-np.round(np.log2(np.where(usual > 0, usual, 1.0)) / 2))
+        usual = diagonal if (diagonal > 0).all() else np.where(diagonal > 0, diagonal, size.max(axis=2))
+        return balancing(np.where(usual > 0, usual, 1.0))
 
     @cached_property
     def _wide(self) -> list[npt.NDArray[np.longdouble]]:
@@ -75,7 +77,7 @@ class Polynomial:
         """L(s_i) x_i in extended precision, for columns of X (n, N) and s (N,) or one s for all; or L(s_i)^H x_i."""
         real = np.isrealobj(s) and np.isrealobj(X)
         z: Wide = s.astype(np.longdouble if real else np.clongdouble)
-        total: Wide = np.zeros(X.shape, dtype=z.dtype)
+        total: Wide = np.zeros((), dtype=z.dtype)
         parts = [part.astype(np.longdouble) for part in ((X.real, X.imag) if X.imag.any() else (X.real,))]
         for A in reversed(self._wide):
             A = A.swapaxes(-1, -2) if left else A
@@ -121,7 +123,7 @@ class Polynomial:
             solution = h[:, :, n].copy()  # of L x + b t = 0 with c^H x = 1
             x, t = scale * solution[:, :n], solution[:, n:]
             rest = scale * self.residual(s, x.T, left).T + border * t
-            solution -= np.einsum("nij,nj->ni", h[:, :, :n], rest.astype(h.dtype))
+            solution -= (h[:, :, :n] @ rest.astype(h.dtype)[:, :, None])[:, :, 0]
             sides.append(scale * solution[:, :n])
         return Bordered(sides[0], sides[-1], scale[:, :, None] * H[:, :n, :n] * scale[:, None, :], scale)
 
@@ -147,6 +149,20 @@ class Bordered:
     y: Numbers
     rest: Numbers
     scale: Array
+
+
+def _sum(parts: Sequence[Array], s: Numbers) -> Numbers:
+    """sum s^k A_k (N, n, n) of parts A_k at s (N,), by Horner's rule."""
+    z = s[:, None, None]
+    total: Numbers = parts[-1] * (z if len(parts) > 1 else np.ones_like(z))
+    for A in parts[-2:0:-1]:
+        total = (total + A) * z
+    return total + parts[0] if len(parts) > 1 else total
+
+
+def balancing(size: Array) -> Array:
+    """Powers of two near 1/sqrt(size): rows and columns times them have the size one."""
+    return np.asarray(np.ldexp(1.0, -(np.frexp(size)[1] >> 1)))
 
 
 def _unit(x: Numbers) -> Numbers:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, balancing
 
 Places = npt.NDArray[np.intp]
 
@@ -46,7 +46,8 @@ def null_spaces(K: Array, dK: Array) -> list[Array]:
     found: list[Array | None] = [None] * len(K)
     zero = np.asarray(~K.any(axis=1))
     for columns in {each.tobytes(): each for each in zero}.values():
-        places, rest = np.flatnonzero((zero == columns).all(axis=1)), np.flatnonzero(~columns)
+        places = np.flatnonzero((zero == columns).all(axis=1)) if len(K) > 1 else np.zeros(1, dtype=np.intp)
+        rest = np.flatnonzero(~columns)
         A, E = (B[places][:, rest][:, :, rest] for B in (K, dK))
         size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
         scale = 1 / np.where(size > 0, size, 1.0)
@@ -74,8 +75,8 @@ def equilibrium(A: Array) -> tuple[Array, Array]:
     for _ in range(4):
         B = np.abs(rows[:, None] * A * columns)
         high, wide = B.max(axis=1), B.max(axis=0)
-        rows = rows * np.exp2(-np.round(np.log2(np.where(high > 0, high, 1.0)) / 2))
-        columns = columns * np.exp2(-np.round(np.log2(np.where(wide > 0, wide, 1.0)) / 2))
+        rows = rows * balancing(np.where(high > 0, high, 1.0))
+        columns = columns * balancing(np.where(wide > 0, wide, 1.0))
     return rows, columns
 
 

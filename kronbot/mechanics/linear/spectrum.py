@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -210,7 +211,7 @@ def _poles(own: Sequence[Polynomial], reduced: Deflated, found: Sequence[Found])
         Pole(s, x[k], y[k], 2 if s.imag > 0 else 1, groups[k], error, error, left, condition, refined, k, blocks[k])
         for k, (s, error, left, condition) in enumerate(zip(*parts, strict=True))
     ]
-    ends = np.cumsum(sizes).tolist()
+    ends = accumulate(sizes)
     return [made[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 

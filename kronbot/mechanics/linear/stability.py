@@ -63,9 +63,9 @@ def keeps_energy_bounded(system: SecondOrder) -> bool:
     if not system.potential:
         return False
     size = np.sqrt(np.abs(np.diag(system.K)))
-    pivots = echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1]
-    rest = [i for i in range(len(system.K)) if i not in pivots]
-    stiffness, error = _spectrum(system.K[rest][:, rest], system.dK[rest][:, rest])
+    pivots = {*echelon(system.free * np.where(size > 0, size, 1.0)[:, None])[1].tolist()}
+    rest = np.array([i for i in range(len(system.K)) if i not in pivots], dtype=int)
+    stiffness, error = _spectrum(system.K[rest[:, None], rest], system.dK[rest[:, None], rest])
     return len(stiffness) == len(rest) and bool((stiffness > error).all()) and _takes_energy(system)
 
 
@@ -91,10 +91,12 @@ def _damping(system: SecondOrder) -> tuple[bool, int]:
 def _spectrum(A: Array, E: Array) -> tuple[Array, float]:
     """Eigenvalues of the symmetric part of A, scaled to a unit diagonal, and their error; zero rows are left out."""
     A, E = (A + A.T) / 2, (E + E.T) / 2
-    used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
-    A, E = A[used][:, used], E[used][:, used]
     size = np.sqrt(np.abs(np.diag(A)))
     if not size.all():
+        used = np.flatnonzero(A.any(axis=0) | E.any(axis=0))
+        A, E, size = A[used][:, used], E[used][:, used], size[used]
+    if not size.all():
         return np.full(len(A), -np.inf), 0.0
-    error = (E / np.outer(size, size)).sum(axis=1).max(initial=0.0) + 4 * len(A) * ROUNDING
-    return np.asarray(np.linalg.eigvalsh(A / np.outer(size, size))), float(error)
+    scale = size[:, None] * size
+    error = (E / scale).sum(axis=1).max(initial=0.0) + 4 * len(A) * ROUNDING
+    return np.asarray(np.linalg.eigvalsh(A / scale)), float(error)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, inverse
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, balancing, inverse
 
 Complex = npt.NDArray[np.complex128]
 
@@ -39,7 +39,7 @@ def rough(
     total, n = M.shape[:2]
     damped = [j for j in free if j not in idle]
     order = [*idle, *damped, *(j for j in range(n) if j not in free)]
-    scale = np.exp2(-np.round(np.log2(np.diagonal(M, axis1=1, axis2=2)) / 2))
+    scale = balancing(np.diagonal(M, axis1=1, axis2=2))
     # Rows of W are coordinates with M = 1 in which those that are idle, or free, meet no others' stiffness.
     W = np.empty_like(M)
     W[:, :, order] = np.linalg.inv(_cholesky((scale[:, :, None] * M * scale[:, None])[:, order][:, :, order]))

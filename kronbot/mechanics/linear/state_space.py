@@ -84,6 +84,8 @@ def margins(
     both, halves = (C, np.zeros_like(C) if dC is None else dC), (slice(0, len(M)), slice(len(M), None))
     pairs += [(both[0][:, half].T, both[1][:, half].T) for half in halves]
     forces, *outputs = (_told(inverse @ A, np.abs(inverse) @ dA) for A, dA in pairs)
+    if not any(part.any() for part in outputs[1]):
+        del outputs[1]
     counts: dict[str, Scalar] = {}
     columns = []
     for word, left, sides in (("controllable", True, [forces]), ("observable", False, outputs)):
@@ -148,7 +150,7 @@ def _margins(
             shared.setdefault(block, []).append(i)
     for block, places in shared.items():
         if block is None:
-            basis = np.linalg.qr(V[:, places])[0].conj().T
+            basis = np.linalg.svd(V[:, places], full_matrices=False)[0].conj().T
             values = _singular(basis @ sides[0] / scale[places[0]])
             error = float(np.linalg.norm(np.abs(basis) @ known[0][1] / scale[places[0]]))
         else:
@@ -163,7 +165,8 @@ def _margins(
 
 def _lengths(s: Numbers, sides: Sequence[Array]) -> Array:
     """By which the columns of poles s (m, 1) are divided."""
-    scale = sum(np.abs(s) ** k * np.sqrt((side**2).sum(axis=0)) for k, side in enumerate(sides))
+    first, *others = (np.sqrt((side**2).sum(axis=0)) for side in sides)
+    scale = sum((np.abs(s) ** (k + 1) * length for k, length in enumerate(others)), first + 0 * np.abs(s))
     return np.where(scale > 0, scale, 1.0)
 
 
