@@ -190,7 +190,7 @@ class Linearization:
         at = {"q": point.q, "qd": point.qd, "qdd": point.qdd}
         named = {word: robot.by_name(entries) for word, entries in at.items()}
         named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(point.tau).tolist(), strict=True))
-        arrays, summary = _answers(robot, self._trace, found, *self._signals, self.choice, self._integrals)
+        arrays, summary = self._numbers(found)
         if self.closed_loop:
             summary["verdict"] = f"closed loop: {summary['verdict']}"
         if beyond_small(robot, point.q[None], PURPOSE).any():
@@ -198,6 +198,42 @@ class Linearization:
         told = [*told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
+
+    def _numbers(self, given: Found) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
+        """Arrays and summary from the numbers of the linear model."""
+        robot, choice, integrals = self.robot, self.choice, self._integrals
+        (inputs, outputs), values, system = self._signals, given.values, given.solution.system
+        free = robot.others(choice.locked)
+        count, beside = len(free), len(system.M) - len(free)
+        found = of_loop(given.solution.poles, count)
+        h = values["h"][free]
+        size, locked = robot.n + len(integrals), held(robot, choice.locked, integrals)
+        own = [place for place in range(size) if place not in locked]
+        E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
+        outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
+        measured, uncertain = (seen_beside(each, beside) for each in seen_of)
+        names = [robot.coordinates[place] for place in free]
+        states = names + [f"{name}_dot" for name in names] + [integrals[place - robot.n] for place in own[count:]]
+        every = state_space(system.M, system.D, system.K, E, measured)
+        shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
+        space, plain = in_states(every, count, beside), slice(0, count)
+        matrices = zip(("M_L", "D_L", "K_L"), (system.M, system.D, system.K), matrix_units(robot, free), strict=True)
+        arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
+        arrays |= {
+            "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),
+            "A": NamedArray(space.A, states, "SI", states),
+            "B": NamedArray(space.B, states, "SI", list(inputs)),
+            "C": NamedArray(space.C, list(outputs), "SI", states),
+            "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
+            **named_modes(Modes(shapes, count), names),
+        }
+        reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
+        arrays["margins"] = reached.array
+        largest, force = (float(np.abs(part).max(initial=0.0)) for part in (h, values["g"]))
+        balanced = largest <= BALANCED * max(1.0, force)
+        summary: dict[str, Scalar] = {"states": len(states), **reached.counts, "largest_h_L": largest}
+        about = _about(robot, self._trace, given.point, balanced)
+        return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
         """The numbers of the linear models about points."""
@@ -272,59 +308,13 @@ def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
     return casadi.substitute(needed, old, new)
 
 
-def _answers(
-    robot: Robot,
-    trace: Trace,
-    given: Found,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    choice: Choice,
-    integrals: Sequence[str],
-) -> tuple[dict[str, NamedArray], dict[str, Scalar]]:
-    """Arrays and summary from the numbers of the linear model."""
-    values, system = given.values, given.solution.system
-    free = robot.others(choice.locked)
-    count, beside = len(free), len(system.M) - len(free)
-    found = of_loop(given.solution.poles, count)
-    h = values["h"][free]
-    size, locked = robot.n + len(integrals), held(robot, choice.locked, integrals)
-    own = [place for place in range(size) if place not in locked]
-    E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))
-    outputs, *seen_of = outputs_seen(robot, values, given.errors, outputs, len(inputs), free, choice)
-    measured, uncertain = (seen_beside(each, beside) for each in seen_of)
-    names = [robot.coordinates[place] for place in free]
-    states = names + [f"{name}_dot" for name in names] + [integrals[place - robot.n] for place in own[count:]]
-    every = state_space(system.M, system.D, system.K, E, measured)
-    shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
-    space, plain = in_states(every, count, beside), slice(0, count)
-    units = matrix_units(robot, free)
-    arrays = {
-        "M_L": NamedArray(system.M[plain, plain], names, units[0], names),
-        "D_L": NamedArray(system.D[plain, plain], names, units[1], names),
-        "K_L": NamedArray(system.K[plain, plain], names, units[2], names),
-        "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),
-        "A": NamedArray(space.A, states, "SI", states),
-        "B": NamedArray(space.B, states, "SI", list(inputs)),
-        "C": NamedArray(space.C, list(outputs), "SI", states),
-        "D": NamedArray(space.D, list(outputs), "SI", list(inputs)),
-        **named_modes(Modes(shapes, count), names),
-    }
-    reached = margins(system.M, E, every.C, found, dE, seen_errors(system, measured, uncertain))
-    arrays["margins"] = reached.array
-    balanced = float(np.abs(h).max(initial=0.0)) <= BALANCED * max(1.0, float(np.abs(values["g"]).max(initial=0.0)))
-    summary: dict[str, Scalar] = {"states": len(states), **reached.counts}
-    summary["largest_h_L"] = float(np.abs(h).max(initial=0.0))
-    about = _about(robot, trace, given.point, balanced)
-    return arrays, summary | verdict(robot, system, found, about, choice.locked)
-
-
 def _about(robot: Robot, trace: Trace, point: Point, balanced: bool) -> str:
     """What a linear model is about, so that a statement is not taken for more than it is."""
-    moves = bool(point.qd.any() or point.qdd.any())
+    moves = point.qd.any() or point.qdd.any()
     if balanced and (not moves or _steady(robot, trace, point)):
         return "about a steady motion" if moves else "about an equilibrium"
-    straight = (point.q == robot.undeformed(point.q)).all()
-    straight &= all((values == robot.undeformed_rates(values)).all() for values in (point.qd, point.qdd))
+    rates = ((values, robot.undeformed_rates(values)) for values in (point.qd, point.qdd))
+    straight = all((a == b).all() for a, b in ((point.q, robot.undeformed(point.q)), *rates))
     what = "the rigid motion" if straight else "the given point"
     frozen = ", coefficients frozen at this instant" if moves else ""
     return f"about {what}{'' if balanced else ', h_L is not zero'}{frozen}"
