@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
@@ -10,6 +11,8 @@ from kronbot.model.robot import Robot
 from kronbot.questions.momenta import MOMENTA
 
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
+# How far two orders differ in a column.
+_DIFFERENCE = re.compile(r"largest_difference\.(.*)\[\w+-\w+\]")
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 
 # By the word before the first dot of a column; what depends on a joint or a coordinate is not here.
@@ -32,10 +35,10 @@ _UNITS = {
     "end": "s",
     **dict.fromkeys(("motion_end", "settling_time"), "s"),
     "residual_amplitude": "m",
-    "residual_frequency": "rad/s",
+    **dict.fromkeys(("residual_frequency", "disk_margin_frequency", "frequency"), "rad/s"),
     "overshoot": "1",
-    "period": "s",
-    "rotation_error": "rad",
+    **dict.fromkeys(("period", "duration", "longer"), "s"),
+    **dict.fromkeys(("rotation_error", "phase_margin"), "rad"),
     **dict.fromkeys(("curvature", "curvature_y", "twist"), "1/m"),
     **dict.fromkeys(("curvature_relative", "curvature_y_relative", "twist_relative"), "1/m"),
 }
@@ -51,6 +54,25 @@ def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | N
         words = ("torque", "integral", "torque_quadratic", "peak_torque", "rms_torque")
         known |= dict.fromkeys((f"{word}.{joint.name}" for word in words), force)
     return {column: known.get(column) or _unit(column) for column in columns}
+
+
+def unit_of_number(robot: Robot, name: str) -> str:
+    """The unit of a number of a summary; "" where it has none, is a count, or mixes several."""
+    name = _DIFFERENCE.sub(r"\1", name)
+    if name == "largest_h_L":
+        return _one_of(robot.force_units(range(robot.n)))
+    if name.startswith("singular_value.T."):
+        return {"m": "", "": ""}.get(unit := _one_of(robot.units), f"m/{unit}")
+    try:
+        unit = units_of(robot, [name])[name]
+    except KeyError:
+        return ""
+    return "" if unit == "1" else unit
+
+
+def _one_of(units: Sequence[str]) -> str:
+    """The unit that all have, else ""."""
+    return units[0] if len(set(units)) == 1 else ""
 
 
 def _unit(column: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.description.wording import escaped
+from kronbot.questions.columns import unit_of_number
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
@@ -30,9 +31,11 @@ ONE_BY_ONE = ("poles", "frequenc", "convergence_", "damping", "multiplier", "acc
 GAP = "  "
 # An array of more columns is told by its size: the lines would be longer than anyone reads.
 WIDEST = 100
-# What rad/s are in Hz, and the names of what is shown in both: vectors or tables, and entries of the summary.
+# A wider matrix is shown without its columns of zeros.
+WIDE = 12
+# What rad/s are in Hz, and the names of arrays that are shown in both.
 HERTZ = 1 / (2 * math.pi)
-FREQUENCIES, FIRST = ("frequenc", "convergence_"), "first_frequency"
+FREQUENCIES = ("frequenc", "convergence_")
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,19 @@ class Table:
 
 
 def summary(result: Result) -> str:
-    """The summary as lines of names and values."""
+    """The summary as lines of names and values with their units; of frequencies in Hz, too."""
     left = max(map(len, result.summary))
+    robot = None if result.about is None else result.model
     bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
-    said = ((name, _bound(value) if name in bounds else _said(name, value)) for name, value in result.summary.items())
-    return "\n".join(f"{name:{left}}{GAP}{text}" for name, text in said)
-
-
-def _said(name: str, value: Scalar) -> str:
-    """A value of the summary; frequencies with their units."""
-    if not name.startswith(FIRST) or not isinstance(value, float):
-        return number(value)
-    return f"{number(value)} rad/s, {number(value * HERTZ)} Hz"
+    lines = []
+    for name, value in result.summary.items():
+        text = _bound(value) if name in bounds else number(value)
+        unit = unit_of_number(robot, name) if robot is not None and isinstance(plain(value), float) else ""
+        text += f" {unit}" if unit else ""
+        if unit == "rad/s":
+            text += f", {number(float(value) * HERTZ)} Hz"
+        lines.append(f"{name:{left}}{GAP}{text}")
+    return "\n".join(lines)
 
 
 def _array(name: str, array: NamedArray) -> Iterator[Line]:
@@ -104,10 +108,20 @@ def _array(name: str, array: NamedArray) -> Iterator[Line]:
 
 
 def _plain_array(name: str, array: NamedArray) -> Iterator[Line]:
-    yield Line(f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name, True)
+    heading = f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name
     values = array.values if array.columns is not None else array.values[:, None]
     alone = name.startswith(ONE_BY_ONE)
     values = _without_noise(values, np.abs(values) if alone else _sizes(values))
+    telling = [bool(column.any()) for column in values.T]
+    if values.size > 1 and not any(telling) and not alone:
+        yield Line(f"{heading}: all 0 ({' x '.join(map(str, array.values.shape))})", True)
+        return
+    if len(telling) > WIDE and not all(telling):
+        heading += f": {sum(telling)} of {len(telling)} columns, the others are 0"
+        assert array.columns is not None
+        left = [column for column, tells in zip(array.columns, telling, strict=True) if tells]
+        values, array = values[:, telling], replace(array, values=array.values[:, telling], columns=left)
+    yield Line(heading, True)
     said = [name] if array.columns is None else array.columns
     texts = [_bound if alone and word.endswith(("error", "errors")) else number for word in said]
     columns = [[text(entry) for entry in column] for text, column in zip(texts, values.T, strict=True)]
@@ -176,7 +190,8 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
-            yield Line(f"{name:{left}}{GAP}{number(values[0])}")
+            unit = "" if (of := result.units.get(name, "1")) == "1" else f" {of}"
+            yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}")
         if zeros := len(clean) - len(telling):
             yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
         return

@@ -1,8 +1,11 @@
 """Numbers in tables: errors that hold, and small numbers that are no rounding of large ones."""
 
+import re
+
 import numpy as np
 import pytest
 
+import kronbot
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray
 from kronbot.questions.result import Result
@@ -50,3 +53,56 @@ def test_a_weak_spring_beside_a_stiff_one_is_no_rounding(capsys, weak, word):
     K = np.array([[1e9, 1e-7, 0], [2e-6, weak, 0], [0, 0, 1e-5]])
     lines = shown(capsys, K_L=NamedArray(K, "abc", "1", list("abc")))
     assert lines[2:5] == [["a", "1e+09", "0", "0"], ["b", "0", word, "0"], ["c", "0", "0", "1e-05"]]
+
+
+def test_zeros_are_told_and_not_shown(capsys):
+    """A matrix of zeros is one line; of a wide one stand the columns that are not, under their names."""
+    lines = shown(capsys, C_star=NamedArray(np.zeros((2, 40)), "ab", "1", [str(k) for k in range(40)]))
+    assert lines[0] == ["C_star", "[1]:", "all", "0", "(2", "x", "40)"]
+    wide = np.zeros((2, 40))
+    wide[1, 30] = 3.5
+    lines = shown(capsys, C_star=NamedArray(wide, "ab", {"rows": ["N"] * 2}, [str(k) for k in range(40)]))
+    assert " ".join(lines[0]) == "C_star: 1 of 40 columns, the others are 0"
+    assert lines[1:4] == [["30"], ["a", "0"], ["b", "3.5"]]
+    one = NamedArray(np.zeros(1), ["q1"], {"rows": ["N m"]})
+    assert shown(capsys, g=one)[:2] == [["g"], ["q1", "0"]]
+    # Of what is found one by one every number is an answer.
+    assert shown(capsys, poles=NamedArray(np.zeros(2), "12", "rad/s"))[1:3] == [["1", "0"], ["2", "0"]]
+
+
+# Of the first word of a name: what has no unit, or mixes several.
+WITHOUT = {
+    "singular_value", "manipulability", "condition", "energy_drift", "overshoot", "largest_h_L", "largest_multiplier",
+    "largest_error", "disk_margin", "gain_margin_low", "gain_margin_high", "cost_predicted", "cost_simulated", "damping",
+    "buckling_factor", "buckling_factor_error", "momentum_change", "angular_momentum_change", "multipliers_at_one",
+    "end_error", "chi_square", "noise_factor",
+}  # fmt: skip
+UNITS = "m|kg|s|N|N m|J|rad|1/m|1/s|m/rad|N s|N m s|rad/s, [-+.e0-9]+ Hz"
+
+
+def test_numbers_of_summaries_have_their_units():
+    """Of every question that has any: counts are whole, what has none is listed."""
+    arm = kronbot.loads(
+        "kronbot: 1\nname: arm\nconvention: standard\ngravity: [0, -9.81, 0]\nlinks:\n"
+        "  - name: a\n    joint: {type: revolute, name: q1, damping: 0.5}\n    dh: {a: 1, d: 0, alpha: 0, theta: 0}\n"
+        "    flexible: {mass: 1, EI: {z: 50}, modes: {v: 1}, damping: {ratio: 0.05}}\n    payload: {mass: 1}\n"
+        "motion: {q1: {type: polynomial, from: 0, to: 1, duration: 1, degree: 5}}\n"
+        "simulate: {duration: 2, step: 0.1, drive: {q1: {pd: {kp: 200, kd: 20}}}}\n"
+    )
+    answers = [
+        arm.check(), arm.simulate(), arm.statics(q=[0.0], order="all"), arm.statics(q=[0.0], buckling=True),
+        arm.linearize(equilibrium=True), arm.modes(), arm.jacobian(), arm.design(lqr=True), arm.design(shaper="zv"),
+        kronbot.load("stacker-numeric").jacobian(), kronbot.load("puma560").kinematics(inverse=[0.4, 0.1, 0.3]),
+        kronbot.load("puma560").jacobian(), arm.taylor(of="g", terms=1, delta={"q1": 0.1}),
+    ]  # fmt: skip
+    told = set()
+    for answer in answers:
+        lines = dict(line.split(None, 1) for line in str(answer).splitlines() if len(line.split()) > 1)
+        for name, value in answer.summary.items():
+            if not isinstance(value, float):
+                continue
+            told.add(name.partition(".")[0])
+            unit = re.fullmatch(rf"[-+.e0-9]+( ({UNITS}))?", lines[name])
+            assert unit, (answer.command, name, lines[name])
+            assert unit[1] or name.partition(".")[0] in WITHOUT, name
+    assert {"end", "peak_torque", "phase_margin", "length", "longer", "position_error", "largest_difference"} <= told

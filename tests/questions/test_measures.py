@@ -96,6 +96,16 @@ def test_lines_of_known_vibrations():
     assert still.amplitude < 1e-12
 
 
+@pytest.mark.parametrize("rate", [0.1, 1, 3, 8, 20])
+def test_what_creeps_and_errors_of_a_run_are_no_vibrations(rate):
+    """Neither side lobes of what dies out slowly nor an error of 1e-8 that swings; 1e-3 that swing so beside it are."""
+    t = np.linspace(0, 1, 1025)
+    creeping = np.exp(-rate * t)
+    assert not residual(t, (creeping + 1e-8 * np.sin(600 * t))[:, None]).lines
+    (told,) = residual(t, (creeping + 1e-3 * np.sin(600 * t))[:, None]).lines
+    assert told == pytest.approx((600, 1e-3), rel=1e-2)
+
+
 def test_measures_do_not_depend_on_rows_and_are_told_before(swept_here):
     robot = Robot(model(ARM.replace(", shaper: SHAPER", "").replace("duration: 6", "duration: 2")))
     runs = [robot.simulate(step=step).summary for step in (0.5, 0.01)]

@@ -14,6 +14,8 @@ FINER = 8
 LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
+# What swings by less of the largest distance is an error of the run.
+NOISE = 1e-5
 
 
 def settling_time(times: Array, away: Array, band: float) -> float | None:
@@ -56,15 +58,18 @@ def residual(times: Array, values: Array) -> Residual:
     window /= window.sum()
     place = window @ values
     swinging = values - place
+    amplitude = float(np.linalg.norm(swinging, axis=1).max())
     size = FINER * len(times)
     spectrum = 2 * np.linalg.norm(np.fft.rfft(window[:, None] * swinging, size, axis=0), axis=1)
     step = 2 * np.pi / (size * (times[1] - times[0]))
     inner = np.arange(LOBE, len(spectrum) - 1)
-    peaks = inner[(spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] >= spectrum[inner + 1])]
+    # A side lobe of what is slow has a larger one beside it.
+    largest = np.lib.stride_tricks.sliding_window_view(np.pad(spectrum, LOBE), 2 * LOBE + 1).max(axis=1)
+    peaks = inner[(spectrum[inner] > spectrum[inner - 1]) & (spectrum[inner] == largest[inner])]
     lines: list[tuple[float, float]] = []
     taken: list[int] = []
     for k in peaks[np.argsort(-spectrum[peaks], kind="stable")].tolist():
-        if len(lines) == MOST or spectrum[k] < SHARE * lines[0][1] if lines else spectrum[k] == 0:
+        if len(lines) == MOST or spectrum[k] <= (SHARE * lines[0][1] if lines else NOISE * amplitude):
             break
         if any(abs(k - other) < 2 * LOBE for other in taken):  # a side lobe
             continue
@@ -73,4 +78,4 @@ def residual(times: Array, values: Array) -> Residual:
         shift = 0.5 * (before - after) / bend if bend else 0.0
         lines.append((float(step * (k + shift)), float(np.exp(at - 0.25 * (before - after) * shift))))
         taken.append(k)
-    return Residual(place, float(np.linalg.norm(swinging, axis=1).max()), lines)
+    return Residual(place, amplitude, lines)
