@@ -15,7 +15,7 @@ from typing import cast
 
 import click
 
-from kronbot.cli.input import completion
+from kronbot.cli.input import completion, habits
 from kronbot.cli.output.files import LOST, demand_own_names
 from kronbot.cli.output.messages import show_error, worded
 from kronbot.description.wording import escaped
@@ -61,16 +61,6 @@ SECTIONS = {
 }
 
 
-# What other programs call it.
-ELSEWHERE = {
-    "help": "kronbot --help",
-    "list": "kronbot robots",
-    "new": "kronbot init",
-    "run": "kronbot simulate",
-    "plot": "kronbot simulate ROBOT --plot FILE",
-}
-
-
 class Commands(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
@@ -107,7 +97,7 @@ class Sections(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is called, or what it is called here."""
-        if meant := ELSEWHERE.get(args[0]):
+        if args[0] not in self.commands and (meant := habits.command(args[0])):
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx)
         return super().resolve_command(ctx, args)
 
@@ -194,9 +184,7 @@ def _end(error: BaseException, debug: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.ClickException():
-            if isinstance(error, click.NoSuchOption) and error.option_name in ("--json", "--csv") and error.ctx:
-                formats = any("--format" in option.opts for option in error.ctx.command.params)
-                error.possibilities = [f"--format {error.option_name[2:]}"] if formats else []  # type: ignore[misc]
+            habits.cure(error)
             if not isinstance(error, click.exceptions.NoArgsIsHelpError):
                 error.message = _short(error.message)  # type: ignore[misc]
             with suppress(OSError):

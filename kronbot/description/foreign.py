@@ -35,3 +35,9 @@ BODY: Final[Mapping[str, str]] = {
     **_said("the centre of mass is com: [x, y, z] (m)", _CENTRE),
     **_said("it belongs in the link, beside the body", _BODIES),
 }
+
+# What to write where a key of the file is missing.
+NEEDED: Final[Mapping[str, str]] = {
+    "kronbot": "a robot file begins with kronbot: 1",
+    "gravity": "write gravity: [0, 0, -9.81] where z points up (m/s^2), [0, 0, 0] in space",
+}

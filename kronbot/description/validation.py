@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_or
 
 from kronbot.description.checks.report import Report, called, empty
 from kronbot.description.expressions.expression import CONSTANTS
+from kronbot.description.foreign import NEEDED
 from kronbot.description.scalars import Fault, kind
 from kronbot.description.wording import listing, meant, quote
 from kronbot.description.yaml.nodes import Mapping as MappingNode
@@ -262,7 +263,8 @@ class Validator:
             return made(**content)
         names = ", ".join(map(quote, missing))
         inside = f" in {called(path)}" if path else ""
-        self._report.value((*path, missing[0]), f"missing key{'s' if len(missing) > 1 else ''} {names}{inside}")
+        cures = "".join(f"; {NEEDED[name]}" for name in missing if name in NEEDED and not path)
+        self._report.value((*path, missing[0]), f"missing key{'s' if len(missing) > 1 else ''} {names}{inside}{cures}")
         return None
 
     def _mended(self, made: type, path: Path, node: MappingNode) -> MappingNode:

@@ -277,13 +277,59 @@ def test_other_errors_pass_through():
         (["check", "canadarm", "--csv"], "--format csv"),
         (["jacobain", "canadarm"], "jacobian"),
         (["schema", "--json"], None),  # is JSON already
-        (["--json", "check", "canadarm"], None),
+        (["fk", "canadarm"], "kronbot kinematics"),
+        (["arm.yaml"], "kronbot check arm.yaml"),
+        (["arm.urdf"], "kronbot convert arm.urdf -o robot.yaml"),
+        (["canadarm"], "kronbot check canadarm"),
+        (["simulate", "canadarm", "--tf", "3"], "--duration"),
+        (["simulate", "canadarm", "-T", "3"], "--duration"),
+        (["jacobian", "canadarm", "--link", "wrist"], "--frame"),
+        (["jacobian", "canadarm", "--joints", "1,2,3"], "--q"),
     ],
 )
 def test_what_is_called_otherwise_here(line, meant, capsys):
     assert run(line) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.endswith(f"Did you mean {meant!r}?") if meant else "mean" not in last
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["--json", "check", "canadarm"], "after a command: kronbot COMMAND ROBOT --format json"),
+        (["check", "canadarm", "--q", "1"], "check has none, but kinematics, jacobian, "),
+        (
+            ["jacobian", "canadarm", "--duration", "1"],
+            "jacobian has none, but linearize, simulate, plan have --duration",
+        ),
+        (["simulate", "--robot", "canadarm"], "ROBOT stands alone: kronbot simulate arm.yaml"),
+        (["jacobian", "canadarm", "--q", "0.1", "0.2", "0.3"], "joined by commas: --q 0.1,0.2"),
+        (["jacobian", "canadarm", "q1=2"], "those of an option: --q q1=0.1"),
+        (["jacobian", "canadarm", "--q", "[0.1, 0.2, 3]"], "written: --q 0.1,0.2,3"),
+        (["jacobian", "canadarm", "--q", "[0.1 -0.2 3]"], "written: --q 0.1,-0.2,3"),
+        (["jacobian", "canadarm", "--q", '{"q1": 0.1, "q2": pi/4}'], "written: --q q1=0.1,q2=pi/4"),
+        (["jacobian", "canadarm", "--q", "q1:0.1"], "written: --q q1=0.1"),
+    ],
+)
+def test_habits_of_other_programs_have_a_cure(line, told, capsys):
+    assert run(line) == 2
+    assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_warnings_of_one_kind_are_one(tmp_path, capsys):
+    """With the lines of the others; those of a shipped robot are for whoever checks it."""
+    link = (
+        "  - name: l{0}\n    joint: {{type: revolute, name: q{0}, limits: [-{0}0, 1]}}\n    pose: {{xyz: [0, 0, 1]}}\n"
+    )
+    text = "kronbot: 1\nname: arm\ngravity: [0, 0, 0]\nlinks:\n" + "".join(link.format(k) for k in range(1, 4))
+    told = refused(tmp_path, capsys, text, code=0)
+    assert [line for line in told if "warning" in line] == [
+        "arm.yaml:6:48: warning: the angle -10.0 is beyond 2 pi: is it in degrees? (write -10*deg); 2 more like this: "
+        "lines 9, 12"
+    ]
+    for line, count in ((["kinematics", "puma560"], 0), (["check", "puma560"], 2)):
+        assert run(line) == 0
+        assert capsys.readouterr().err.count("warning") == count
 
 
 @pytest.mark.parametrize(

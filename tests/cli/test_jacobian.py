@@ -174,6 +174,10 @@ def test_latex_and_python(tmp_path, capsys):
     assert run(["jacobian", "stacker", "--latex", "-o", str(file)]) == 0
     assert file.read_text().startswith("\\[\nJ_{T} = \\begin{bmatrix}")
     assert run(["jacobian", "stacker-numeric", "-o", str(tmp_path / "K.tex")]) == 2
+    assert run(["dynamics", "khang", "--latex"]) == 0
+    heads = [line.partition(" = ")[0] for line in capsys.readouterr().out.splitlines() if line.endswith("{bmatrix}")]
+    written = ["M", "C", r"C_{\mathrm{Christoffel}}", "C^{*}", r"\frac{\partial M}{\partial q}", "g", "K", "D", r"\tau"]
+    assert [head for head in heads if not head.startswith(r"\end")] == written
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_zeros_are_told_and_not_shown(capsys):
 # Of the first word of a name: what has no unit, or mixes several.
 WITHOUT = {
     "singular_value", "manipulability", "condition", "energy_drift", "overshoot", "largest_h_L", "largest_multiplier",
-    "largest_error", "disk_margin", "gain_margin_low", "gain_margin_high", "cost_predicted", "cost_simulated", "damping",
-    "buckling_factor", "buckling_factor_error", "momentum_change", "angular_momentum_change", "multipliers_at_one",
-    "end_error", "chi_square", "noise_factor",
+    "largest_error", "disk_margin", "gain_margin_low", "gain_margin_high", "cost_predicted", "cost_simulated",
+    "damping", "buckling_factor", "buckling_factor_error", "momentum_change", "angular_momentum_change",
+    "multipliers_at_one", "end_error", "chi_square", "noise_factor",
 }  # fmt: skip
 UNITS = "m|kg|s|N|N m|J|rad|1/m|1/s|m/rad|N s|N m s|rad/s, [-+.e0-9]+ Hz"
 

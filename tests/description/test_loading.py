@@ -217,7 +217,10 @@ RULES = {
     ),
     "empty mapping": (
         "{}\n",
-        ["1:1: missing keys 'kronbot', 'name', 'gravity', 'links'"],
+        [
+            "1:1: missing keys 'kronbot', 'name', 'gravity', 'links'; a robot file begins with kronbot: 1; write "
+            "gravity: [0, 0, -9.81] where z points up (m/s^2), [0, 0, 0] in space"
+        ],
     ),
     "empty section": (robot(more="motion:\n"), ["9:8: 'motion' is empty: give it a value or take it out"]),
     "empty name": (robot(name="''"), ["6:11: text is wanted here, it is empty"]),
@@ -234,7 +237,10 @@ RULES = {
     ),
     "no convention": (
         robot().replace("convention: standard\n", ""),
-        ["7:5: missing key 'convention' of the file: rows of 'dh' are standard or modified ones"],
+        [
+            "7:5: missing key 'convention' of the file: write 'convention: standard' beside 'links', or 'convention: "
+            "modified' (Craig's rows)"
+        ],
     ),
     "empty convention": (
         HEAD.replace(" standard", "") + "links:\n" + link("pose: {}\n"),

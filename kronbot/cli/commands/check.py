@@ -24,4 +24,4 @@ def check(subject: Subject, out: Output) -> None:
       kronbot check arm.yaml --format json | jq .summary.total_mass
     """
     out.check()
-    out.render(subject.load(out).check())
+    out.render(subject.load(out, judged=True).check())

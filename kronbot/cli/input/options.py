@@ -56,15 +56,19 @@ class Subject:
     order: str
     settings: tuple[str, ...]
 
-    def load(self, out: Output) -> Robot:
-        """The robot; warnings about its file go to stderr."""
+    def load(self, out: Output, judged: bool = False) -> Robot:
+        """The robot; warnings about its file go to stderr.
+
+        Those about a shipped robot, whose file says the same, only where it is ``judged`` or has other values.
+        """
         from kronbot import description
 
         keep_apart(self.robot, "the robot file")
         source = description.read(self.robot)
         described = description.load(source, settings_of(self.settings))
         keep_tables_apart(source)
-        if not out.quiet:
+        shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
+        if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot
         from kronbot.model.build import build

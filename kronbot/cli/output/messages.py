@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TextIO
 
 import click
@@ -21,6 +23,9 @@ _OPTIONS = {"axes": "in", "functions": "of", "loads": "load", "parameters": "set
 _OPTIONS |= {"closed_loop": "closed-loop", "effort_limits": "effort-limits"}
 _TAB = " " * 4
 _CUT = "..."
+# What tells warnings of one kind apart: names and numbers. So many of them have their lines told.
+_VALUES = re.compile(r"'[^']*'|[-+]?\d[-+\d.e]*(\*deg)?")
+SHOWN = 10
 
 
 def show_error(error: KronbotError) -> None:
@@ -45,8 +50,19 @@ def _option(argument: Argument) -> str:
 
 
 def show_warnings(warnings: Iterable[Mistake]) -> None:
-    """Warnings about a text on stderr."""
-    _show(warnings, "warning: ")
+    """Warnings about a text on stderr: of each kind the first, with the lines of the others."""
+    kinds: dict[str, list[Mistake]] = {}
+    for warning in warnings:
+        kinds.setdefault(_VALUES.sub("", warning.message), []).append(warning)
+    _show((_with_others(*alike) for alike in kinds.values()), "warning: ")
+
+
+def _with_others(first: Mistake, *others: Mistake) -> Mistake:
+    if not others:
+        return first
+    lines = ", ".join(str(other.line) for other in others[:SHOWN]) + ", ..." * (len(others) > SHOWN)
+    alike = f"; {len(others)} more like this: line{'s' * (len(others) > 1)} {lines}"
+    return replace(first, message=first.message + alike)
 
 
 def show_doubts(texts: Iterable[str]) -> None:

@@ -204,12 +204,21 @@ def document(result: Result) -> str:
     return "".join(f"\\[\n{display}\n\\]\n" for display in displays)
 
 
+# Letters that have a command, and derivatives, as a paper writes them.
+_SYMBOLS = {name: rf"\{name}" for name in ("alpha", "omega", "tau")} | {"dM": r"\partial M", "dq": r"\partial q"}
+
+
 def _tex_name(name: str) -> str:
-    """J_T as J_{T}, H_T_star as H_{T}^{*}."""
-    head, _, tail = name.partition("_")
-    star = tail.endswith("_star")
-    tail = tail.removesuffix("_star").replace("_", r"\_")
-    return head + (f"_{{{tail}}}" if tail else "") + ("^{*}" if star else "")
+    """J_T as J_{T}, H_T_star as H_{T}^{*}, dM_dq as a fraction of differentials."""
+    head, *parts = (_SYMBOLS.get(part, part) for part in name.split("_"))
+    if parts == [_SYMBOLS["dq"]]:
+        return rf"\frac{{{head}}}{{{parts[0]}}}"
+    star = parts[-1:] == ["star"]
+    below = ", ".join(
+        part if len(part) == 1 else rf"\mathrm{{{part.capitalize()}}}" for part in parts[: len(parts) - star]
+    )
+    head = head if len(head) == 1 or head.startswith("\\") else rf"\mathrm{{{head}}}"
+    return head + (f"_{{{below}}}" if below else "") + ("^{*}" if star else "")
 
 
 def as_npz(result: Result) -> bytes:

@@ -67,7 +67,10 @@ def check_rules(root: View, folder: Path | None, tables: Container[str]) -> None
         _one_of_two(link)
     rows = [link["dh"] for link in links.items if "dh" in link]
     if "convention" not in root and rows:
-        rows[0].refuse_key("missing key 'convention' of the file: rows of 'dh' are standard or modified ones")
+        rows[0].refuse_key(
+            "missing key 'convention' of the file: write 'convention: standard' beside 'links', or 'convention: "
+            "modified' (Craig's rows)"
+        )
     _tree(links.items, link_names)
     driven = couplings(joint_names, set(map(str, root["parameters"].keys)))
     _references(root, link_names, joint_names, driven, (BASE,) if floating else ())
