@@ -56,6 +56,23 @@ def test_formulas_are_files_of_the_commands_that_write_them(capsys):
         assert (".tex" in text) is ("--symbolic" in text), name
 
 
+# What answers at every row of a file; the others take one point.
+AT_ROWS = {"kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics"}
+
+
+def test_files_of_rows_are_promised_where_they_are_taken(tmp_path, capsys):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("qa\n0.1\n0.2\n")
+    more = {"taylor": ["--of", "g"], "design": ["--lqr"], "plan": ["--to", "qa=1", "--duration", "1"]}
+    more |= {"view": ["-o", str(tmp_path / "v.html")], "simulate": ["--duration", "0.1"]}
+    for name, command in kronbot.commands.items():
+        text = next((each.help for each in command.params if "--q" in each.opts), None)
+        if text is not None:
+            assert ("@file.csv" in text) is (name in AT_ROWS), name
+            assert run([name, "khang", "--quiet", "--q", f"@{rows}", *more.get(name, [])]) == 2 * (name not in AT_ROWS)
+            capsys.readouterr()
+
+
 def test_json_is_one_object_with_the_contract(capsys):
     """Keys, order of the columns, plain numbers."""
     assert run(["simulate", "canadarm", *SHORT, "--format", "json"]) == 0

@@ -15,7 +15,7 @@ from kronbot.description import choices
 
 @click.command(short_help="State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.")
 @options.subject_options
-@options.q_option
+@options.q_of_one_point_option
 @click.option("--lqr", is_flag=True, help="The feedback of the least integral of weighted squares.")
 @click.option("--poles", metavar="POLES", help="The feedback with these poles: -4,-2+3j; a complex one is a pair.")
 @click.option("--shaper", type=click.Choice(choices.SHAPERS), help="An input shaper for the lowest mode.")

@@ -15,7 +15,7 @@ from kronbot.errors import UsageError
 @click.command(short_help="Motions from rest to rest that the flexible arm can do: least effort or time.")
 @options.subject_options
 @options.values_option("--to", "Joints at the end; those that are not named stay.", completion.joint_values)
-@options.q_option
+@options.q_of_one_point_option
 @click.option("--duration", type=Quantity(), help="How long, s: with the least effort.")
 @click.option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")
 @click.option("--effort-limits", metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")

@@ -90,7 +90,7 @@ def cure(error: click.ClickException) -> None:
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return
     if isinstance(error, click.NoSuchOption):
-        _option(error, error.ctx.command)
+        _option(error, error.ctx.command, error.ctx.find_root().command)
     elif extra := _EXTRA.match(error.message):
         if _NUMBERS.fullmatch(extra[1]):
             error.message += " Values of one option are joined by commas: --q 0.1,0.2"  # type: ignore[misc]
@@ -98,7 +98,7 @@ def cure(error: click.ClickException) -> None:
             error.message += " Names and values are those of an option: --q q1=0.1, --set EI=2"  # type: ignore[misc]
 
 
-def _option(error: click.NoSuchOption, asked: click.Command) -> None:
+def _option(error: click.NoSuchOption, asked: click.Command, whole: click.Command) -> None:
     name, ours = error.option_name, OPTIONS.get(error.option_name)
     own = {word for parameter in asked.params for word in parameter.opts}
     if name in _ROBOT:
@@ -107,7 +107,7 @@ def _option(error: click.NoSuchOption, asked: click.Command) -> None:
         told = f" Options come after a command: kronbot COMMAND ROBOT {ours or name}"
     elif ours is not None and ours.split()[0] in own:
         told = f" Did you mean {ours!r}?"
-    elif holders := _holders(asked, (ours or name).split()[0]):
+    elif holders := _holders(whole, (ours or name).split()[0]):
         told = f" {asked.name} has none, but {listing(holders)} {'have' if len(holders) > 1 else 'has'} {ours or name}"
     else:
         return
@@ -115,9 +115,8 @@ def _option(error: click.NoSuchOption, asked: click.Command) -> None:
     error.possibilities = None  # type: ignore[misc]
 
 
-def _holders(asked: click.Command, option: str) -> list[str]:
-    """The other commands that have an option."""
-    from kronbot.cli.main import kronbot
-
-    found = [name for name, each in kronbot.commands.items() if any(option in known.opts for known in each.params)]
+def _holders(whole: click.Command, option: str) -> list[str]:
+    """The commands that have an option, or the first of them."""
+    commands = whole.commands.items() if isinstance(whole, click.Group) else ()
+    found = [name for name, each in commands if any(option in known.opts for known in each.params)]
     return [] if option == "--format" else found if len(found) <= MOST else [*found[:MOST], "others"]
