@@ -21,3 +21,8 @@ class Push:
     moment: Annotated[VectorInTime, Field(description="x, y, z in N m, or how they change in time")] = NOTHING
     axes: Annotated[Literal["base", "body"], Field(description="of the base, or of the frame as it turns")] = "base"
     at: Annotated[Vector, Field(description="where the force acts, from the frame's origin in its axes, m")] = ZEROS
+
+    @property
+    def given(self) -> list[int]:
+        """Which of the three components of its force, and of its moment behind them, are not zero all the time."""
+        return [*(range(3) if self.force != NOTHING else ()), *(range(3, 6) if self.moment != NOTHING else ())]

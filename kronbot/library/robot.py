@@ -433,7 +433,7 @@ class Robot:
         equilibrium: bool = False,
         closed_loop: bool = False,
         lock: Sequence[str] | str = (),
-        inputs: Sequence[str] | str = ("torques", "force", "elements"),
+        inputs: Sequence[str] | str = ("torques", "force", "elements", "outside"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
         progress: Progress = unheeded,
     ) -> Posed | Result:
@@ -443,11 +443,10 @@ class Robot:
         endpoint. With ``equilibrium`` deflections and holding torques are solved for at the joints of q. With
         ``closed_loop`` the file's controllers have their part in D_L, K_L and A, their integrals among the states.
         Joints of ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from
-        ``inputs`` (torques, force, elements) to ``outputs`` (joints, endpoint, gauges, KIND:NAME as in
-        :meth:`simulate`: exact derivatives), frequencies, damping, shapes, and a verdict in the summary; at rows stacks
-        of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises ComputationError where M is
-        singular or no equilibrium
-        is found, with the rows before it as ``partial``.
+        ``inputs`` (torques, force, elements, and outside, the forces of ``simulate``) to ``outputs`` (joints, endpoint,
+        gauges, KIND:NAME as in :meth:`simulate`: exact derivatives), frequencies, damping, shapes, and a verdict in the
+        summary; at rows stacks of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises
+        ComputationError where M is singular or no equilibrium is found, with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})

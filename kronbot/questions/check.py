@@ -15,6 +15,7 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.forces import forces
 from kronbot.mechanics.multibody.energy import total_mass
 from kronbot.model.robot import Robot
+from kronbot.questions.elements import told_of_meeting
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Result
@@ -73,6 +74,8 @@ def survey(robot: Robot) -> Result:
         if len(elastic):
             summary[f"first_{name}"] = float(elastic[0])
     warnings = [str(warning) for warning in robot.description.warnings]
+    with suppress(FreeParameters):
+        warnings += told_of_meeting(robot)
     summary["warnings"] = len(warnings)
     return Result("check", robot.name, robot.order, {}, arrays, {}, summary, warnings, about=robot)
 

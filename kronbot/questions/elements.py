@@ -20,9 +20,29 @@ def demand_directions(robot: Robot, q: Array) -> None:
 
     Springs of rest length zero need none.
     """
+    for name in _meeting(robot, q):
+        raise ComputationError(_told(name))
+
+
+def told_of_meeting(robot: Robot) -> list[str]:
+    """The same of all such elements where joints are at 0, in words. Raises FreeParameters."""
+    return [
+        f"where all joints are at 0 {_told(name)}" for name in _meeting(robot, robot.undeformed(np.zeros((1, robot.n))))
+    ]
+
+
+def _told(name: str) -> str:
+    return (
+        f"the ends of element {name!r} meet: at length zero it has no direction; "
+        "move one of its points, or take rest: 0 and no damping and no force"
+    )
+
+
+def _meeting(robot: Robot, q: Array) -> list[str]:
+    """The names of elements that need a direction and have none in a row of q (N, n)."""
     names = [element.name for element in robot.elements if element.directed]
     if not names:
-        return
+        return []
 
     def lengths() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
@@ -30,8 +50,4 @@ def demand_directions(robot: Robot, q: Array) -> None:
         return {"q": at}, {"lengths": casadi.vertcat(*found)}
 
     met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"].reshape(len(q), -1) == 0
-    if met.any():
-        raise ComputationError(
-            f"the ends of element {names[int(np.argmax(met.any(axis=0)))]!r} meet: at length zero it has no direction; "
-            "move one of its points, or take rest: 0 and no damping and no force"
-        )
+    return [name for name, meeting in zip(names, met.any(axis=0).tolist(), strict=True) if meeting]

@@ -11,6 +11,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.ports import measured, turning
 from kronbot.mechanics.linear.state_space import Seen
 from kronbot.model.robot import Robot
+from kronbot.questions.columns import REACTION
 from kronbot.questions.outputs import Output
 
 # Those that are there unless others are asked for.
@@ -32,7 +33,8 @@ class Choice:
 
 
 def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
-    """Names of inputs from joint ``torques``, the endpoint ``force`` and forces of ``elements``, and of outputs.
+    """Names of inputs from joint ``torques``, the endpoint ``force``, forces of ``elements`` and from ``outside`` (by
+    their numbers in the file), and of outputs.
 
     A gauge among ``gauges`` has the curvature kappa_z = v''.
     """
@@ -40,6 +42,11 @@ def signals(robot: Robot, choice: Choice) -> tuple[list[str], list[str]]:
         "torques": [f"torque.{joint.name}" for joint in robot.joints],
         "force": [f"force.{axis}" for axis in "xyz"],
         "elements": [f"force.{element.name}" for element in robot.elements if element.driven],
+        "outside": [
+            f"outside.{number}.{REACTION[place]}"
+            for number, push in enumerate(robot.file.simulate.forces, 1)
+            for place in push.given
+        ],
     }
     leave = {
         "joints": [robot.coordinates[place] for place in measured(robot)],

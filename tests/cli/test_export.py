@@ -610,3 +610,10 @@ def test_files_of_one_answer_keep_together(tmp_path, monkeypatch, capsys, name, 
     assert all((tmp_path / each).read_text() == "theirs" for each in appeared)
     if name == "arm.c":
         assert f'#include "{told[1]}"' in (tmp_path / told[0]).read_text()
+
+
+def test_who_names_no_function_learns_which_there_are(tmp_path, capsys):
+    assert run(["export", "khang", "-o", str(tmp_path / "k.c")]) == 2
+    told = capsys.readouterr().err
+    assert "--of all" in told and all(name in told for name in FUNCTIONS)
+    assert not (tmp_path / "k.c").exists()

@@ -268,3 +268,14 @@ def test_a_hung_base_is_for_newton():
     assert robot.statics().summary["stable"] is True
     with pytest.raises(kronbot.errors.UsageError, match="a base that is held, springs hold this one: take solver"):
         robot.statics(solver="linear")
+
+
+def test_check_tells_of_ends_that_meet():
+    text = CRANE.replace("between: [world, bob]", "between: [world, bob], points: [[0, 0, 0], [0, 0, D]]")
+    meeting, apart = (
+        kronbot.loads(text.replace("points: [[0, 0, 0], [0, 0, D]]", f"points: [[0, 0, 0], [0, 0, {d}]]"))
+        for d in (0, 1)
+    )
+    (told,) = meeting.check().warnings
+    assert told.startswith("where all joints are at 0 the ends of element 'rope' meet")
+    assert meeting.check().summary["warnings"] == 1 and not apart.check().warnings

@@ -420,3 +420,9 @@ def test_friction_enters_every_equation_once():
     runs = [with_friction.simulate(duration=0.5, step=0.1, algorithm=a, rtol=1e-10) for a in ("recursive", "composite")]
     assert runs[0].series["q1"] == pytest.approx(runs[1].series["q1"], abs=1e-9)
     assert runs[0].summary["energy_drift"] < 1e-8
+
+
+@pytest.mark.parametrize("word", ["stiffness", "compliance"])
+def test_a_bearing_yields_about_an_axis_at_least(word):
+    with pytest.raises(kronbot.errors.DescriptionError, match="an axis is wanted here about which the joint tilts"):
+        arm(f"bearing: {{{word}: {{}}}}")

@@ -216,6 +216,38 @@ def beside(tmp_path, text, **tables):
     return load(Source("arm.yaml", text, tmp_path))
 
 
+@pytest.mark.parametrize("order", ["1", "2"])
+def test_forces_are_inputs_of_the_linear_model(order):
+    """What a run feels of them at t = 0, at any rates: B u and D u; the first one is the force on the endpoint."""
+    first, second = np.array([3.0, 4, 5, 0.5, 0.2, -1]), np.array([0.3, -0.4, 2])
+    text = (
+        ARM[: ARM.index("  forces:")]
+        + f"""  forces:
+    - {{frame: com:upper, force: {first[:3].tolist()}, moment: {first[3:].tolist()}, axes: body, at: [0, 0.1, 0]}}
+    - {{frame: endpoint, moment: {second.tolist()}}}
+    - {{frame: endpoint, force: [1, 0, 0]}}
+"""
+    )
+    words = "acceleration:endpoint,acceleration:q1,acceleration:com:fore,reaction:q2,rotation:fore"
+    start = {"q": {"q1": 0.3, "q2": -0.8, "upper.v1": 0.05, "fore.t1": 0.1}, "qd": {"q1": 1.2, "fore.w1": -0.4}}
+    pushed, free = (kronbot.loads(each, order=order) for each in (text, text[: text.index("simulate:")]))
+    runs = [each.simulate(1e-3, 1e-3, outputs=words, **start) for each in (pushed, free)]
+    linear = pushed.linearize(**start, inputs="outside,force", outputs=words)
+    inputs, outputs = linear.arrays["D"].columns, linear.arrays["D"].rows
+    assert inputs[:3] == [f"force.{axis}" for axis in "xyz"]
+    names = [f"outside.1.{word}" for word in ("fx", "fy", "fz", "mx", "my", "mz")]
+    names += ["outside.2.mx", "outside.2.my", "outside.2.mz", "outside.3.fx", "outside.3.fy", "outside.3.fz"]
+    assert inputs[3:] == names
+    u = np.array([0, 0, 0, *first, *second, 1, 0, 0])
+    felt = np.array([runs[0][name][0] - runs[1][name][0] for name in outputs])
+    assert np.abs(felt).max() > 10
+    assert linear["D"] @ u == pytest.approx(felt, abs=1e-9)
+    assert linear["B"][:, 12:] == pytest.approx(linear["B"][:, :3], abs=1e-12)
+    joint = linear.arrays["B"].rows.index("q1_dot")
+    assert linear["B"][joint] @ u == pytest.approx(felt[outputs.index("acceleration.q1")], abs=1e-9)
+    assert pushed.linearize()["B"].shape[1] == 2 + 3 + 12
+
+
 @pytest.mark.parametrize(
     ("algorithm", "solver", "order"),
     [

@@ -85,7 +85,7 @@ class Target:
 @click.command(short_help="Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.")
 @options.subject_options
 @click.option(
-    "--of", metavar="FUNCTIONS", required=True, help="Names of functions separated by commas, or all of them."
+    "--of", metavar="FUNCTIONS", default="", help="Names of functions separated by commas, or all of them; required."
 )
 @click.option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
 @options.choice_option("--algorithm", choices.ALGORITHMS, "recursive", "Of forward dynamics.")
@@ -141,12 +141,13 @@ def export(
     """
     target = Target(Path(output), overwrite, real, prefix)
     target.check()
-    out = Output(style, None, None, overwrite, quiet)
-    model = subject.load(out)
-
     from kronbot.library.arguments import names
     from kronbot.questions.export import FUNCTIONS
 
+    if not of:
+        raise UsageError(f"which functions? give --of all, or names with commas between of {', '.join(FUNCTIONS)}")
+    out = Output(style, None, None, overwrite, quiet)
+    model = subject.load(out)
     chosen = names(of, FUNCTIONS, "functions", "function")
     if not chosen:
         raise UsageError(f"--of {of!r} names no function; there are {', '.join(FUNCTIONS)}")

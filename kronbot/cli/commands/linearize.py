@@ -68,9 +68,9 @@ class Moving(click.Command):
 )
 @click.option(
     "--inputs",
-    default="torques,force,elements",
+    default="torques,force,elements,outside",
     show_default=True,
-    help="Of the state space: torques, force, elements.",
+    help="Of the state space: torques, force, elements, outside.",
 )
 @options.outputs_option("joints, endpoint, gauges, or KIND:NAME (kronbot explain outputs).", "joints,endpoint")
 @questions.symbolic_options

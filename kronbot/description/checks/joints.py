@@ -39,6 +39,10 @@ def check_joint(joint: View) -> None:
     bearing = joint["bearing"]
     if "bearing" in joint and not {"stiffness", "compliance"} & {*bearing.keys}:
         bearing.refuse("missing key 'stiffness' or 'compliance' in 'bearing'")
+    elif bearing.is_mapping and not tilts_of(joint):
+        empty = next(bearing[key] for key in ("stiffness", "compliance") if key in bearing)
+        if empty.is_mapping:
+            empty.refuse("an axis is wanted here about which the joint tilts, x or y: {x: 1e5}")
     for axis in TILTS:
         if axis in bearing["stiffness"]:
             positive(bearing["stiffness"][axis])
