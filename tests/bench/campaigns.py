@@ -4,7 +4,6 @@ sizes by options.
 """
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,15 @@ import kronbot
 CORES = 2
 KEPT = "frequencies_locked[1]"
 # Exudyn's side of a campaign; as accurate may be any of kronbot's choices.
-THEIRS = [exudyn_arm.Choice(*pair) for pair in ((2, 0.01), (2, 0.005), (3, 0.0025))]
-OURS = canadarm.MODES
+THEIRS = [exudyn_arm.Choice(*pair) for pair in ((221, 0.02), (221, 0.01), (321, 0.005), (3, 0.0025))]
+OURS = [
+    *canadarm.MODES,
+    *(
+        canadarm.Choice("craig-bampton", modes, "2", rtol, solver="rodas", own_atol=atol)
+        for modes in (221, 331, 332, 432)
+        for rtol, atol in ((0.1, 1e-4), (0.1, 3e-5), (0.03, 1e-4), (0.02, 1e-4), (0.01, 3e-4), (0.01, 1e-4))
+    ),
+]
 # Stiffnesses (N m^2), what both compute of each, and how alike that is at the errors of both.
 RANGE = 9e4, 1.1e5
 DEFLECTIONS = [f"max(abs(tip.{link}.y))" for link in ("upper", "forearm", "wrist")]
@@ -145,11 +151,14 @@ def against_exudyn(theirs, choice, runs, rounds):
     """
     from exudyn.processing import ParameterVariation
 
-    text = kronbot.load("canadarm").description.source.text
-    text = re.sub(r"modes: \{v: \d+\}", f"modes: {{v: {choice.modes}}}", text)
-    robot = kronbot.loads(text.replace("shape: clamped-free", f"shape: {choice.shape}"), order=choice.order)
-    atol = choice.rtol if choice.loose else choice.rtol / 100
-    how = {"solver": choice.solver, "rtol": choice.rtol, "atol": atol, "duration": exudyn_arm.DURATION, "step": 0.05}
+    robot = kronbot.loads(choice.text, order=choice.order)
+    how = {
+        "solver": choice.solver,
+        "rtol": choice.rtol,
+        "atol": choice.atol,
+        "duration": exudyn_arm.DURATION,
+        "step": 0.05,
+    }
     largest = {}
 
     def ours():

@@ -36,7 +36,8 @@ ALIKE = 1.1
 
 @dataclass(frozen=True)
 class Choice:
-    """Shapes a link, kinematic order, tolerances and solver of kronbot; ``loose`` takes atol as large as rtol."""
+    """Shapes a link, or a digit for each link, kinematic order, tolerances and solver of kronbot; ``loose`` takes atol
+    as large as rtol, which is a hundredth of it otherwise, or ``own_atol``."""
 
     shape: str
     modes: int
@@ -44,19 +45,28 @@ class Choice:
     rtol: float
     loose: bool = False
     solver: str = "cvodes"
+    own_atol: float | None = None
+
+    @property
+    def atol(self):
+        return self.own_atol or (self.rtol if self.loose else self.rtol / 100)
+
+    @property
+    def text(self):
+        """Of the robot's file."""
+        each = iter(exudyn_arm.by_link(self.modes))
+        text = re.sub(r"modes: \{v: \d+\}", lambda _: f"modes: {{v: {next(each)}}}", description.read("canadarm").text)
+        return text.replace("shape: clamped-free", f"shape: {self.shape}")
 
     def robot(self):
-        text = re.sub(r"modes: \{v: \d+\}", f"modes: {{v: {self.modes}}}", description.read("canadarm").text)
-        text = text.replace("shape: clamped-free", f"shape: {self.shape}")
-        return build(description.load(description.Source("canadarm.yaml", text, None)), self.order)
+        return build(description.load(description.Source("canadarm.yaml", self.text, None)), self.order)
 
     def motion(self, choice="on"):
-        atol = self.rtol if self.loose else self.rtol / 100
-        return kronbot_side.motion(self.robot(), self.rtol, atol, solver=self.solver, choice=choice)
+        return kronbot_side.motion(self.robot(), self.rtol, self.atol, solver=self.solver, choice=choice)
 
     def __str__(self):
-        loose = f", atol {self.rtol:g}" if self.loose else ""
-        return f"{self.modes} {self.shape}, order {self.order}, {self.solver}, rtol {self.rtol:g}{loose}"
+        atol = f", atol {self.atol:g}" if self.loose or self.own_atol else ""
+        return f"{self.modes} {self.shape}, order {self.order}, {self.solver}, rtol {self.rtol:g}{atol}"
 
 
 MODES = [

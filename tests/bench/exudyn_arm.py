@@ -22,10 +22,20 @@ EA = 3e7
 
 @dataclass(frozen=True)
 class Choice:
-    """Elements a link and time step (s)."""
+    """Elements a link, or a digit for each link, and time step (s)."""
 
     elements: int
     step: float
+
+    @property
+    def each(self):
+        """Elements of each link."""
+        return by_link(self.elements)
+
+
+def by_link(digits):
+    """Numbers of the links: a digit each, or one for all."""
+    return [int(each) for each in str(digits)] if digits > 9 else [digits] * len(LENGTHS)
 
 
 @dataclass(frozen=True)
@@ -85,10 +95,11 @@ def build(exu, choice):
 
     x, before, ends = 0.0, None, []
     for i, (length, mass) in enumerate(zip(LENGTHS, MASSES, strict=True)):
-        part = length / choice.elements
+        count = choice.each[i]
+        part = length / count
         nodes = [
             system.AddNode(items.NodePoint2DSlope1(referenceCoordinates=[x + j * part, 0, 1, 0]))
-            for j in range(choice.elements + 1)
+            for j in range(count + 1)
         ]
         cables = [
             system.AddObject(
