@@ -104,19 +104,22 @@ LONG = "spatial"  # traces for seconds
 
 
 @pytest.mark.parametrize("line", [rare(line) if LONG in line else line for line in commands()])
-def test_commands_run(line, told, unsettled):
+def test_commands_run(line, told, unsettled, swept_here):
     """As written, one after the other in one folder."""
     needs(line)
     told(line if "--overwrite" in line or " -o " not in line else f"{line} --overwrite")
 
 
 @pytest.mark.parametrize("loops", [False, rare(True)])
-def test_sessions_print_what_the_readme_says(loops, told):
-    """Word by word, one after the other; a line of dots stands for any lines, numbers agree but for rounding."""
+def test_sessions_print_what_the_readme_says(loops, told, swept_here):
+    """Word by word, one after the other; a line of dots stands for any lines, numbers agree but for rounding.
+
+    Loops start a process for each of many, and need nothing of what stands before them.
+    """
     if shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     for line, output in sessions():
-        if re.search(r"\bxargs\b|\bdo\b", line) and not loops:  # a process for each of many
+        if bool(re.search(r"\bxargs\b|\bdo\b", line)) != loops:
             continue
         printed = told(line).splitlines()
         pattern = [entry.split() for entry in output.rstrip("\n").splitlines()]

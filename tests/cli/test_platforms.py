@@ -6,11 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from thinned import rare
 from waiting import PATIENCE
 
 from kronbot.system import plain, posix
 
-# Takes from Python what it has on POSIX systems only, and then is the command line.
+# Takes from Python what it has on POSIX systems only.
 WITHOUT = """
 import os, select, signal, sys
 
@@ -45,54 +46,85 @@ def sockets_only(*lists, select=select.select):
 
 
 select.select = sockets_only
+"""
+MAIN = """
 from kronbot.__main__ import main
 main()
 """
+# Lines one after the other, what each says in files named after it; their exit codes on stdout.
+LINES = """
+from kronbot.cli.main import run
+
+out, codes = os.dup(1), []
+for place, line in enumerate(sys.argv[1:]):
+    for stream, name in ((1, "out"), (2, "err")):
+        with open(f"{place}.{name}", "wb") as file:
+            os.dup2(file.fileno(), stream)
+    codes.append(run(line.split()))
+    sys.stdout.flush()
+    sys.stderr.flush()
+os.write(out, repr(codes).encode())
+"""
+COMMANDS = [
+    "check khang",
+    "jacobian khang --format json",
+    "linearize khang --format json",
+    "modes khang",
+    "statics khang --q 0.1 --order 1",
+    "simulate khang --duration 0.02 --step 0.01 --native on -o run.csv",
+    "jacobian khang --q @rows.csv --array J_T -o rows.json --overwrite",
+    "convert arm.urdf -o arm.yaml",
+    "init new.yaml",
+    "export khang --of jacobian -o arm.c",
+    "cache",
+]
 
 
-def run(folder, line):
-    words = [sys.executable, "-c", WITHOUT, *line.split()]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+def process(folder, script, *words):
+    command = [sys.executable, "-c", WITHOUT + script, *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def each_alone(folder, lines):
+    """(code, out, err) of every line, in a process of its own."""
+    for line in lines:
+        done = process(folder, MAIN, *line.split())
+        yield done.returncode, done.stdout, done.stderr
+
+
+def all_in_one(folder, lines):
+    """The same in one process for all."""
+    done = process(folder, LINES, *lines)
+    assert done.returncode == 0, done.stderr
+    for place, code in enumerate(json.loads(done.stdout)):
+        yield code, *((folder / f"{place}.{name}").read_text() for name in ("out", "err"))
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "check khang",
-        "jacobian khang --format json",
-        "linearize khang --format json",
-        "modes khang",
-        "statics khang --q 0.1 --order 1",
-        "simulate khang --duration 0.02 --step 0.01 --native on -o run.csv",
-        "jacobian khang --q @rows.csv --array J_T -o rows.json --overwrite",
-        "convert arm.urdf -o arm.yaml",
-        "init new.yaml",
-        "export khang --of jacobian -o arm.c",
-        "cache",
-    ],
+    ("asked", "lines"),
+    [(all_in_one, COMMANDS), (each_alone, COMMANDS[5:6]), *(rare(each_alone, [line]) for line in COMMANDS)],
 )
-def test_the_main_commands(tmp_path, line):
+def test_the_main_commands(asked, lines, tmp_path):
     """Answer as elsewhere; files are whole, and kept where they are not to be replaced."""
     (tmp_path / "arm.urdf").write_text('<robot name="r"><link name="l"/></robot>')
     (tmp_path / "rows.csv").write_text("qa\n0.1\n0.2\n")
     (tmp_path / "rows.json").write_text("old")
-    done = run(tmp_path, line)
-    if line == "cache":
-        assert (done.returncode, done.stderr) == (1, "Error: compiled functions are kept on POSIX systems only\n")
-        return
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    if "json" in line:
-        json.loads((tmp_path / "rows.json").read_text() if "-o" in line else done.stdout)
-    output = [word for word in line.split() if word in ("run.csv", "arm.yaml", "new.yaml", "arm.c")]
-    assert all((tmp_path / name).stat().st_size for name in output)
+    outputs = {line: line.split()[-1] for line in lines if line.endswith(("run.csv", "arm.yaml", "new.yaml", "arm.c"))}
+    for line, (code, out, err) in zip(lines, asked(tmp_path, lines), strict=True):
+        if line == "cache":
+            assert (code, err) == (1, "Error: compiled functions are kept on POSIX systems only\n")
+            continue
+        assert code == 0, err
+        assert "Traceback" not in err
+        if "json" in line:
+            json.loads((tmp_path / "rows.json").read_text() if "-o" in line else out)
+    contents = {name: (tmp_path / name).read_bytes() for name in outputs.values()}
+    assert all(contents.values())
     assert not list(tmp_path.glob(".kronbot-*"))
-    if output:
-        content = (tmp_path / output[0]).read_bytes()
-        again = run(tmp_path, line)
-        assert again.returncode == 2
-        assert "--overwrite" in again.stderr
-        assert (tmp_path / output[0]).read_bytes() == content
+    for code, _, err in asked(tmp_path, outputs):
+        assert code == 2
+        assert "--overwrite" in err
+    assert {name: (tmp_path / name).read_bytes() for name in contents} == contents
 
 
 def public(place):
