@@ -72,7 +72,7 @@ class Equations:
     def D(self) -> SX:
         """Damping matrix (n x n); of elements it depends on q."""
         of_elements = (each.damping for each in stretched(self.robot, self.q))
-        return sum(of_elements, damping_matrix(self.robot))
+        return sum(of_elements, damping_matrix(self.robot, self.q))
 
     def tau(self, qd: SX, qdd: SX) -> SX:
         """Generalized forces of a motion (n x 1): M qdd + C* (qd (x) qd) + g + K q + D qd (100)."""

@@ -374,7 +374,7 @@ def test_mimic_joints_against_pinocchio(name, native):
     trace = traced(
         robot,
         tau=lambda q, qd, x: (
-            inverse_dynamics(propagate(robot, q, qd), x) - robot.stiffness @ q - dissipative_forces(robot, qd)
+            inverse_dynamics(propagate(robot, q, qd), x) - robot.stiffness @ q - dissipative_forces(robot, q, qd)
         ),
     )
     assert robot.followers

@@ -245,3 +245,51 @@ def test_on_a_base_that_floats_a_run_may_be_the_first_question(joints):
     power = np.einsum("ij,jk,ik->i", qd, D, qd)
     assert fine["energy.dissipated"][-1] == pytest.approx(simpson(power, x=fine["t"]), rel=1e-6)
     assert np.abs(run["energy.balance"]).max() < 1e-7
+
+
+HUNG = """
+kronbot: 1
+name: hung
+gravity: {gravity}
+base: {{type: floating, rigid: {{mass: 3, inertia: {inertia}}}}}
+links:
+  - {{name: arm, joint: {{type: revolute, name: q1}}, pose: {{rpy: {turn}}},
+     flexible: {{length: 1, mass: 1, EI: {{z: 30}}, modes: {{v: 1}}}}}}
+elements:
+  - {{name: a, type: spring, between: [world, base], points: {a}, stiffness: 100, rest: 0.5}}
+  - {{name: b, type: spring, between: [world, base], points: {b}, stiffness: 100}}
+  - {{name: c, type: spring, between: [world, base], points: {c}, stiffness: 100}}
+damping: {{ratios: 0.05, joints: free}}
+"""
+
+
+def hung(turned):
+    """The robot with the axes x, y, z of world and base called y, z, x where they are turned."""
+
+    def vector(x, y, z):
+        return [z, x, y] if turned else [x, y, z]
+
+    ends = {
+        "a": [vector(1, 0, 2), vector(0.3, 0, 0)],
+        "b": [vector(-1, 1, 2), vector(-0.3, 0.3, 0)],
+        "c": [vector(-1, -1, 2), vector(-0.3, -0.3, 0)],
+    }
+    inertia = dict(zip(("Ixx", "Iyy", "Izz"), vector(0.1, 0.2, 0.3), strict=True))
+    written = "{" + ", ".join(f"{key}: {value}" for key, value in inertia.items()) + "}"
+    turn = "[pi/2, 0, pi/2]" if turned else "[0, 0, 0]"
+    return kronbot.loads(HUNG.format(gravity=vector(0, 0, -3), inertia=written, turn=turn, **ends), order="1")
+
+
+def test_damping_of_a_hung_base_does_not_depend_on_how_its_angles_are_counted():
+    """It pitches beyond 60 degrees, where the chart changes, or it rolls by as much, where none does."""
+    pitching, rolling = hung(turned=False), hung(turned=True)
+    run = pitching.simulate(1, 0.05, q={"base.ry": 1.3}, rtol=1e-11, atol=1e-12, outputs="velocity:base")
+    other = rolling.simulate(1, 0.05, q={"base.rz": 1.3}, rtol=1e-11, atol=1e-12, outputs="velocity:base")
+    assert np.abs(run["base.ry"]).max() > 1.2 and run["energy.dissipated"][-1] > 10
+    for axis, called in zip("xyz", "yzx", strict=True):
+        for kind in ("endpoint", "velocity.base"):
+            assert run[f"{kind}.{axis}"] == pytest.approx(other[f"{kind}.{called}"], abs=1e-7)
+    assert run["energy.dissipated"] == pytest.approx(other["energy.dissipated"], rel=1e-8)
+    assert run.summary["energy_drift"] < 1e-8
+    still = pitching.dynamics()["D"]
+    assert still[3:6, 3:6].any() and not np.array_equal(pitching.dynamics(q={"base.ry": 0.5})["D"], still)

@@ -121,7 +121,7 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
             tau[place] = needed[place]
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
-    loss = casadi.dot(qd, dissipative_forces(robot, qd)) + taken + stops.power(pushing)
+    loss = casadi.dot(qd, dissipative_forces(robot, q, qd)) + taken + stops.power(pushing)
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], memory_rate, power, loss))
     numbers = robot.parameters

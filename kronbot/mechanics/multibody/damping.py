@@ -18,14 +18,29 @@ from kronbot.model.floating import hung, in_chart
 from kronbot.model.robot import Robot
 
 
-def dissipative_forces(robot: Robot, qd: SX) -> SX:
-    """Forces (n x 1) that damping and friction take at rates qd (n x 1)."""
-    return damping_matrix(robot) @ qd + robot.friction(qd) if qd.nnz() else SX(robot.n, 1)
+def dissipative_forces(robot: Robot, q: SX, qd: SX) -> SX:
+    """Forces (n x 1) that damping and friction take at q with rates qd (n x 1 each)."""
+    return damping_matrix(robot, q) @ qd + robot.friction(qd) if qd.nnz() else SX(robot.n, 1)
 
 
-def damping_matrix(robot: Robot) -> SX:
-    """D (n x n): viscous joint damping, that of springs, structural damping, and what was measured on the whole."""
-    return robot.damping_of_parts + measured_damping(robot)
+def damping_matrix(robot: Robot, q: SX) -> SX:
+    """D (n x n): viscous joint damping, that of springs, structural damping, and what was measured on the whole.
+
+    What was measured of a base that hangs on elements is of its angular velocity in its own axes, so that it is the
+    same however its angles are counted: D depends on these.
+    """
+    measured, turning = measured_damping(robot), list(robot.base[3:])
+    if turning and not measured[turning, :].is_zero():
+        S = SX.eye(robot.n)
+        S[turning, turning] = turning_of(q[turning, :])
+        measured = S.T @ measured @ S
+    return robot.damping_of_parts + measured
+
+
+def turning_of(angles: SX) -> SX:
+    """The angular velocity of a base in its own axes, by the rates of its angles (3 x 3)."""
+    (cx, cy, _), (sx, sy, _) = map(casadi.vertsplit, (casadi.cos(angles), casadi.sin(angles)))
+    return casadi.blockcat([[1, 0, -sy], [0, cx, sx * cy], [0, -sx, cx * cy]])
 
 
 def measured_damping(robot: Robot) -> SX:

@@ -31,7 +31,7 @@ def inverse_dynamics(state: State, qdd: SX) -> SX:
     Gravity enters as the acceleration -g of the base (Walker and Orin).
     """
     robot = state.robot
-    tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.qd) + element_forces(state)
+    tau = robot.elastic_forces(state.q) + dissipative_forces(robot, state.q, state.qd) + element_forces(state)
     tau += stop_forces(robot, state.q, state.qd)
     for place, rotor in rotors(robot):
         tau[place] += rotor * qdd[place]
@@ -98,7 +98,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     if any(not joint.own for joint in robot.followers):
         return composite_forward_dynamics(state, tau, given)
     demand_inertia(robot, given)
-    force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.qd) - element_forces(state)
+    force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.q, state.qd) - element_forces(state)
     force -= stop_forces(robot, state.q, state.qd)
     qdd = SX(robot.n, 1)
     turning = dict(rotors(robot))
