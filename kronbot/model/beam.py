@@ -14,6 +14,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from kronbot.cached import cached_property
 from kronbot.model import beam_integrals
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
@@ -156,16 +157,33 @@ class Beam:
 
     def _position(self, xi: float, q_f: SX) -> Sloped:
         """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
+        return self._bent("position", xi, q_f, casadi.vertcat(self.root + xi * self.length, 0, 0))
+
+    def _bent(self, what: str, xi: float, q_f: SX, start: SX) -> Sloped:
+        """A polynomial in q_f; integrals of shapes and their forms are those of the section, whoever traces it."""
+        if (what, xi) not in self._forms:
+            self._forms[what, xi] = self._position_forms(xi) if what == "position" else self._rotation_forms(xi)
+        linear, forms = self._forms[what, xi]
+        if not forms:
+            return start + linear @ q_f, linear
+        bent, slope = quadratic(forms, q_f)
+        return start + linear @ q_f + bent, linear + slope
+
+    @cached_property
+    def _forms(self) -> dict[tuple[str, float], tuple[SX, tuple[SX, ...]]]:
+        """What multiplies q_f (3 x n), and the quadratic forms (n x n) along each axis from order 2 on."""
+        return {}
+
+    def _position_forms(self, xi: float) -> tuple[SX, tuple[SX, ...]]:
         v, w, a = self.directions
-        start, linear = casadi.vertcat(self.root + xi * self.length, 0, 0), SX(3, self.n)
+        linear = SX(3, self.n)
         linear[1, self._places(v)], linear[2, self._places(w)] = self.row(v, xi, 0), self.row(w, xi, 0)
         if self.order != "2":
-            return start + linear @ q_f, linear
+            return linear, ()
         shortened = self._form(v, v, -self.running(v, 1, v, 1, xi)) + self._form(w, w, -self.running(w, 1, w, 1, xi))
         carried_w = self._form(w, a, -self.running_twice(w, 2, a, 0, xi))
         carried_v = self._form(v, a, self.running_twice(v, 2, a, 0, xi))
-        bent, slope = quadratic((shortened, carried_w, carried_v), q_f)
-        return start + linear @ q_f + bent, linear + slope
+        return linear, (shortened, carried_w, carried_v)
 
     def _rotation_vector(self, xi: float, q_f: SX) -> Sloped:
         """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on a second Magnus term.
@@ -173,17 +191,19 @@ class Beam:
         That term, 1/2 int theta_1 x kappa dx, is what (16) has beyond the exponential of theta_1: R' = R skew(kappa)
         to second order, with kappa = (alpha', -w'', v'').
         """
+        return self._bent("rotation", xi, q_f, SX(3, 1))
+
+    def _rotation_forms(self, xi: float) -> tuple[SX, tuple[SX, ...]]:
         v, w, a = self.directions
         linear = SX(3, self.n)
         linear[0, self._places(a)] = self.row(a, xi, 0)
         linear[1, self._places(w)], linear[2, self._places(v)] = -self.row(w, xi, 1), self.row(v, xi, 1)
         if self.order != "2":
-            return linear @ q_f, linear
+            return linear, ()
         about_x = self._form(v, w, self.running(v, 1, w, 2, xi) - self.running(v, 2, w, 1, xi))
         about_y = self._form(a, v, self.running(a, 1, v, 1, xi) - self.running(a, 0, v, 2, xi))
         about_z = self._form(a, w, self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi))
-        bent, slope = quadratic((about_x / 2, about_y / 2, about_z / 2), q_f)
-        return linear @ q_f + bent, linear + slope
+        return linear, (about_x / 2, about_y / 2, about_z / 2)
 
     def _places(self, direction: Direction) -> list[int]:
         """Places of a direction's modes among all of the beam."""
