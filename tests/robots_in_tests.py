@@ -1,11 +1,14 @@
 """Models and runs as the tests need them, in one call each."""
 
+from functools import lru_cache
+
 import casadi
 import numpy as np
 import yaml
 from oracles import number
 from random_robots import to_yaml
 
+import kronbot
 from kronbot import description
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.motion.integration import Tolerances
@@ -31,9 +34,19 @@ links:
 
 
 def model(robot, order="2"):
-    """The model of a robot given as a dict (as for the oracle) or as YAML text."""
-    text = robot if isinstance(robot, str) else to_yaml(robot)
+    """The model of a robot given as a dict (as for the oracle) or as YAML text, one of each: tracing takes longest."""
+    return _model(robot if isinstance(robot, str) else to_yaml(robot), order)
+
+
+@lru_cache(maxsize=32)
+def _model(text, order):
     return build(description.load(description.Source("robot.yaml", text, None)), order)
+
+
+@lru_cache(maxsize=32)
+def loaded(text, order="2"):
+    """The robot of a text, one for all who ask, with what was traced for the others."""
+    return kronbot.loads(text, order=order)
 
 
 def shipped(name):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from mechanics.test_recursion import check_against_lagrangian
 from random_robots import robots
+from robots_in_tests import loaded
 from thinned import drawn
 
 import kronbot
@@ -47,7 +48,7 @@ K, F, C, REST, MASS, G = 400.0, 5.0, 1.0, 0.5, 2.0, 9.81
 
 @pytest.fixture(scope="module")
 def crane():
-    return kronbot.loads(CRANE)
+    return loaded(CRANE)
 
 
 def test_a_spring_pendulum_is_that_of_the_books(crane):
@@ -142,14 +143,14 @@ simulate: {duration: 0.5, drive: {q1: {torque: 15}}}
 
 @pytest.mark.parametrize("solver", ["cvodes", "dop853"])
 def test_energy_is_balanced_with_friction_springs_dampers_and_forces(solver):
-    answer = kronbot.loads(ARM).simulate(q=[-0.4, 0.3], solver=solver, rtol=1e-11, atol=1e-12)
+    answer = loaded(ARM).simulate(q=[-0.4, 0.3], solver=solver, rtol=1e-11, atol=1e-12)
     assert answer.summary["energy_drift"] < 1e-8
     assert answer.series["energy.dissipated"][-1] > 0.1  # J
     assert abs(answer.series["energy.work"][-1]) > 1
 
 
 def test_spring_and_force_of_an_element_are_told_along_a_run():
-    answer = kronbot.loads(ARM).simulate(q=[-0.4, 0.3], duration=0.1)
+    answer = loaded(ARM).simulate(q=[-0.4, 0.3], duration=0.1)
     series = answer.series
     assert answer.units["length.stay"] == "m" and answer.units["tension.stay"] == "N"
     assert series["tension.stay"] == pytest.approx(40 * series["length.stay"], rel=1e-12)
@@ -160,17 +161,17 @@ def test_spring_and_force_of_an_element_are_told_along_a_run():
 
 def test_reactions_bear_the_pulls_of_elements():
     """By the equations of motion: the link side of a joint's torque is its reaction about its axis; and the crane."""
-    robot = kronbot.loads(ARM)
+    robot = loaded(ARM)
     series = robot.simulate(q=[-0.4, 0.3], duration=0.1, outputs=["reaction:q2", "spring:q2", "rate:q2"]).series
     borne = series["torque.q2"] + series["spring.q2.spring"] - 0.1 * series["q2_dot"]
     assert series["reaction.q2.mz"] == pytest.approx(borne, abs=1e-9 * np.abs(series["tension.stay"]).max())
-    pendulum = kronbot.loads(CRANE).statics(q=[-math.pi / 2, 0.6], outputs=["reaction:q2"]).series
+    pendulum = loaded(CRANE).statics(q=[-math.pi / 2, 0.6], outputs=["reaction:q2"]).series
     pulled = pendulum["tension.rope"] - MASS * G
     assert pendulum["reaction.q2.fz"] == pytest.approx(pulled, rel=1e-12)
 
 
 def test_length_zero_is_named():
-    robot = kronbot.loads(CRANE)
+    robot = loaded(CRANE)
     for question in (robot.dynamics, robot.linearize, robot.modes, lambda q: robot.simulate(q=q, duration=1)):
         with pytest.raises(ComputationError, match="the ends of element 'rope' meet"):
             question(q=[0.4, 0.0])

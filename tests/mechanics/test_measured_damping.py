@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from random_robots import robots, to_yaml
 from scipy.integrate import simpson
 from scipy.linalg import eigh
-from thinned import drawn
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.errors import DescriptionError, FreeParameters
@@ -226,7 +226,7 @@ def test_it_survives_the_ways_of_a_robot():
     assert yaml.safe_load(again.description.source.text)["damping"] == {"ratios": 0.02}
 
 
-@pytest.mark.parametrize("joints", ["locked", "free"])
+@pytest.mark.parametrize("joints", [rare("locked"), "free"])
 def test_on_a_base_that_floats_a_run_may_be_the_first_question(joints):
     """D is that of the robot's own angles, whichever the run is in; the dissipation is that of D."""
     text = (

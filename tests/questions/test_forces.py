@@ -191,7 +191,7 @@ links:
   - name: upper
     joint: {type: revolute, name: q1, damping: 0.4}
     dh: {a: 1, d: 0, alpha: pi/2, theta: 0.1}
-    flexible: {mass: 3, EI: {y: 900, z: 700}, modes: {v: 1, w: 1}}
+    flexible: {mass: 3, EI: {z: 700}, modes: {v: 1}}
   - name: fore
     joint: {type: revolute, name: q2, damping: 0.2}
     dh: {a: 0.8, d: 0.1, alpha: 0, theta: 0.2}

@@ -8,7 +8,7 @@ import pytest
 import rods
 import yaml
 from oracles import Lagrangian
-from robots_in_tests import turning
+from robots_in_tests import loaded, turning
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from thinned import rare
@@ -37,7 +37,7 @@ def clamped(order, **replaced):
     text = CLAMPED
     for old, new in replaced.items():
         text = text.replace(f"{old}: 8", f"{old}: {new}")
-    return loads(text, order=order)
+    return loaded(text, order)
 
 
 def row(answer, *columns):
@@ -143,7 +143,7 @@ def test_the_base_bears_the_resultant_of_weight_loads_and_distributed_loads():
     """Force and moment about the origin in space: every particle's weight, and a force along a beam as its weight."""
     force, moment, along = np.array([3.0, -2.0, 4.0]), np.array([0.4, -0.6, 0.3]), np.array([2.0, -3.0, 5.0])
     on_side = np.array([1.0, 2.0, -1.5, 0.2, 0.3, -0.4])
-    answer = loads(ARM).statics(
+    answer = loaded(ARM).statics(
         PLACE, forces=[force], moments=[moment], distributed={"upper": along}, loads={"side": on_side}
     )
     q = row(answer, "angle.q1", *MODAL[:5], "angle.q2", *MODAL[5:])
@@ -159,7 +159,7 @@ def test_the_base_bears_the_resultant_of_weight_loads_and_distributed_loads():
 
 def test_displacements_of_a_two_link_arm():
     """From the rigid arm's endpoint to the flexible one's, in the base and in the frame that the first joint turns."""
-    answer = loads(ARM).statics(PLACE, forces=[[3, -5, 8]])
+    answer = loaded(ARM).statics(PLACE, forces=[[3, -5, 8]])
     q = row(answer, "angle.q1", *MODAL[:5], "angle.q2", *MODAL[5:])
     oracle, rigid = Lagrangian(yaml.safe_load(ARM), 2), Lagrangian(yaml.safe_load(ARM), 0)
     point = ("fore", "tip", (0.05, 0.1, -0.03))
@@ -241,7 +241,7 @@ PENDULUM = turning("rigid: {mass: 2}", length=0.5, joint="q", gravity=9.81)
 
 def test_an_inverted_pendulum_without_torque_is_not_stable():
     """Its stiffness about the upper equilibrium is -m g l, about the lower one m g l."""
-    robot = loads(PENDULUM)
+    robot = loaded(PENDULUM)
     for q, stable in ((1.5, False), (-1.5, True)):
         answer = robot.statics({"q": q}, forces=[[0, 0, 0]], tau={"q": 0.0})
         assert answer.summary["stable"] is stable
@@ -263,7 +263,7 @@ def test_one_soft_direction_among_stiff_ones_is_not_stable():
 def test_equilibria_that_a_disturbance_leaves_are_counted():
     """Of three upward pulls on an inverted pendulum of 19.62 N, two are too weak to hold it."""
     pulls = [[0, 5, 0], [0, 15, 0], [0, 25, 0]]
-    robot = loads(PENDULUM)
+    robot = loaded(PENDULUM)
     up = robot.statics({"q": 1.5}, forces=pulls, tau={"q": 0.0})
     assert up.summary["unstable_cases"] == 2
     assert up["angle.q"] == pytest.approx([np.pi / 2] * 3, abs=1e-9)

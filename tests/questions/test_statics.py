@@ -11,7 +11,7 @@ import pytest
 import rods
 import yaml
 from oracles import Lagrangian
-from robots_in_tests import model, run
+from robots_in_tests import loaded, model, run
 from scipy.optimize import minimize
 from thinned import rare
 
@@ -358,7 +358,8 @@ def test_compliance_is_the_slope_of_the_displacement(order):
 
 
 def test_the_base_bears_what_acts():
-    series = equilibria(piedboeuf("exact"), [({"theta": 0.3}, (2.0, -3.0, 0.5), (0, 0, 0.7))]).series
+    robot = piedboeuf("exact", "legendre", 4)
+    series = equilibria(robot, [({"theta": 0.3}, (2.0, -3.0, 0.5), (0, 0, 0.7))]).series
     weight = (0.65 * 0.7845 + 0.1608) * 9.81
     assert [series[f"reaction.f{axis}"][0] for axis in "xyz"] == pytest.approx([-2, 3 + weight, -0.5], abs=1e-12)
     # The joint's axis goes through the origin: the moment about it is the torque.
@@ -428,7 +429,7 @@ links:
 
 def test_a_buckling_load_beyond_what_the_order_is_made_for_is_marked():
     """A clamped shaft under a dead axial torque has no static buckling (Ziegler); a straight column has Euler's."""
-    shaft = loads(FREE_SHAFT)
+    shaft = loaded(FREE_SHAFT)
     twisted = shaft.statics(forces=[[0, 0, 0]], moments=[[1, 0, 0]], buckling=True).summary
     assert twisted["buckling_beyond_small_deflections"] is True
     column = shaft.statics(forces=[[-1, 0, 0]], buckling=True).summary
@@ -438,7 +439,7 @@ def test_a_buckling_load_beyond_what_the_order_is_made_for_is_marked():
 
 def test_turns_count_as_deflections():
     """Torsion does not bend: 12 N m turn the tip by 5.4 rad."""
-    shaft = loads(FREE_SHAFT)
+    shaft = loaded(FREE_SHAFT)
     for moment, count in ((0.5, 0), (12.0, 1)):
         summary = shaft.statics(forces=[[0, 0, 0]], moments=[[moment, 0, 0]]).summary
         assert summary.get("cases_beyond_small_deflections", 0) == count
@@ -474,7 +475,7 @@ links:
 
 def test_cases_together_are_those_one_by_one():
     """To the last bit: each on its own path with its own steps, whatever is beside it."""
-    robot = loads(ROWS)
+    robot = loaded(ROWS)
     forces = [[0, -1, 0], [-19, -0.1, 0], [3, 2, 0], [-15, 4, 0], [0, 0, 0]]
     for more in ({"loads": {"a": [0, 0.5, 0]}}, {"tau": {"q1": 0.3}, "q": {"q1": -1.5}}):
         together = robot.statics(forces=forces, **more)
@@ -492,22 +493,22 @@ def test_loads_that_are_given_are_those_of_a_file():
     """They are values of the trace, and the file's are expressions in it."""
     acting = "{loads: [{frame: a, force: [1, -2, 0], moment: [0, 0, 3]}], distributed: [{link: a, force: [0, 1, 0]}]}"
     of_file = loads(ROWS + f"statics: {acting}").statics(q={"q1": 0.3})
-    given = loads(ROWS).statics(q={"q1": 0.3}, loads={"a": [1, -2, 0, 0, 0, 3]}, distributed={"a": [0, 1, 0]})
+    given = loaded(ROWS).statics(q={"q1": 0.3}, loads={"a": [1, -2, 0, 0, 0, 3]}, distributed={"a": [0, 1, 0]})
     for name, column in of_file.series.items():
         np.testing.assert_allclose(given[name], column, rtol=1e-12, atol=1e-12)
 
 
 def test_several_loads_on_one_frame_are_pairs():
     """They add up, as repeated options do."""
-    once = loads(ROWS).statics(q={"q1": 0.3}, loads={"a": [0, 0.5, 0]})
-    twice = loads(ROWS).statics(q={"q1": 0.3}, loads=[("a", [0, 0.25, 0]), ("a", [0, 0.25, 0])])
+    once = loaded(ROWS).statics(q={"q1": 0.3}, loads={"a": [0, 0.5, 0]})
+    twice = loaded(ROWS).statics(q={"q1": 0.3}, loads=[("a", [0, 0.25, 0]), ("a", [0, 0.25, 0])])
     np.testing.assert_allclose(twice["a.v1"], once["a.v1"], rtol=1e-12)
     with pytest.raises(UsageError, match="^loads: pairs of a name and its numbers are wanted$"):
-        loads(ROWS).statics(loads=[("a", [0, 1, 0], "b")])
+        loaded(ROWS).statics(loads=[("a", [0, 1, 0], "b")])
 
 
 def test_the_first_case_without_equilibrium_is_named_though_others_are_solved_beside_it():
     forces = [[0, -1, 0], [0, -1, 0], [0, -1, 0], [0, -1, 0], [-30, -0.1, 0], [0, -2, 0], [-40, -0.1, 0]]
     with pytest.raises(ComputationError, match="^case 5: q1 = 0, force.x = -30, .*beyond 0.") as caught:
-        loads(ROWS).statics(forces=forces)
+        loaded(ROWS).statics(forces=forces)
     assert caught.value.partial.summary["cases"] == 4
