@@ -142,8 +142,16 @@ class Beam:
 
     def _strains(self, direction: Direction, a: float, b: float) -> SX:
         """Legendre coefficients of the strains of the shapes from xi = a to b, one row a degree."""
-        hat = beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
-        return casadi.vertcat(*(self._entries(direction, values, direction.strain) for values in hat))
+        if (direction.name, a, b) not in self._fields:
+            hat = beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
+            rows = (self._entries(direction, values, direction.strain) for values in hat)
+            self._fields[direction.name, a, b] = casadi.vertcat(*rows)
+        return self._fields[direction.name, a, b]
+
+    @cached_property
+    def _fields(self) -> dict[tuple[str, float, float], SX]:
+        """Strains by direction and step, which whoever traces the rod has again."""
+        return {}
 
     def curvature(self, xi: float, q_f: SX) -> SX:
         """kappa (3 x 1, 1/m) of a section in its own axes: twist alpha', -w'', v''; the same in every order."""
