@@ -49,6 +49,12 @@ def loaded(text, order="2"):
     return kronbot.loads(text, order=order)
 
 
+@lru_cache(maxsize=16)
+def shipped_robot(name, order="2"):
+    """The robot of a shipped file, likewise."""
+    return kronbot.load(name, order=order)
+
+
 def shipped(name):
     """A shipped robot as the dict that the oracle takes, all expressions as numbers."""
     robot = yaml.safe_load(description.read(name).text)

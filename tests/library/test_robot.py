@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robots_in_tests import shipped_robot
 
 import kronbot
 from kronbot.cli.main import run
@@ -100,7 +101,7 @@ def test_same_answers_as_the_command_line(capsys, line):
     """To the last digit: there is one implementation."""
     assert run([*line.split(), "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    answer = COMMANDS[line](kronbot.load("canadarm")).to_dict()
+    answer = COMMANDS[line](shipped_robot("canadarm")).to_dict()
     assert json.loads(json.dumps(answer)) == told
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from casadi import SX, vertcat
-from robots_in_tests import columns, model, run
+from robots_in_tests import columns, model, run, shipped_robot
 from scipy.special import ellipj, ellipk
 
 import kronbot
@@ -199,7 +199,7 @@ def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
     """One row at the end: the shares told go up in small steps."""
     monkeypatch.setattr(rosenbrock, "PAUSE", 0.0)
     told = [0.0]
-    kronbot.load("khang").simulate(0.5, 0.5, solver=solver, progress=told.append)
+    shipped_robot("khang").simulate(0.5, 0.5, solver=solver, progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0
     assert max(np.diff(told)) < 0.3
 

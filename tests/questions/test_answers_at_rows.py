@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from robots_in_tests import turning
+from robots_in_tests import shipped_robot, turning
 
 import kronbot
 from kronbot.cli.main import run
@@ -46,7 +46,7 @@ def same_as_points(rows, points):
 
 
 def test_linear_models_at_rows_are_those_of_the_points():
-    robot = kronbot.load("canadarm")
+    robot = shipped_robot("canadarm")
     rates = [[0.0, 0.1, 0.2]] * 3
     rows = robot.linearize(q=POSTURES, qd=rates, tau={"q1": 2}, lock="q3")
     points = [robot.linearize(q=q, qd=qd, tau={"q1": 2}, lock="q3") for q, qd in zip(POSTURES, rates, strict=True)]
@@ -58,7 +58,7 @@ def test_linear_models_at_rows_are_those_of_the_points():
 
 def test_no_row_depends_on_how_many_are_asked_together():
     """Nine coordinates, more rows than are solved at a time: every part of the rows has the same bits."""
-    robot, rng = kronbot.load("canadarm"), np.random.default_rng(0)
+    robot, rng = shipped_robot("canadarm"), np.random.default_rng(0)
     q, qd = rng.uniform(-2, 2, (40, 3)), rng.uniform(-1, 1, (40, 3))
     q[::5], qd[::3] = 0.0, 0.0
     for asked in (lambda rows: robot.linearize(q[rows], qd[rows]), lambda rows: robot.modes(q[rows])):
@@ -70,7 +70,7 @@ def test_no_row_depends_on_how_many_are_asked_together():
 
 
 def test_equilibria_at_rows_say_where_they_are():
-    robot = kronbot.load("khang")
+    robot = shipped_robot("khang")
     angles = {"qa": [0.0, 0.5, "pi/4"]}
     seen = []
     rows = robot.linearize(q=angles, equilibrium=True, progress=seen.append)
@@ -83,7 +83,7 @@ def test_equilibria_at_rows_say_where_they_are():
 
 
 def test_modes_at_rows_are_those_of_the_points():
-    robot = kronbot.load("canadarm")
+    robot = shipped_robot("canadarm")
     same_as_points(robot.modes(q=POSTURES), [robot.modes(q=q) for q in POSTURES])
 
 
@@ -155,7 +155,7 @@ def test_a_row_that_fails_keeps_those_before(folder, capsys):
 
 
 def test_the_first_row_that_fails_leaves_nothing():
-    robot = kronbot.load("canadarm")
+    robot = shipped_robot("canadarm")
     with pytest.raises(ComputationError, match="^case 1: q1 = .*equilibri") as caught:
         robot.linearize(q=[[0.1, 0.2, 0.3], [0, 0, 0]], equilibrium=True, force=(-1e5, 0, 0))
     assert caught.value.partial is None
@@ -174,7 +174,7 @@ def test_a_ctrl_c_keeps_the_rows_before(question, kind, step, monkeypatch):
         return at(self, *given)
 
     monkeypatch.setattr(kind, step, interrupted)
-    robot = kronbot.load("khang")
+    robot = shipped_robot("khang")
     with pytest.raises(Interrupted, match="interrupted after 2 of 4 cases") as caught:
         getattr(robot, question)(q=[[0.0], [0.1], [0.2], [0.3]])
     assert caught.value.partial.summary["cases"] == 2

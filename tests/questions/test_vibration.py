@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from robots_in_tests import turning
+from robots_in_tests import shipped_robot, turning
 
-from kronbot import load, loads
+from kronbot import loads
 from kronbot.errors import ComputationError
 
 ARM = """
@@ -59,8 +59,8 @@ def test_rows_of_convergence_are_modes_of_robots_with_so_many():
 
 def test_the_first_free_frequency_of_check_is_one_that_swings():
     """Rigid motions are zeros, which are counted in the array and not told as a frequency."""
-    answer = load("canadarm").check()
-    swinging = load("canadarm").modes()["frequencies_free"]
+    answer = shipped_robot("canadarm").check()
+    swinging = shipped_robot("canadarm").modes()["frequencies_free"]
     assert answer.summary["first_frequency_free"] == pytest.approx(swinging[swinging > 1e-3][0], rel=1e-6)
 
 
