@@ -88,7 +88,7 @@ class Report:
 
     @cached_property
     def _scaled(self) -> tuple[Array, Flags] | None:
-        return self.equilibria.scaled(self._place, self.cases)
+        return self.equilibria.scaled(self.cases)
 
     @cached_property
     def beyond(self) -> Flags:

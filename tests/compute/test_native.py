@@ -43,8 +43,8 @@ def test_what_is_there_already_counts():
 def test_a_process_keeps_kernels_that_are_wanted_in_any_case(monkeypatch, tmp_path):
     """Of the same function the second time nothing is read, let alone compiled; of others it is."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path))
-    monkeypatch.setattr(native, "MOST_KERNELS", 2)
-    monkeypatch.setattr(native, "_kernels", {})
+    monkeypatch.setattr(native, "MOST", 2)
+    monkeypatch.setattr(native, "_known", {})
     looked = []
     kernel = object()
     monkeypatch.setattr(
@@ -60,6 +60,23 @@ def test_a_process_keeps_kernels_that_are_wanted_in_any_case(monkeypatch, tmp_pa
         assert native.at_once(functions[0], 1) is kernel and len(looked) == 4  # the oldest has gone
     with native.policy.native("off"):
         assert native.at_once(functions[0], 1) is None
+
+
+def test_who_asks_again_and_again_is_given_native_code(monkeypatch):
+    """As often as a function was interpreted it is expected to be asked for again; where none compiles nobody tries."""
+    x = casadi.SX.sym("x")
+    function = casadi.Function("trace", [x], [sum(casadi.sin(i * x) for i in range(1, 1000))])
+    count = native.WAITING * (native.STARTING / native.instructions(function) + QUICK.compiling)
+    enough = count / (native.INTERPRETED - QUICK.running)
+    made, looked = [], []
+    monkeypatch.setattr(native, "cached", looked.append)
+    monkeypatch.setattr(native, "Kernel", lambda name, library: name)
+    for code in (Code(function, None, QUICK), None):
+        monkeypatch.setattr(native, "_known", {})
+        monkeypatch.setattr(native, "compiled", lambda *asked, code=code: made.append(asked) or code)
+        found = [native.at_once(function, int(0.3 * enough)) for _ in range(5)]
+        assert found == [None, None, None, *[code and "trace"] * 2]
+    assert made == [(QUICK, function)] * 2 and looked == [function] * 2
 
 
 def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import casadi
 
@@ -16,10 +17,21 @@ STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:
 WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
-# Kernels that a process keeps where native code is wanted in any case: to find one takes as long as to read its text.
-MOST_KERNELS = 64
+# Functions of which a process remembers whether there is native code: to look takes as long as to read their texts.
+MOST = 64
 # By what CasADi tells functions apart by, as long as these are held.
-_kernels: dict[int, tuple[casadi.Function, Kernel]] = {}
+_known: dict[int, _Known] = {}
+
+
+@dataclass
+class _Known:
+    """A function, its native code if there is any, how often it was asked for, and whether no compiler makes any."""
+
+    function: casadi.Function
+    code: Code | None
+    kernel: Kernel | None = None
+    asked: int = 0
+    hopeless: bool = False
 
 
 def gain(
@@ -50,26 +62,32 @@ def worthwhile(
 
 
 def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
-    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret."""
-    choice = policy.choice()
-    if choice == "off":
+    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret.
+
+    Who has asked often asks again: as many evaluations as there were are expected beside those that are due.
+    """
+    choice, size = policy.choice(), [instructions(function)]
+    if choice == "off" or (choice == "auto" and too_large(size)):
         return None
-    if choice == "on" and (known := _kernels.get(hash(function))) is not None:
-        return known[1]
-    code = None if choice == "on" else cached(function)
-    effort = FULL if choice == "on" else worthwhile([instructions(function)], [evaluations], WAITING, code)
-    if effort is not None:
-        code = compiled(effort, function) or code
-    try:
-        kernel = None if code is None else Kernel(function.name(), code.library)
-        if kernel is not None and choice == "on":
-            while len(_kernels) >= MOST_KERNELS:
-                _kernels.pop(next(iter(_kernels)), None)
-            _kernels[hash(function)] = function, kernel
-        return kernel
-    except (OSError, AttributeError) as error:  # evicted a moment ago
-        policy.interpreted(said(error))
-        return None
+    known = _known.get(hash(function))
+    if known is None:
+        while len(_known) >= MOST:
+            _known.pop(next(iter(_known)), None)
+        known = _known[hash(function)] = _Known(function, cached(function) if choice == "auto" else None)
+    if (known.kernel is None and choice == "on") or (choice == "auto" and not known.hopeless):
+        found = None if known.kernel is None else known.code
+        effort = FULL if choice == "on" else worthwhile(size, [evaluations + known.asked], WAITING, known.code)
+        if effort is not None:
+            made = compiled(effort, function)
+            known.hopeless, known.code = made is None, made or known.code
+        if known.code is not None and known.code is not found:
+            try:
+                known.kernel = Kernel(function.name(), known.code.library)
+            except (OSError, AttributeError) as error:  # evicted a moment ago
+                known.code = None
+                policy.interpreted(said(error))
+        known.asked += evaluations
+    return known.kernel
 
 
 def in_any_case(function: casadi.Function) -> casadi.Function:

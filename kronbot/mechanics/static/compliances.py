@@ -13,9 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi
+import numpy as np
+import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.compute.trace import Rows
+from kronbot.floats import Array
 from kronbot.model.joint import Spring
 from kronbot.model.robot import Robot
 
@@ -92,12 +96,62 @@ class Compliances:
         return residual
 
     @property
-    def symmetric(self) -> tuple[SX, SX]:
-        """The stiffness S (n x n) of y and the other coordinates, and the derivative U (n x n) of q by these."""
-        n, signs = self.robot.n, SX(self.robot.n, self.robot.n)
-        weights = SX.ones(n, 1)
-        for i, place in enumerate(self.own):
-            weights[place] = casadi.sqrt(casadi.fabs(self.c[i]))
-            signs[place, place] = casadi.if_else(self.c[i] < 0, -1, 1)
-        U = self.T @ casadi.diag(weights)
-        return casadi.diag(weights) @ casadi.jacobian(self.R, self.q) @ U + signs, U
+    def slope(self) -> SX:
+        """Derivative (n x n) of R by q, from which :class:`Scaling` has all others."""
+        return casadi.jacobian(self.R, self.q)
+
+    @property
+    def constants(self) -> dict[str, SX]:
+        """What parameters alone determine: c, T, and D (k x n), the derivative of the stretches."""
+        return {"c": self.c, "T": self.T, "D": casadi.jacobian(self.stretches, self.q)}
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Numbers of compliances at the coordinates ``own``, of one robot for all or of one each.
+
+    ``c`` (1 or N, k), ``T`` (1 or N, n, n) and ``D`` (1 or N, k, n) are those of :class:`Compliances`.
+    """
+
+    own: list[int]
+    c: Array
+    T: Array
+    D: Array
+
+    def of_some(self, robots: Rows) -> Scaling:
+        """The same of some of many robots, by number; of one robot itself."""
+        if len(self.c) == 1:
+            return self
+        return Scaling(self.own, self.c[robots], self.T[robots], self.D[robots])
+
+    @property
+    def negative(self) -> npt.NDArray[np.int_]:
+        """How many compliances are less than 0 (1 or N,)."""
+        return np.asarray((self.c < 0).sum(axis=1))
+
+    @cached_property
+    def _weights(self) -> Array:
+        """Derivatives (1 or N, n) of stretches, and of all else, by y."""
+        weights = np.ones(self.T.shape[:2])
+        weights[:, self.own] = np.sqrt(np.abs(self.c))
+        return weights
+
+    @property
+    def U(self) -> Array:
+        """The derivative (1 or N, n, n) of q by y and the other coordinates."""
+        return np.asarray(self.T * self._weights[:, None, :])
+
+    def residual(self, H: Array) -> Array:
+        """Derivatives (N, n, n) of what is zero in equilibrium, from those of R."""
+        K = H.copy()
+        K[:, self.own] = self.D + self.c[:, :, None] * H[:, self.own]
+        return K
+
+    def symmetric(self, H: Array) -> Array:
+        """The stiffness S (N, n, n) of y and the other coordinates."""
+        S, places = H.copy(), range(H.shape[1])
+        moved = np.flatnonzero((np.eye(len(places)) != self.T).any(axis=(0, 1)))
+        S[:, :, moved] = H @ self.T[:, :, moved]
+        S *= self._weights[:, :, None] * self._weights[:, None, :]
+        S[:, self.own, self.own] += np.where(self.c < 0, -1.0, 1.0)
+        return S

@@ -11,9 +11,10 @@ from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows, Trace
 from kronbot.description import schema
 from kronbot.floats import Array
+from kronbot.mechanics.static.compliances import Scaling
 from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, solved, touching
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
-from kronbot.mechanics.static.tangent import Flags, Tangent, to_unit
+from kronbot.mechanics.static.tangent import Flags, Index, Tangent, to_unit
 from kronbot.model.robot import Robot
 
 # Shares of gravity and of all other loads by the share of a path.
@@ -109,6 +110,10 @@ class Equilibria:
     def _balance(self) -> Trace:
         return self.model.balance()
 
+    @cached_property
+    def _scaling(self) -> Scaling | None:
+        return self.model.scaling()
+
     def cases(self, cases: Sequence[Case]) -> Cases:
         """Load cases of this one robot as arrays."""
         free, straight = sorted([*self.robot.flexible, *cases[0].torques]), self.straight(cases)
@@ -144,24 +149,39 @@ class Equilibria:
         """
         count, n = q.shape
         balance = self._balance if rows is None else self._balance.of_some(rows)
-        values = balance.rows(q, loads, shares)
-        K = _of_free(values["K"].reshape(count, n, n), free)
-        S = _of_free(values["S"].reshape(count, n, n), free) if "S" in values else K
-        return values["F"].reshape(count, n), K, S
+        F, K = balance.rows(q, loads, shares).values()
+        F, K = F.reshape(count, n), K.reshape(count, n, n)
+        if self._scaling is None:
+            K = _of_free(K, free)
+            return F, K, K
+        scaling = self._scaling if rows is None else self._scaling.of_some(rows)
+        return F, _of_free(scaling.residual(K), free), _of_free(scaling.symmetric(K), free)
+
+    def index(self, S: Array, free: list[int]) -> Index:
+        """What changes on a path where S (N, m, m) is singular; it does not where a compliance changes its sign."""
+        return Tangent(S, self._unit(free)).index - self.signs
+
+    @property
+    def signs(self) -> Index:
+        """What negative compliances add (1 or N, 2) to the index of such stiffnesses."""
+        if self._scaling is None:
+            return np.zeros((1, 2), dtype=int)
+        return np.stack([np.zeros_like(self._scaling.negative), self._scaling.negative], axis=-1)
+
+    def _unit(self, free: list[int]) -> Array:
+        return to_unit(metric(self.robot, free, PURPOSE))
 
     def tangent(self, q: Array, cases: Cases) -> Tangent:
         """The stiffness (N, m, m) of the coordinates that are free, or of y of compliances, under the whole load."""
         S = self.stiffness(q, cases.loads, whole(np.ones(len(q))), cases.free)[2]
-        return Tangent(S, to_unit(metric(self.robot, cases.free, PURPOSE)))
+        return Tangent(S, self._unit(cases.free))
 
-    def scaled(self, q: Array, cases: Cases) -> tuple[Array, Flags] | None:
-        """With compliances U (N, m, m), the derivative of the free coordinates by those of the tangent, and whether
-        some compliance is negative (N,)."""
-        if not self.robot.compliant:
+    def scaled(self, cases: Cases) -> tuple[Array, Flags] | None:
+        """With compliances U (1 or N, m, m), the derivative of the free coordinates by those of the tangent, and
+        whether some compliance is negative (1 or N,)."""
+        if self._scaling is None:
             return None
-        values = self._balance.rows(q, cases.loads, whole(np.ones(len(q))))
-        negative = np.asarray((values["c"].reshape(len(q), -1) < 0).any(axis=1))
-        return _of_free(values["U"].reshape(len(q), q.shape[1], -1), cases.free), negative
+        return _of_free(self._scaling.U, cases.free), self._scaling.negative > 0
 
     def paths(self, loads: Array, free: list[int], shares: Shares = whole, torques: Array | float = 0.0) -> Paths:
         """Equilibria of the free coordinates while gravity and loads (N, loads) have the given shares.

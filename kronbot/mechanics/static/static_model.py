@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
@@ -20,7 +21,7 @@ from kronbot.mechanics.multibody.kinematics import attached, endpoint, frame, re
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import LinkState, State, propagate
-from kronbot.mechanics.static.compliances import Compliances
+from kronbot.mechanics.static.compliances import Compliances, Scaling
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
 from kronbot.model.gauge import gauge_place
@@ -131,15 +132,25 @@ class StaticModel:
         return self._traced(("outputs", *asked, linear), outputs)
 
     def balance(self) -> Trace:
-        """F and K = dF/dq as numbers; with compliances S and U, as :class:`Compliances` has them, and these, c."""
+        """F and K = dF/dq as numbers; with compliances K = dR/dq instead, from which :meth:`scaling` has all else."""
 
         def outputs() -> dict[str, SX]:
-            found = {"F": self.residual, "K": casadi.jacobian(self.residual, self.q)}
-            if self.compliances.own:
-                found |= dict(zip("SU", self.compliances.symmetric, strict=True)) | {"c": self.compliances.c}
-            return found
+            own = bool(self.compliances.own)
+            slope = self.compliances.slope if own else casadi.jacobian(self.residual, self.q)
+            return {"F": self.residual, "K": slope}
 
         return self._traced("balance", outputs, lean=True)
+
+    def scaling(self) -> Scaling | None:
+        """What compliances make of K, None where there are none."""
+        robot, own = self.robot, self.compliances.own
+        if not own:
+            return None
+        trace = traced(robot, "scaling", PURPOSE, lambda: ({"q": self.q}, self.compliances.constants))
+        count = trace.bound.shape[:-1] or (1,)
+        c, T, D = trace.rows(np.zeros((*count, robot.n))).values()
+        shape = len(own), robot.n
+        return Scaling(own, c.reshape(-1, shape[0]), T.reshape(-1, robot.n, robot.n), D.reshape(-1, *shape))
 
     def endpoint(self) -> Trace:
         """The endpoint Jacobian J, J_T over J_R (6 x n)."""

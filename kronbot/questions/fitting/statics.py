@@ -24,7 +24,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import CLOSE, CONTRACTION, REACH
 from kronbot.mechanics.static.static_model import StaticModel
-from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed
+from kronbot.mechanics.static.tangent import Flags, Index, crossed
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.attitude import attitude
@@ -40,7 +40,10 @@ CORRECTIONS = 20
 
 @dataclass
 class _Found:
-    """Equilibria q (N, n) of cases at some values of the parameters, and which rows have none."""
+    """Equilibria q (N, n) of cases at some values of the parameters, and which rows have none.
+
+    ``share`` is that of the load that they carry.
+    """
 
     values: Array
     robot: Robot
@@ -48,27 +51,27 @@ class _Found:
     cases: Cases
     q: Array
     lost: Flags
+    share: float = 1.0
 
     @cached_property
-    def tangent(self) -> Tangent:
-        """The stiffnesses of what yields, as they decide on stability."""
-        return self.equilibria.tangent(self.q, self.cases)
+    def _stiffnesses(self) -> tuple[Array, Array]:
+        cases, shares = self.cases, np.full(len(self.q), self.share)
+        _, K, S = self.equilibria.stiffness(self.q, cases.loads, whole(shares), cases.free)
+        return K, S
 
-    @cached_property
+    @property
     def stiffness(self) -> Array:
         """Derivatives (N, m, m) of what is zero there."""
-        if not self.robot.compliant:
-            return self.tangent.K
-        return self.equilibria.stiffness(self.q, self.cases.loads, whole(np.ones(len(self.q))), self.cases.free)[1]
+        return self._stiffnesses[0]
 
     @cached_property
     def index(self) -> Index:
         """What changes where they are singular."""
-        return self.tangent.index
+        return self.equilibria.index(self._stiffnesses[1], self.cases.free)
 
     @cached_property
     def inverse(self) -> Array:
-        """Its inverses (N, m, m), NaN where there is none."""
+        """Their inverses (N, m, m), NaN where there is none."""
         try:
             return np.asarray(np.linalg.inv(self.stiffness))
         except np.linalg.LinAlgError:  # some row's
@@ -76,7 +79,7 @@ class _Found:
 
     def forget(self) -> None:
         """What is known of equilibria that have changed."""
-        for word in ("tangent", "stiffness", "index", "inverse"):
+        for word in ("_stiffnesses", "index", "inverse"):
             vars(self).pop(word, None)
 
 
@@ -168,7 +171,9 @@ class StaticAnswers:
         cases = Cases(rows.loads, straight, straight, np.zeros((len(rows), len(free))), free, never)
         found = _Found(values.copy(), robot, equilibria, cases, straight.copy(), never.copy())
         if free:
-            left = np.arange(len(rows)) if known is None else np.flatnonzero(~self._followed(known, found))
+            if known is None:  # without loads nothing is deformed
+                known = replace(found, q=straight, lost=never, share=0.0)
+            left = np.flatnonzero(~self._followed(known, found))
             if len(left):
                 ends = equilibria.newton(cases[left])
                 found.q[left], found.lost[left] = ends.q, ends.lost
@@ -199,8 +204,9 @@ class StaticAnswers:
             going = going[on]
         done &= ~crossed(known.index, found.index)
         left = np.flatnonzero(~known.lost & ~done)
-        if len(left):
-            q, well = paths.correct(left, known.q[left], np.ones(len(left)), known.index[left])
+        if len(left) and known.share:
+            index = known.index[left] + found.equilibria.signs
+            q, well = paths.correct(left, known.q[left], np.ones(len(left)), index)
             found.q[left[well]] = q[well]
             done[left[well]] = True
             found.forget()
