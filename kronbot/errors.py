@@ -139,5 +139,9 @@ class MeasurementError(Mistaken, UsageError):
     """A file of measurements is wrong."""
 
 
+class CasesError(Mistaken, UsageError):
+    """A file of cases is wrong."""
+
+
 class MotionError(Mistaken, UsageError):
     """A motion that takes the place of the file's is wrong."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 MOST = varied.MOST
 # Arguments that take rows of points where a question is asked once.
 _POINTS = ("q", "qd", "qdd")
+# Values that are told of as wrong.
+TOLD = 10
 # More processes than this are a mistake.
 MOST_WORKERS = 4096
 
@@ -307,13 +310,18 @@ def sweep(
     made = grammar.cases(varying, table, *draws)
     meant = names.meanings(robot.model, accepted, made.names)
     options: dict[str, Sequence[object]] = {}
+    wrong: list[tuple[int, str]] = []
     for name, meaning in zip(made.names, meant, strict=True):
         values = made.values_of(name)
-        names.demand_values(robot.model, name, meaning, values, table is not None and name in table)
+        of_cases = table is not None and name in table
+        wrong += islice(names.strange_values(robot.model, name, meaning, made, of_cases), TOLD + 1)
         if meaning.argument is not None and not meaning.keys:
             if meaning.argument in fixed:
                 raise UsageError(f"{name} is varied, and fixed: leave one out")
             options[meaning.argument] = tuple(map(names.whole, values))
+    if wrong:
+        more = ["and more"] if len(wrong) > TOLD else []
+        raise UsageError("\n".join([told for _, told in sorted(wrong)[:TOLD]] + more))
     prepared = names.prepared(robot.model, fixed, meant)
     _, first = names.placed(prepared, meant, made.rows(0, 1)[0])
     possible = {name: (value,) for name, value in first.items()} | options

@@ -12,8 +12,9 @@ import numpy as np
 from kronbot.description import csv_lines
 from kronbot.description.csv_lines import UNDECODED, Line
 from kronbot.description.expressions.expression import FUNCTIONS, ExpressionError, evaluate, parse
+from kronbot.description.mistakes import Mistakes, first_of
 from kronbot.description.wording import quote
-from kronbot.errors import Argument, UsageError
+from kronbot.errors import Argument, CasesError, Mistake, UsageError
 from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
 
 _WHOLE, _ZERO = re.compile(r"[-+]?\d{1,15}"), re.compile(r"[-+]?[0.]+")
@@ -99,24 +100,36 @@ def factor(name: str, given: object) -> Factor | Distribution:
 
 
 def table(blocks: Iterable[list[str]], name: str) -> Table:
-    """The cases of a CSV file, columns by its header, from its lines, many at a time. Raises UsageError with the place.
+    """The cases of a CSV file, columns by its header, from its lines, many at a time. Raises UsageError: of rows that
+    do not fit CasesError, with all of them and their places.
 
     Numbers need no more memory than they have digits.
     """
     header: list[str] = []
     parts: list[list[Sequence[Value]]] = []
     known = cache(value)  # the same words come in many rows
-    count = 0
+    count = read = 0
+    wrong = Mistakes(name)
     for some in blocks:
-        lines = [line for line in some if line.strip(", \t") and ('"' not in line or any(_line(name, line).cells))]
-        if not lines:
+        numbered = [
+            (i, line)
+            for i, line in enumerate(some, read + 1)
+            if line.strip(", \t") and ('"' not in line or any(_line(name, line).cells))
+        ]
+        read += len(some)
+        if not numbered:
             continue
         if not header:
-            header = _header(_line(name, lines.pop(0)), name)
+            header = _header(_line(name, numbered.pop(0)[1]), name)
             parts = [[] for _ in header]
-        for column, cells in zip(parts, _cells(lines, len(header), name, count), strict=True):
+        columns = _columns(numbered, header, wrong)
+        for column, cells in () if wrong.found else zip(parts, columns, strict=True):
             column.append(_plain_numbers(cells) or list(map(known, cells)))
-        count += len(lines)
+        count += len(numbered)
+        if wrong.full:
+            break
+    if wrong.found:
+        raise CasesError(first_of(wrong.found))
     if not count:
         raise UsageError(f"{quote(name)}: a header of names is wanted here, and rows of values below it")
     return Table.of({each: _joined(column) for each, column in zip(header, parts, strict=True)})
@@ -132,26 +145,34 @@ def _header(line: Line, name: str) -> list[str]:
     return header
 
 
-def _cells(lines: Sequence[str], width: int, name: str, before: int) -> list[list[str]]:
-    """The cells of rows by column, after so many rows."""
+def _columns(numbered: Sequence[tuple[int, str]], header: Sequence[str], wrong: Mistakes) -> list[list[str]]:
+    """The cells of lines by column; what is wrong with them is told."""
+    lines, width = [line for _, line in numbered], len(header)
     if not any('"' in line for line in lines) and all(line.count(",") == width - 1 for line in lines):
         found = [cell.strip() for cell in ",".join(lines).split(",")] if lines else []
         if all(found):
             return [found[i::width] for i in range(width)]
-    rows = [_line(name, line).cells for line in lines]
-    for i, row in enumerate(rows, before + 1):
-        if len(row) != width or not all(row):
-            raise UsageError(f"{quote(name)}, row {i}: {width} values are wanted, as many as there are names")
-    return list(map(list, zip(*rows, strict=True)))
+    rows = []
+    for number, text in numbered:
+        line = _line(wrong.file, text, number)
+        if (count := len(line.cells)) != width:
+            column = line.starts[width] if count > width else len(text.rstrip()) + 1
+            told = [(column, f"values in this row: {count}, names in the header: {width}")]
+        else:
+            empty = [k for k, cell in enumerate(line.cells) if not cell]
+            told = [(line.starts[k], f"a value of {quote(header[k])} is missing") for k in empty]
+        wrong.found += [Mistake(number, column, message, wrong.file, text) for column, message in told]
+        rows.append(line.cells)
+    return [] if wrong.found else list(map(list, zip(*rows, strict=True)))
 
 
-def _line(name: str, text: str) -> Line:
+def _line(name: str, text: str, number: int = 1) -> Line:
     """Raises UsageError where a line is no text, or too long."""
     if UNDECODED.search(text):
         raise UsageError(f"{quote(name)}: not UTF-8 text: save the file with the encoding UTF-8")
     if len(text) > csv_lines.LINE_LIMIT:
         raise UsageError(f"{quote(name)}: a line of more than {csv_lines.LINE_LIMIT} characters")
-    return Line(name, 1, text)
+    return Line(name, number, text)
 
 
 def _plain_numbers(cells: Sequence[str]) -> Numbers | None:

@@ -12,7 +12,7 @@ from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
-from kronbot.sweeps.cases import Value
+from kronbot.sweeps.cases import Cases, Value
 
 XYZ = ("x", "y", "z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -175,21 +175,30 @@ def whole(value: Value) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def demand_values(robot: Robot, name: str, meaning: Meaning, values: Sequence[Value], of_cases: bool) -> None:
-    """Raise UsageError where a listed value can be no number, because it is no expression over the parameters.
+def strange_values(
+    robot: Robot, name: str, meaning: Meaning, cases: Cases, of_cases: bool
+) -> Iterator[tuple[int, str]]:
+    """The listed values that can be no numbers, because they are no expressions over the parameters: the row of each,
+    and what is wrong.
 
-    Those ``of_cases`` have the row where they stand.
+    Those ``of_cases`` have the rows where they stand.
     """
-    for row, value in enumerate(values if meaning.number else (), 1):
-        place = f"row {row} of the cases, {name}" if of_cases else name
-        if isinstance(value, bool):
-            raise UsageError(f"{place}: a number is wanted, not {value}")
-        if isinstance(value, str):
-            try:
-                strange = sorted(parse(value).names - robot.description.values.keys())
-                if not parse(value).names:
-                    evaluate(parse(value), {})
-            except ExpressionError as error:
-                raise UsageError(f"{place}: {error.of(value)}") from None
-            if strange:
-                raise UsageError(f"{place}: {unknown_name(strange[0], robot.description.values)}")
+    for value in cases.values_of(name) if meaning.number else ():
+        if isinstance(value, bool | str) and (wrong := _wrong(robot, value)):
+            if of_cases:
+                yield from ((i, f"row {i} of the cases, {name}: {wrong}") for i in cases.rows_of(name, value))
+            else:
+                yield 0, f"{name}: {wrong}"
+
+
+def _wrong(robot: Robot, value: bool | str) -> str | None:
+    if isinstance(value, bool):
+        return f"a number is wanted, not {value}"
+    try:
+        expression = parse(value)
+        strange = sorted(expression.names - robot.description.values.keys())
+        if not expression.names:
+            evaluate(expression, {})
+    except ExpressionError as error:
+        return error.of(value)
+    return unknown_name(strange[0], robot.description.values) if strange else None

@@ -171,10 +171,25 @@ def test_mistakes_are_told_at_once(given, words, capsys, tmp_path, monkeypatch):
     [("nan", "unknown name 'nan'"), ("1/0", "division by zero"), ("1e999", "too large"), ("EJ", "unknown name 'EJ'")],
 )
 def test_mistakes_of_cases_have_their_rows(cell, words, tmp_path, capsys):
-    (tmp_path / "cases.csv").write_text(f"mu,EI\n0.1,20\n0.2,{cell}\n")
+    (tmp_path / "cases.csv").write_text(f"mu,EI\n0.1,20\n0.3,20\n0.2,{cell}\nx,{cell}\n")
     assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("Error: row 2 of the cases, EI: ") and words in said
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert first.startswith("Error: row 3 of the cases, EI: ") and words in first
+    assert second.startswith("row 4 of the cases, EI: ") and words in second
+    assert third == "row 4 of the cases, mu: unknown name 'x'"
+
+
+def test_rows_that_do_not_fit_are_told_at_once(tmp_path, capsys):
+    """Blank lines are none, and count as lines."""
+    (tmp_path / "cases.csv").write_text('mu,EI\n0.1,20\n\n0.2,\n0.2,3,4\n7\n"8",""\n5,6\n')
+    assert run(["sweep", "modes", "khang", "--cases", str(tmp_path / "cases.csv"), *ONE]) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if "cases.csv:" in line]
+    assert [line.partition("cases.csv:")[2] for line in told] == [
+        "4:5: a value of 'EI' is missing",
+        "5:7: values in this row: 3, names in the header: 2",
+        "6:2: values in this row: 1, names in the header: 2",
+        "7:5: a value of 'EI' is missing",
+    ]
 
 
 def test_cases_of_a_file(tmp_path, capsys):
