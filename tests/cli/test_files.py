@@ -697,4 +697,6 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
         assert run(["simulate", "khang", "--duration", "0.1", "-o", str(tmp_path / more), *quiet]) == 0
         assert ("energy_drift" in capsys.readouterr().err) == told
     assert run(["design", "khang", "--lqr", "-o", str(tmp_path / "gains.csv")]) == 0
-    assert "disk_margin" in capsys.readouterr().err  # of an array alone, too
+    told = capsys.readouterr().err
+    assert "disk_margin" in told  # of an array alone, too
+    assert told.endswith("--array poles, or -o with .json, .npz or .mat\n")

@@ -10,6 +10,7 @@ import click
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
+from kronbot.cli.output.files import tell
 from kronbot.description import choices
 
 
@@ -28,8 +29,9 @@ from kronbot.description import choices
 def design(subject: Subject, out: Output, **asked: Any) -> None:
     """Gains about the equilibrium of ROBOT at the joints of --q, or an input shaper for its lowest mode there.
 
-    -o gains.csv is what "control: {state_feedback: {K: gains.csv}}" reads. With them come the poles of the closed loop,
-    the disk margin at the torques, and the cost of coming back from a deviation, predicted and simulated.
+    -o gains.csv is what "control: {state_feedback: {K: gains.csv}}" reads; the poles of the closed loop and the other
+    arrays stand in .json, .npz and .mat, margins at the torques and the cost of coming back from a deviation, predicted
+    and simulated, in the summary.
 
     \b
     Examples:
@@ -39,7 +41,8 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot design canadarm --lqr --noise q1=1e-4,q2=1e-4,q3=1e-4 --format json
     """
     out.check()
-    if out.is_csv and out.array is None:
+    alone = out.is_csv and out.array is None
+    if alone:
         out = replace(out, array="impulses" if asked["shaper"] else "gains")
     robot = subject.load(out)
 
@@ -48,3 +51,5 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
     given = arguments(robot.model, asked)
     out.demand_held(robot, "design", given)
     out.answer(f"designing for {robot.name}", lambda progress: robot.design(**given, progress=progress))
+    if alone and not asked["shaper"]:
+        tell("csv holds the gains; poles, P and what else there is: --array poles, or -o with .json, .npz or .mat")
