@@ -93,3 +93,21 @@ def test_a_planar_payload_has_an_inertia_about_z_alone():
     assert loads(planar).modes()["frequencies_locked"] == pytest.approx(wanted, rel=1e-12)
     with pytest.raises(DescriptionError, match="no body can have it"):
         loads(planar.replace("Izz: 0.05", "Izz: 0.05, Iyz: 0.1"))
+
+
+@pytest.mark.parametrize(
+    ("mass", "inertia", "published"),
+    [(1.6, 0.0083 + 0.1 + 0.0005 + 0.1 * 0.5**2, (38.79, 513.37)), (0.1, 0.0005, (536.09, 20792.09))],
+)
+def test_the_links_of_de_luca_and_siciliano(mass, inertia, published):
+    """m omega^2 of both links of their planar arm (1991): l = 0.5 m, rho = 1 kg/m, EI = 10 N m^2.
+
+    The first one carries what is behind it, straight: hub, link and payload.
+    """
+    arm = loads(
+        "kronbot: 1\nname: arm\nconvention: standard\ngravity: [0, 0, 0]\nlinks:\n"
+        "  - name: link\n    joint: {type: revolute, name: q1}\n    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}\n"
+        "    flexible: {mass: 0.5, EI: {z: 10}, modes: {v: 2}, shape: clamped-mass}\n"
+        f"    payload: {{mass: {mass}, inertia: {{Izz: {inertia}}}}}\n"
+    )
+    assert 0.5 * arm.check()["frequency_locked"] ** 2 == pytest.approx(published, rel=1e-4)

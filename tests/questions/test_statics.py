@@ -15,6 +15,7 @@ from robots_in_tests import loaded, model, run
 from scipy.optimize import minimize
 from thinned import rare
 
+import kronbot
 from kronbot import description, loads
 from kronbot.compute.native import policy
 from kronbot.description import schema
@@ -190,6 +191,9 @@ def test_what_order_2_leaves_out_of_the_princeton_beam():
         difference = unit * (second[name] - exact[name])
         assert [round(float(v), n) for v, n in zip(difference, its_digits, strict=True)] == off, axis
         assert [round(float(unit * v), n) for v, n in zip(exact[name], digits, strict=True)] == whole, axis
+    for load in (4.448, 8.896, 13.345):  # the angle that is mostly plotted as twist
+        rod = rods.princeton_beam(load, np.radians(45))
+        assert 0.10 < rod.chord_angle / rod.twist - 1 < 0.15
 
 
 def critical(order, ratio, w=6, torsion=6, v=3):
@@ -320,6 +324,15 @@ def test_the_claims_of_the_paper():
     # "the order-1 model with three modes agrees with the exact solution of (43)": three polynomials change nothing.
     three = equilibria(piedboeuf("1", modes=3), cases, "linear").series
     assert np.abs(three["tip.arm.y"] - orders["1"]["tip.arm.y"]).max() < 1e-12
+
+
+def test_what_terms_of_second_order_add_to_linear_torques():
+    """Beside order exact, by the largest torque: what ``explain statics`` tells."""
+    linear = kronbot.load("piedboeuf").statics(solver="linear")
+    exact = kronbot.load("piedboeuf", order="exact").statics()["torque.theta"]
+    for column, share in (("torque.theta", 0.0129), ("torque_quadratic.theta", 0.00108)):
+        missing = np.abs(linear[column] - exact).max() / np.abs(exact).max()
+        assert missing == pytest.approx(share, rel=0.01), column
 
 
 def test_ten_legendre_shapes_stay_well_conditioned():
