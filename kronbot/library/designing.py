@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import re
 from collections.abc import Mapping, Sequence
 
 from kronbot.description.choices import SHAPERS
@@ -12,6 +13,8 @@ from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.questions.design import Wish
 
+# Imaginary units of other languages.
+_IMAGINARY = re.compile(r"(?<=\d)i$")
 # Poles that are asked for at a time, one for each state at most.
 MOST = 1000
 
@@ -61,7 +64,7 @@ def _poles(given: object) -> Sequence[complex]:
     found = []
     for entry in entries:
         try:
-            pole = complex(entry.replace(" ", "")) if isinstance(entry, str) else complex(entry)  # type: ignore[call-overload]
+            pole = complex(_IMAGINARY.sub("j", entry.replace(" ", ""))) if isinstance(entry, str) else complex(entry)  # type: ignore[call-overload]
         except (TypeError, ValueError, OverflowError):
             raise UsageError(Argument("poles"), f": a pole like -4 or -2+3j is wanted, not {_told(entry)}") from None
         if not cmath.isfinite(pole):

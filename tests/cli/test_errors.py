@@ -309,6 +309,10 @@ def test_what_is_called_otherwise_here(line, meant, capsys):
         (["jacobian", "canadarm", "--q", "[0.1 -0.2 3]"], "written: --q 0.1,-0.2,3"),
         (["jacobian", "canadarm", "--q", '{"q1": 0.1, "q2": pi/4}'], "written: --q q1=0.1,q2=pi/4"),
         (["jacobian", "canadarm", "--q", "q1:0.1"], "written: --q q1=0.1"),
+        (["jacobian", "canadarm", "--q", "π/2,0,0"], "'π' is written pi"),
+        (["jacobian", "canadarm", "--q", "0,−1,0"], "the minus sign is the hyphen of the keyboard"),
+        (["statics", "canadarm", "--forces", "[0, -5, 0]"], "written: --forces 0,-5,0"),
+        (["design", "khang", "--lqr", "--weights", "1,2"], "--weights: NAME=VALUE,... is wanted, not '1,2'"),
     ],
 )
 def test_habits_of_other_programs_have_a_cure(line, told, capsys):

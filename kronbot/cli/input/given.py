@@ -14,6 +14,11 @@ from kronbot.errors import UsageError
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot
 
+
+def _named_of(option: str) -> Callable[[Robot, Any], object]:
+    return lambda robot, text: named(text, option)
+
+
 _FRAME_LOAD = "FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz"
 # From the robot and the text of an option, by its name; the others are what click makes of them.
 CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
@@ -21,10 +26,10 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "delta": lambda robot, text: values(robot, text, "--delta"),
     "tau": lambda robot, text: of_joints(robot, text, "--tau"),
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
-    **dict.fromkeys(("weights", "effort", "noise", "deviation"), lambda robot, text: named(text)),
+    **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise", "deviation")},
     "to": lambda robot, text: of_joints(robot, text, "--to"),
     "effort_limits": lambda robot, text: {
-        name: value.split(":") if ":" in value else value for name, value in named(text).items()
+        name: value.split(":") if ":" in value else value for name, value in named(text, "--effort-limits").items()
     },
     "force": lambda robot, text: text.split(","),
     "angles": sweeps.angles_by_joint,
@@ -35,13 +40,13 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
 }
 
 
-def named(text: str) -> dict[str, str]:
-    """NAME=VALUE,... by name. Raises UsageError where that is not what stands there."""
+def named(text: str, option: str) -> dict[str, str]:
+    """NAME=VALUE,... by name. Raises UsageError, which names the option, where that is not what stands there."""
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
-        raise UsageError(f"NAME=VALUE,... is wanted, not {quote(text)}")
+        raise UsageError(f"{option}: NAME=VALUE,... is wanted, not {quote(text)}")
     if len({name.strip() for name, _, _ in pairs}) < len(pairs):
-        raise UsageError(f"a name stands twice in {quote(text)}")
+        raise UsageError(f"{option}: a name stands twice in {quote(text)}")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 

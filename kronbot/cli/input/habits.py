@@ -8,7 +8,8 @@ from typing import Final
 
 import click
 
-from kronbot.description.wording import listing
+from kronbot.description.wording import listing, quote
+from kronbot.errors import UsageError
 
 _COMMANDS: Final = {
     "--help": "help",
@@ -71,6 +72,8 @@ _ROBOT: Final = ("--robot", "--model", "--urdf", "--yaml", "--input", "-i")
 MOST = 5
 _FILE = re.compile(r".*\.(ya?ml|urdf|xacro|xml)$")
 _NUMBERS = re.compile(r"[-+\d.e, ]+")
+# Two numbers without a sign between them.
+_BLANKS = re.compile(r"[\d.] +[\d.]")
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 
 
@@ -83,6 +86,21 @@ def command(word: str) -> str | None:
     from kronbot.description.shipped import shipped_robots
 
     return f"kronbot check {word}" if word in shipped_robots() else None
+
+
+def demand_plain(text: str, option: str, signs: str = "[]{}:;") -> None:
+    """Raise UsageError with the cure where numbers are written as a list of another language.
+
+    In brackets, with colons, semicolons or blanks; those of ``signs`` mean nothing in this option.
+    """
+    blanks = _BLANKS.search(text) is not None
+    if "=" in text or not (blanks or any(sign in text for sign in signs)):
+        return
+    plain = re.sub(r"['\"\[\]{}]", " ", text)
+    plain = plain.replace(":", " = ").replace(";", ",") if ";" in signs else plain
+    words = ",".join(plain.split()).replace(",=,", "=")
+    cured = re.sub(",+", ",", words)
+    raise UsageError(f"{option} {quote(text)} is not how values are written: {option} {cured}")
 
 
 def cure(error: click.ClickException) -> None:

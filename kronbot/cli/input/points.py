@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kronbot.cli.input.habits import demand_plain
 from kronbot.cli.input.rows import angles, blocks_of, doubt_of
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.choices import RPY, XYZ
 from kronbot.description.limits import CASES
-from kronbot.description.wording import quote
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
 from kronbot.library.arguments import number
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from kronbot.library.values import Values
     from kronbot.model.robot import Robot
 
-# Lists as other languages write them: in brackets, with colons, semicolons or blanks.
-_ELSEWHERE = re.compile(r"[\[\]{}:;]|[\d.] +[\d.]")
 # Numbers that the answer to one block of rows may hold, and the fewest and most rows of a block.
 BLOCK_ENTRIES, FEWEST, MOST = 32_000_000, 512, 65_536
 
@@ -65,10 +62,7 @@ def pose(robot: Robot, text: str, option: str) -> dict[str, str] | list[str]:
 
 def _parts(text: str, option: str) -> dict[str, str] | list[str]:
     """What stands between commas, by name where there is a NAME=VALUE. Raises UsageError where only some have names."""
-    if "=" not in text and _ELSEWHERE.search(text):
-        plain = ",".join(re.sub(r"['\"\[\]{}]", " ", text).replace(":", " = ").replace(";", ",").split())
-        cure = re.sub(",+", ",", plain.replace(",=,", "="))
-        raise UsageError(f"{option} {quote(text)} is not how values are written: {option} {cure}")
+    demand_plain(text, option)
     found = [part.strip() for part in text.split(",")]
     return _by_name(found, option) if any("=" in part for part in found) else found
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from kronbot.cli.input.habits import demand_plain
 from kronbot.cli.input.rows import doubt_of
 from kronbot.cli.output.messages import show_doubts
 from kronbot.errors import UsageError
@@ -55,6 +56,7 @@ def vectors(text: str | None, option: str) -> Sequence[Sequence[float]] | None:
     """Vectors x,y,z separated by semicolons, None where nothing is given. Raises UsageError."""
     if text is None:
         return None
+    demand_plain(text, option, "[]{}")
     rows = [[number(part, {}, option) for part in row.split(",")] for row in text.split(";")]
     for row in rows:
         if len(row) != 3:

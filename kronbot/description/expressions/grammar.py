@@ -37,6 +37,11 @@ _QUOTED = re.compile(r"""'[^'"\\]+'|"[^'"\\]+\"""")
 _HINTS = {
     ",": "a comma has no meaning here (decimals are written with a point, functions take one argument)",
     "^": "'^' is not known, a power is written **",
+    "π": "'π' is written pi",
+    "−": "the minus sign is the hyphen of the keyboard, -",
+    "×": "a product is written *",
+    "·": "a product is written *",
+    "²": "a power is written **: a**2",
 }
 
 
