@@ -217,6 +217,7 @@ class Result:
             "at": {name: {key: plain(value) for key, value in point.items()} for name, point in self.at.items()},
             "arrays": {name: array.to_dict() for name, array in self.arrays.items()},
             "series": {name: plain(column) for name, column in self.series.items()},
+            "units": dict(self.units) if self.series else {},
             "summary": {name: plain(value) for name, value in self.summary.items()},
             "warnings": list(self.warnings),
         }

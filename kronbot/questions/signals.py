@@ -75,7 +75,7 @@ def outputs_seen(
     turns = {str(each): turning(values[str(each)]) for each in choice.measured if each.kind == "rotation"}
 
     def made(parts: Mapping[str, Array], turns: Mapping[str, Array]) -> Seen:
-        rows, count = parts["P"].size // max(1, robot.n), len(names)
+        rows, count = len(names) - sum(sizes), len(names)
         places = parts["P"].reshape(rows, robot.n)
         if not choice.measured:
             none = np.zeros((len(first), len(free)))

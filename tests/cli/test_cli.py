@@ -77,7 +77,7 @@ def test_json_is_one_object_with_the_contract(capsys):
     """Keys, order of the columns, plain numbers."""
     assert run(["simulate", "canadarm", *SHORT, "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert list(answer) == ["kronbot", "command", "robot", "order", "at", "series", "summary", "warnings"]
+    assert list(answer) == ["kronbot", "command", "robot", "order", "at", "series", "units", "summary", "warnings"]
     assert (answer["command"], answer["robot"], answer["order"]) == ("simulate", "canadarm", "2")
     names = list(answer["series"])
     coordinates = names[1:10]

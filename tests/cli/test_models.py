@@ -246,4 +246,4 @@ def test_wide_arrays_are_told_by_their_size(capsys):
     assert run(["taylor", "stacker-numeric", "--terms", "4", "--delta", "q2=0.2"]) == 0
     out = capsys.readouterr().out
     assert "d4M_dq4: 3 x 243, all with --format json|csv or -o\n" in out
-    assert "q1|q1|q1|q1" in out and "q1|q1|q1|q1|q1" not in out
+    assert "d2M_dq2 [SI]: 8 of 27 columns, the others are 0\n" in out and "d3M_dq3 [SI]: all 0 (3 x 81)\n" in out

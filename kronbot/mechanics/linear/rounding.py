@@ -137,7 +137,7 @@ def _with_dust(rows: Array, errors: Array) -> Array:
     """Errors (3, N, ...) of matrices, those of entries that are nothing beside others of their row or column at least
     as large as these: rounding that is the same at all points near by. Their diagonal is never beside others.
     """
-    size, E = (_square(part.reshape(-1, *part.shape[2:])) for part in (np.abs(rows), errors))
+    size, E = (_square(np.concatenate(part)) for part in (np.abs(rows), errors))
     beside = np.maximum(size.max(axis=2, keepdims=True, initial=0.0), size.max(axis=1, keepdims=True, initial=0.0))
     dust = (size <= ROUNDING * beside) & ~np.eye(size.shape[1], dtype=bool)
     return np.asarray(np.where(dust, np.maximum(E, size), E).reshape(errors.shape))
