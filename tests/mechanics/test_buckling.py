@@ -1,11 +1,10 @@
 """Buckling and stability of equilibria: closed forms, loads beyond the critical one, and moments in space."""
 
-import functools
-
 import mpmath as mp
 import numpy as np
 import pytest
 import rods
+from robots_in_tests import loaded
 from scipy.spatial.transform import Rotation
 
 from kronbot import loads
@@ -18,7 +17,8 @@ COLUMN = """
 kronbot: 1
 name: column
 convention: standard
-gravity: [GRAVITY, 0, 0]
+gravity: [g, 0, 0]
+parameters: {g: 0}
 links:
   - name: b
     joint: {type: fixed}
@@ -29,9 +29,8 @@ links:
 EULER = rods.euler_column(0.9, 6)
 
 
-@functools.cache
 def column(gravity=0.0, modes=2):
-    return loads(COLUMN.replace("GRAVITY", repr(gravity)).replace("MODES", str(modes)))
+    return loaded(COLUMN.replace("MODES", str(modes))).with_parameters(g=gravity)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99, 1.01, 3.0])
@@ -118,10 +117,10 @@ endpoint: {link: upper, position: [2, 0, 0]}
 )
 def test_joints_with_torques_are_free_to_buckle(tau, factor):
     """Bars of 2 m between springs of 50 N m/rad: K = diag(50, 50) - 2 P [[2, 1], [1, 1]] of the joints let go."""
-    summary = loads(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1, 0, 0]], buckling=True).summary
+    summary = loaded(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1, 0, 0]], buckling=True).summary
     assert summary["buckling_factor"] == pytest.approx(factor, rel=1e-12)
     assert summary["stable"] is True
-    beyond = loads(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1.1 * factor, 0, 0]], buckling=True).summary
+    beyond = loaded(SPRINGS).statics(q={"q1": 0}, tau=tau, forces=[[-1.1 * factor, 0, 0]], buckling=True).summary
     assert beyond["buckling_factor"] == pytest.approx(1 / 1.1, rel=1e-12)
     assert beyond["stable"] is False
 
@@ -143,7 +142,7 @@ def test_a_dead_moment_in_space_leaves_stability_open():
 
 
 def test_a_moment_about_the_normal_of_a_plane_has_a_potential():
-    flat = loads(COLUMN.replace("GRAVITY", "0").replace("MODES", "4").replace("w: 4, torsion: 1", "w: 0, torsion: 0"))
+    flat = loads(COLUMN.replace("MODES", "4").replace("w: 4, torsion: 1", "w: 0, torsion: 0"))
     assert flat.statics(moments=[[0, 0, 0.5]]).summary["stable"] is True
 
 
