@@ -308,12 +308,12 @@ def test_formulas_hold_stops(dropped):
 
 
 def test_rows_of_sweeps_are_those_of_runs_into_stops(stiff, swept_here):
-    over, asked = {"k": [200, 400], "F": [0, -5]}, {"duration": 0.05, "step": 0.05, "q": {"q1": 0.3}}
+    over, asked = {"k": [200, 400], "F": [-5]}, {"duration": 0.05, "step": 0.05, "q": {"q1": 0.3}}
     with policy.native("off"):
         rows = [*stiff.sweep("simulate", over=over, keep="last(q1)", workers=1, **asked)]
         for row in rows:
             assert row["last(q1)"] == stiff.with_parameters(k=row["k"], F=row["F"]).simulate(**asked)["q1"][-1]
-    assert len({row["last(q1)"] for row in rows}) == 4
+    assert len({row["last(q1)"] for row in rows}) == 2
 
 
 def test_an_element_and_stops_cost_operations(stiff):
