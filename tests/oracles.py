@@ -440,6 +440,7 @@ class Lagrangian:
             self._pose(name)
         self._collect(nodes)
         self._elements, self._stops = self._element_functions(), self._stop_functions()
+        self._friction = self._friction_function()
         self._frame_functions = {}
 
     # -- the robot ---------------------------------------------------------------------------------------------------
@@ -656,6 +657,25 @@ class Lagrangian:
                 forces += push * ca.gradient(depth, self.q)
         return ca.Function("stops", [self.q, qd], [energy, forces])
 
+    def _friction_function(self):
+        """(q, qd) -> forces that dry friction takes, by the rate of the motor or else of the joint."""
+        forces, qd = ca.SX.zeros(self.n), ca.SX.sym("qd", self.n)
+        for name, link in self.links.items():
+            said = link["joint"].get("friction")
+            if said is None:
+                continue
+            low, smoothing = self._value(said["coulomb"]), self._value(said["smoothing"])
+            high, fading = self._value(said.get("static", low)), self._value(said.get("stribeck_rate", 1))
+            motor = self.index.get((name, "motor"))
+            if "follows" in link["joint"] or motor is None:
+                slope = ca.gradient(self._moved(name), self.q)
+            else:
+                slope = ca.gradient(self.q[motor], self.q)
+            rate = ca.dot(slope, qd)
+            size = low + (high - low) * ca.exp(-((rate / fading) ** 2))
+            forces += slope * size * ca.tanh(rate / smoothing)
+        return ca.Function("friction", [self.q, qd], [forces])
+
     # -- energies and their derivatives --------------------------------------------------------------------------------
 
     @functools.cached_property
@@ -780,7 +800,8 @@ class Lagrangian:
         """What inverse dynamics needs at qdd = 0."""
         elastic = self.stiffness @ np.asarray(q, float) - self.preload + self.damping @ np.asarray(qd, float)
         taken = sum(np.array(each(q, qd)[1])[:, 0] for each in (self._elements, self._stops))
-        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic + taken
+        rubbing = np.array(self._friction(q, qd))[:, 0]
+        return self.coriolis_torque(q, qd) + self.gravity_torque(q) + elastic + taken + rubbing
 
     def inverse_dynamics(self, q, qd, qdd):
         """tau = M qdd + Mdot qd - dT/dq + dV/dq + D qd, one entry a coordinate."""

@@ -127,7 +127,7 @@ def couplings(draw, links):
 
 @st.composite
 def yieldings(draw):
-    """What may yield in a joint: a shaft, a bearing about one axis or two, a spring; or nothing."""
+    """What may yield in a joint: a shaft, a bearing about one axis or two, a spring, or nothing; and friction."""
     joint = {}
     if draw(st.booleans()):
         joint["elastic"] = {"stiffness": draw(decimals(5, 50)), "damping": draw(decimals(0, 1))}
@@ -137,6 +137,11 @@ def yieldings(draw):
         joint["bearing"]["damping"] = {axes[-1]: draw(decimals(0, 1))}
     if draw(st.booleans()):
         joint["spring"] = {"stiffness": draw(decimals(0, 20)), "rest": draw(decimals(-1, 1))}
+    if draw(st.booleans()):
+        coulomb = draw(decimals(0, 2))
+        joint["friction"] = {"coulomb": coulomb, "smoothing": draw(decimals(0.1, 1))}
+        if draw(st.booleans()):
+            joint["friction"] |= {"static": round(coulomb + draw(decimals(0, 2)), 3), "stribeck_rate": 0.7}
     return joint
 
 
@@ -202,7 +207,7 @@ def robots(
 ):
     """A robot file: a tree of one to `max_links` links with a joint at least and `max_coordinates` coordinates at most.
 
-    yielding: with shafts, bearings and springs, whose coordinates come on top; floating: on a base that moves;
+    yielding: with shafts, bearings, springs and friction, their coordinates on top; floating: on a base that moves;
     joined: with elements between links; stopped: with joints that a state of `random_state` has in stops or not;
     flexible: False for rigid robots; kinds: the joint types to draw from; trees: False for a chain in file order.
     """

@@ -51,9 +51,10 @@ CASES = {
     "floating-canadarm": ("1", "forward_dynamics,jacobian"),
     "khang": ("exact", "bias,energy"),
     "held": ("1", "forward_dynamics,forward_dynamics_derivatives,inverse_dynamics,energy"),
+    "afloat": ("1", "forward_dynamics,inverse_dynamics"),
 }
 # Robots that are not shipped.
-FILES = {"held": str(Path(__file__).parents[1] / "data" / "held.yaml")}
+FILES = {name: str(Path(__file__).parents[1] / "data" / f"{name}.yaml") for name in ("held", "afloat")}
 PENDULUM = """
 kronbot: 1
 name: {name}

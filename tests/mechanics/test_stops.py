@@ -22,12 +22,12 @@ from kronbot.questions.initial_state import initial_state, matrices
     4,
     25,
     robots(max_links=3, max_coordinates=5, joined=True, stopped=True, yielding=True)
-    | robots(max_links=2, max_coordinates=4, joined=True, stopped=True, floating=True),
+    | robots(max_links=2, max_coordinates=3, joined=True, stopped=True, yielding=True, floating=True),
     st.sampled_from([0, 1, 2]),
     st.integers(0, 10**6),
 )
 def test_recursion_composite_and_lagrangian_agree(robot, order, seed):
-    """Random trees in their stops and between elements, some afloat: recursion = composite = brute force."""
+    """Random trees of everything, in their stops, some afloat: recursion = composite = brute force."""
     check_against_lagrangian(robot, order, seed)
 
 
@@ -98,10 +98,10 @@ links:
 G, MASS, K, C = 9.81, 2.0, 2e4, 30.0
 
 
-def bounces(height, times):
+def bounces(height, times, mass=MASS, g=G):
     """Heights and rates at times, flight by flight: parabolas, and damped swings that end where the force is zero."""
-    decay, turning = C / (2 * MASS), math.sqrt(K / MASS - (C / (2 * MASS)) ** 2)
-    sag = MASS * G / K
+    decay, turning = C / (2 * mass), math.sqrt(K / mass - (C / (2 * mass)) ** 2)
+    sag = mass * g / K
 
     def contact(s, entering):
         """Depth and its rate after s from depth 0."""
@@ -113,10 +113,10 @@ def bounces(height, times):
 
     pieces, t, h, v = [], 0.0, height, 0.0
     while t < times[-1]:
-        flight = (v + math.sqrt(v * v + 2 * G * h)) / G
-        pieces.append((t, lambda s, h=h, v=v: (h + v * s - G * s * s / 2, v - G * s)))
+        flight = (v + math.sqrt(v * v + 2 * g * h)) / g
+        pieces.append((t, lambda s, h=h, v=v: (h + v * s - g * s * s / 2, v - g * s)))
         t += flight
-        entering = G * flight - v
+        entering = g * flight - v
         pieces.append((t, lambda s, entering=entering: tuple(-each for each in contact(s, entering))))
         low, high = 1e-4, 2 * math.pi / turning
         while K * contact(high, entering)[0] + C * contact(high, entering)[1] > 0:
@@ -145,6 +145,81 @@ def test_a_block_bounces_from_event_to_event(dropped, solver, rtol):
     assert run.summary["energy_drift"] < 1e-8
     assert not run.warnings
     assert run["energy.dissipated"][-1] > 1
+
+
+def test_a_block_is_pushed_down_from_outside():
+    """By as much as it weighs, without weight: it bounces as often, and the force works."""
+    text = DROPPED.replace("-9.81]", "0]") + f"simulate: {{forces: [{{frame: block, force: [0, 0, {-MASS * G}]}}]}}\n"
+    run = kronbot.loads(text).simulate(q=[0.5], duration=1.6, step=0.02, solver="dop853", rtol=1e-10, atol=1e-12)
+    heights, _ = bounces(0.5, run["t"])
+    assert run["h"] == pytest.approx(heights, abs=1e-9)
+    assert run["energy.work"] == pytest.approx(MASS * G * (0.5 - run["h"]), abs=1e-7)
+    assert run.summary["stop_events"] == 6 and run.summary["energy_drift"] < 1e-8
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+def test_a_block_bounces_on_a_base_that_floats(solver):
+    """What is between them moves as a block of the reduced mass m M/(m + M) does; the whole stays where it is."""
+    base, push = 3.0, 20.0
+    text = (
+        DROPPED.replace("-9.81]", "0]")
+        + f"""
+base: {{type: floating, rigid: {{mass: {base}, inertia: {{Ixx: 1, Iyy: 1, Izz: 1}}}}}}
+simulate: {{drive: {{h: {{torque: {-push}}}}}}}
+"""
+    )
+    tight = {"rtol": 1e-11, "atol": 1e-13} if solver == "cvodes" else {"rtol": 1e-10, "atol": 1e-12}
+    run = kronbot.loads(text).simulate(q={"h": 0.5}, duration=1.2, step=0.02, solver=solver, **tight)
+    reduced = MASS * base / (MASS + base)
+    heights, _ = bounces(0.5, run["t"], reduced, push / reduced)
+    assert run["h"] == pytest.approx(heights, abs=1e-8)
+    centre = (MASS * (run["base.z"] + run["h"]) + base * run["base.z"]) / (MASS + base)
+    assert np.abs(centre - MASS * 0.5 / (MASS + base)).max() < 1e-9
+    assert run.summary["stop_events"] >= 4 and run.summary["energy_drift"] < 1e-8
+    assert run.summary["momentum_change"] < 1e-9
+
+
+TRUSS = """
+kronbot: 1
+name: truss
+gravity: [0, 0, 0]
+links:
+  - {name: top, joint: {type: prismatic, name: s, limits: [0.4, 9], stops: {stiffness: KS}}, pose: {}, rigid: {mass: 1}}
+elements:
+  - {name: bar, type: spring, between: [world, top], points: [[1, 0, 0], [0, 0, 0]], stiffness: 1000, rest: sqrt(1.25)}
+"""
+
+
+def truss(s, stop):
+    """The load under which the flat truss stands at the height s, its bars 0.5 high without one, on a stop at 0.4."""
+    length = math.hypot(1, s)
+    return 1000 * (math.sqrt(1.25) - length) * s / length + stop * max(0.0, 0.4 - s)
+
+
+@pytest.mark.parametrize("stop", [0.001, 50.0])
+def test_a_truss_on_a_stop_snaps_later(stop):
+    """Where 1000 (L0/L^3 - 1) is the stiffness of the stop, which its height bends the path to."""
+    robot = kronbot.loads(TRUSS.replace("KS", str(stop)))
+    length = (math.sqrt(1.25) / (1 + stop / 1000)) ** (1 / 3)
+    most = truss(math.sqrt(length**2 - 1), stop)
+    asked = {"q": [0.5], "tau": {"s": 0}}
+    found = robot.statics(forces=[[0, 0, -10]], buckling=True, **asked).summary
+    assert found["buckling_factor"] == pytest.approx(most / 10, rel=1e-7)
+    for share in (0.5, 0.97):
+        height = robot.statics(forces=[[0, 0, -share * most]], **asked)["angle.s"][0]
+        assert truss(height, stop) == pytest.approx(share * most, rel=1e-9)
+    with pytest.raises(kronbot.errors.ComputationError, match=r"no stable path of equilibria beyond 0\.990"):
+        robot.statics(forces=[[0, 0, -1.01 * most]], **asked)
+
+
+def test_a_stiff_stop_keeps_a_truss_from_snapping():
+    robot = kronbot.loads(TRUSS.replace("KS", "5000"))
+    asked = {"q": [0.5], "tau": {"s": 0}}
+    assert "none up to" in robot.statics(forces=[[0, 0, -10]], buckling=True, **asked).summary["buckling"]
+    for load in (5, 50, 500):
+        assert truss(robot.statics(forces=[[0, 0, -load]], **asked)["angle.s"][0], 5000) == pytest.approx(
+            load, rel=1e-9
+        )
 
 
 def test_its_steps_do_not_depend_on_its_rows(dropped):
@@ -289,7 +364,7 @@ def test_native_code_runs_into_stops_as_any_does(stiff):
     runs = {}
     for choice in ("off", "on"):
         with policy.native(choice):
-            runs[choice] = stiff.simulate(0.1, 0.02, q={"q1": 0.3}, rtol=1e-11, atol=1e-12)
+            runs[choice] = stiff.simulate(0.2, 0.02, q={"q1": 0.3}, rtol=1e-11, atol=1e-12)
     for name, column in runs["off"].series.items():
         assert column.tobytes() == runs["on"][name].tobytes(), name
     assert runs["on"].summary["stop_events"] > 0 and runs["on"].summary["energy_drift"] < 1e-8

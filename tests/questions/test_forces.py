@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,28 +126,12 @@ def test_what_is_wrong_about_the_force_of_an_element_is_told_with_its_place(tmp_
         along.linearize_along()
 
 
-AFLOAT = """
-kronbot: 1
-name: afloat
-gravity: [0, 0, 0]
-base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 1, Iyy: 2, Izz: 3}}}
-links:
-  - name: arm
-    joint: {type: revolute, name: q, limits: [-1, 0.2], stops: {stiffness: 200, damping: 1}}
-    pose: {rpy: [0.4, 0, 0]}
-    flexible: {length: 1, mass: 1, EI: {z: 30}, modes: {v: 1}}
-elements:
-  - {name: muscle, type: actuator, between: [base, arm], points: [[0.2, -0.5, 0.3], [0, 0, 0.1]], damping: 0.5,
-     force: {type: sinusoid, amplitude: 4, frequency: 7, start: 0.1}}
-"""
-
-
 def test_a_muscle_moves_what_floats_and_no_momentum():
     """Energy with a force in time, a damper, a stop and a base that moves; the same bytes by native code."""
-    runs = {}
+    runs, afloat = {}, Path(__file__).parents[1] / "data" / "afloat.yaml"
     for choice in ("off", "on"):
         with policy.native(choice):
-            runs[choice] = kronbot.loads(AFLOAT, order=1).simulate(0.8, 0.05, rtol=1e-10, atol=1e-12)
+            runs[choice] = kronbot.load(str(afloat), order=1).simulate(0.8, 0.05, rtol=1e-10, atol=1e-12)
     run = runs["on"]
     assert run.summary["energy_drift"] < 1e-8 and run.summary["stop_events"] > 0
     assert np.abs(run["q"]).max() > 0.1 and run.summary["angular_momentum_change"] < 1e-9
