@@ -29,6 +29,8 @@ from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
 from kronbot.questions.result import demand_array
 
+# Operations that are written in some tenths of a second.
+AT_ONCE = 5_000
 LETTERS = "xyzuvwabcdefhkmnp"
 
 
@@ -103,14 +105,19 @@ def formulas(question: Question, writing: Writing) -> Formulas:
             raise ComputationError(late, Argument("seconds"), "), or ", *instead(writing.shared)) from None
 
     forms: dict[str, ClosedForm] = {}
+
+    def long(name: str) -> bool:
+        """What is short as it is traced is written however little time there is."""
+        return writing.shared or sizes(name)[1] > AT_ONCE
+
     for name in wanted:
         share = 1.0
-        if writing.shared:  # as much time again for writing, and for those that come after it
-            share = sizes(name)[0] / max(1, sum(sizes(other)[0] for other in wanted if other not in forms)) / 2
-        # What is short as it is traced is written however little time there is.
-        long = writing.shared or sizes(name)[1] > MOST_OPERATIONS
+        left = [other for other in wanted if other not in forms]
+        if any(map(long, left)):  # as much time again for writing, and for those that come after it
+            each = [sizes(other)[0 if writing.shared else 1] for other in left]
+            share = each[0] / max(1, sum(each)) / 2
         with in_time(name):
-            forms[name] = _form(question, name, writing, clock, clock.check_time if long else unbounded, share)
+            forms[name] = _form(question, name, writing, clock, clock.check_time if long(name) else unbounded, share)
         if not writing.shared and (count := forms[name].operations) > MOST_OPERATIONS:
             what = TOO_LONG.format(f"{count} operations", MOST_OPERATIONS)
             raise ComputationError(what, *instead(shared=False))

@@ -23,7 +23,7 @@ from thinned import rare
 import kronbot
 from kronbot.compute.symbolic import closed_form as module
 from kronbot.compute.symbolic import naming, printers, simplification, trees
-from kronbot.compute.symbolic.closed_form import closed_form
+from kronbot.compute.symbolic.closed_form import ClosedForm, closed_form
 from kronbot.compute.symbolic.instructions import expressions, operations, unrounded
 from kronbot.compute.symbolic.simplification import Basis
 from kronbot.compute.symbolic.writing import latex_matrix
@@ -640,6 +640,59 @@ def test_time_bounds_every_stage():
     for stage in stages:
         with pytest.raises(simplification.Unfinished):
             stage()
+
+
+def test_formulas_meet_no_part_of_earlier_ones():
+    """SymPy remembers those, and compares what is equal, and not the same object, part by part, each many times."""
+    x, y = real("x y")
+    robot = kronbot.load("khang").model
+    _, inputs, matrices = question(robot, "J_T")
+    whole = closed_form(matrices["J_T"], inputs, robot.parameters)
+    for step in (lambda: closed_form(matrices["J_T"], inputs, robot.parameters), whole.shared):
+        before = x * y + sin(x)
+        assert x * y + sin(x) is before
+        step()
+        assert x * y + sin(x) is not before
+
+
+def test_one_long_entry_is_written_in_time():
+    """Printers ask at every part of it."""
+    (x,) = real("x")
+    for form in (printers.Text(), printers.Python(), printers.Latex()):
+        asked = []
+        form.asking(lambda asked=asked: asked.append(1)).doprint(sum(sin(k * x) for k in range(1, 200)))
+        assert len(asked) > 400
+
+
+def test_time_is_left_for_writing(monkeypatch):
+    """Simplification takes half of it at most where writing is long, and all of it where it is short."""
+    shares = []
+
+    def simplified(self, seconds):
+        shares.append(seconds)
+        return self
+
+    monkeypatch.setattr(ClosedForm, "simplified", simplified)
+    monkeypatch.setattr(simplification.time, "monotonic", lambda: 0.0)
+    kronbot.load("spin-up").symbolic("text", seconds=8).jacobian()
+    assert shares == [8, 8]
+    shares.clear()
+    monkeypatch.setattr(formulas_module, "AT_ONCE", 0)
+    kronbot.load("spin-up").symbolic("text", seconds=8).jacobian()
+    assert shares[0] == 4
+
+
+def test_operations_of_many_trees_are_counted_in_one_walk(monkeypatch):
+    """Entries of a Hessian share most of theirs."""
+    (x,) = real("x")
+    chain = [x]
+    for _ in range(800):
+        chain.append(sin(chain[-1], evaluate=False) + 1)
+    walks, known = [], trees.parts
+    monkeypatch.setattr(trees, "parts", lambda roots, *given: walks.append(1) or known(roots, *given))
+    assert trees.each_operations(chain) == [2 * k for k in range(801)]
+    assert len(walks) == 1
+    assert trees.each_operations([]) == []
 
 
 def test_parts_that_stand_twice_are_written_once():

@@ -14,6 +14,7 @@ import casadi
 import sympy
 from casadi import SX
 from sympy import Expr, Symbol
+from sympy.core.cache import clear_cache
 from sympy.printing.printer import Printer
 
 from kronbot.compute.symbolic import naming, printers, trees, writing
@@ -73,7 +74,7 @@ class ClosedForm:
     @property
     def operations(self) -> int:
         """Operations of all entries and definitions, common parts counted as often as they stand there."""
-        return sum(trees.operations(part) for part in (*self.matrix, *(meaning for _, meaning in self.definitions)))
+        return sum(trees.each_operations([*self.matrix, *(meaning for _, meaning in self.definitions)]))
 
     @property
     def parts(self) -> int:
@@ -90,7 +91,7 @@ class ClosedForm:
         if seconds <= 0.0:
             return replace(self, complete=False)
         entries = list(self.matrix)
-        writer, sizes = _Writer(entries, self.inputs, seconds), list(map(trees.operations, entries))
+        writer, sizes = _Writer(entries, self.inputs, seconds), trees.each_operations(entries)
         known: dict[Expr, Expr] = {}
         complete = True
         for place in sorted(range(len(entries)), key=lambda k: (sizes[k], k)):
@@ -131,6 +132,7 @@ class ClosedForm:
 
     def shared(self, letter: str = "x") -> ClosedForm:
         """With symbols x0, x1, ... for common subexpressions; the meanings are definitions."""
+        clear_cache()
         fresh = (self._in_time(_symbol(name)) for name in naming.unused(self._names(), letter))
         if self.parts > MOST_MATCHED:
             common, entries = trees.shared(self.matrix, fresh)
@@ -143,7 +145,7 @@ class ClosedForm:
 
     def text(self) -> list[list[str]]:
         """The entries as text. Raises ComputationError where they are too long, as the other writings do."""
-        return self._written(printers.Text())
+        return self._written(printers.Text().asking(self.check_time))
 
     def latex(self) -> list[list[str]]:
         """The entries as LaTeX."""
@@ -152,7 +154,7 @@ class ClosedForm:
     def legend(self, latex: bool = False) -> list[tuple[str, str]]:
         """What symbols mean: those of ``definitions``, modal data that the formulas hold, names spelt otherwise."""
         self.demand_size()
-        printer = self._latex() if latex else printers.Text()
+        printer = self._latex() if latex else printers.Text().asking(self.check_time)
         means = (*self.definitions, *self._modal())
         meanings = [(printer.doprint(s), printer.doprint(self._in_time(value))) for s, value in means]
         free = self._free()
@@ -174,7 +176,7 @@ class ClosedForm:
         renamed = {_symbol(old): _symbol(new) for old, new in words.items()}
 
         def written(expression: Expr) -> str:
-            return str(printers.Python().doprint(self._in_time(expression).xreplace(renamed)))
+            return str(printers.Python().asking(self.check_time).doprint(self._in_time(expression).xreplace(renamed)))
 
         return writing.python_function(
             name,
@@ -196,7 +198,7 @@ class ClosedForm:
         return expression
 
     def _latex(self) -> Printer:
-        return printers.latex(map(_symbol, self._names()), self.spelling, self.latex_names)
+        return printers.latex(map(_symbol, self._names()), self.spelling, self.latex_names).asking(self.check_time)
 
     def _modal(self) -> list[tuple[Symbol, Expr]]:
         used = self._free()
@@ -225,6 +227,9 @@ def closed_form(
     Raises ComputationError where the tape is too long or holds something without a formula, such as a table, and what
     ``check_time`` raises, which is asked at every instruction and later by the closed form.
     """
+    # SymPy keeps parts of earlier formulas, and comparing a part of these with an equal one that is not the same object
+    # walks through it as often as its own parts stand in it.
+    clear_cache()
     tape = _tape(expression, inputs, parameters)
     if (count := tape.n_instructions()) > MOST_INSTRUCTIONS:
         raise ComputationError(TOO_LONG.format(f"{count} instructions", MOST_INSTRUCTIONS), *INSTEAD)

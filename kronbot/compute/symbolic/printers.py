@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
@@ -10,22 +11,38 @@ from sympy.printing.pycode import PythonCodePrinter
 from sympy.printing.str import StrPrinter
 
 from kronbot.compute.symbolic import naming
+from kronbot.compute.symbolic.simplification import unbounded
 
 
-class Text(StrPrinter):  # type: ignore[misc]
+class _Asking:
+    """A printer that asks the time at every part, since one entry may be long."""
+
+    check_time: Callable[[], None] = staticmethod(unbounded)
+
+    def asking(self, check_time: Callable[[], None]) -> Self:
+        """The same printer, which asks this."""
+        self.check_time = check_time
+        return self
+
+    def _print(self, expression: Expr, **settings: Any) -> str:
+        self.check_time()
+        return str(super()._print(expression, **settings))  # type: ignore[misc]
+
+
+class Text(_Asking, StrPrinter):  # type: ignore[misc]
     """Text with floats as ``repr`` writes them."""
 
     def _print_Float(self, number: Expr) -> str:
         return repr(float(number))
 
 
-class Python(PythonCodePrinter):  # type: ignore[misc]
+class Python(_Asking, PythonCodePrinter):  # type: ignore[misc]
     """Python with floats as ``repr`` writes them."""
 
     _print_Float = Text._print_Float
 
 
-class Latex(LatexPrinter):  # type: ignore[misc]
+class Latex(_Asking, LatexPrinter):  # type: ignore[misc]
     """LaTeX with floats as numbers times powers of ten."""
 
     def _print_Float(self, number: Expr) -> str:

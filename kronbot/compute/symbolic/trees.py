@@ -97,11 +97,17 @@ def shared(roots: Iterable[Tree], fresh: Iterator[Tree]) -> tuple[list[tuple[Tre
 
 def operations(root: Tree) -> int:
     """Operations of the tree written out, common parts counted as often as they stand in it."""
+    return each_operations([root])[0]
+
+
+def each_operations(roots: Iterable[Tree]) -> list[int]:
+    """The same of many trees, in one walk through what they share."""
+    wanted = list(roots)
     counts: dict[Tree, int] = {}
-    for part in parts([root]):
+    for part in parts(wanted):
         own = len(part.args) - 1 if part.is_Add or part.is_Mul else bool(part.args)
         counts[part] = own + sum(counts[argument] for argument in part.args)
-    return counts[root]
+    return [counts[root] for root in wanted]
 
 
 def value(root: Tree, at: Mapping[Tree, float]) -> tuple[float, float]:
