@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kronbot.records import dataclass
 
 # How the shell calls the limits of a process that system calls fail at.
 LIMITS = {errno.EMFILE: " (ulimit -n)", errno.ENOMEM: " (ulimit -v)", errno.EFBIG: " (ulimit -f)"}

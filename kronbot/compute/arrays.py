@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute import views
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     import pandas as pd

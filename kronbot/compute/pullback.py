@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import casadi
@@ -15,6 +14,7 @@ from kronbot.compute.trace import Trace, Traced
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
+from kronbot.records import dataclass
 
 # Numbers of a block of gradients, before they are those of few parameters.
 BLOCK = 2_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from kronbot.compute.arrays import NamedArray, Units
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

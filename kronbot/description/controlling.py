@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from kronbot.description.entries import ZERO, Quantity, Text
 from kronbot.description.validation import Choice, Field, Tag
+from kronbot.records import dataclass
 
 Target = Annotated[
     Annotated[Literal["motion"], Tag("<motion>")] | Annotated[Quantity, Tag("<value>")],

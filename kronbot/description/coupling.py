@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 
 from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, parse
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import BinaryIO
@@ -14,6 +13,7 @@ from typing import BinaryIO
 from kronbot.cached import cached_property
 from kronbot.description.expressions.grammar import DECIMAL
 from kronbot.errors import Mistake
+from kronbot.records import dataclass
 
 # Characters that a line of a file may have: 200 for each of the most coordinates that a robot has.
 LINE_LIMIT = 200_000

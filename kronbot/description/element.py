@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from kronbot.description.entries import ZERO, ZEROS, Quantity, Text, Vector
 from kronbot.description.in_time import InTime
 from kronbot.description.validation import Field
+from kronbot.records import dataclass
 
 # Kinds of elements, and the key that makes each what it is.
 MAKES: Final[Mapping[str, str]] = {"spring": "stiffness", "damper": "damping", "actuator": "force"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from kronbot.description import scalars
@@ -10,6 +10,7 @@ from kronbot.description.choices import Fitted, Initial, Loss
 from kronbot.description.entries import Quantity, Text
 from kronbot.description.sweeping import Word, Words
 from kronbot.description.validation import Check, Field
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from kronbot.description.entries import ZEROS, Text, Vector
 from kronbot.description.in_time import VectorInTime
 from kronbot.description.validation import Field
+from kronbot.records import dataclass
 
 NOTHING: Final = ZEROS
 

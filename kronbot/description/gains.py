@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from kronbot.description.csv_lines import NUMBER, Line
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import quote
 from kronbot.errors import Mistake
+from kronbot.records import dataclass
 
 # Names of the row with the state that gains are about, and of the column of torques there; rows of joints begin so.
 AT, TORQUE = "at", "torque"

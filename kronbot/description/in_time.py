@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from kronbot.description.entries import ZERO, Flag, Quantity, Text, Vector
 from kronbot.description.validation import Choice, Field, Tag
+from kronbot.records import dataclass
 
 Value = TypeVar("Value")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from kronbot.description import scalars
@@ -10,6 +9,7 @@ from kronbot.description.coupling import Coupling
 from kronbot.description.entries import ONE, ZERO, Quantity, Text
 from kronbot.description.expressions.expression import parse
 from kronbot.description.validation import Check, Field
+from kronbot.records import dataclass
 
 # Axes about which a bearing may tilt.
 TILTS: Final = ("x", "y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from types import MappingProxyType
 
 from kronbot.cached import cached_property
@@ -35,6 +35,7 @@ from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Path, Scalar, find
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
+from kronbot.records import dataclass
 from kronbot.system.sealed import demand_same, seal
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

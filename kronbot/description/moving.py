@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from kronbot.description import scalars
@@ -11,6 +10,7 @@ from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
 from kronbot.description.in_time import Sinusoid
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
+from kronbot.records import dataclass
 
 Begin = Annotated[Quantity, Field(alias="start", description="when it begins, s; before, it stands where it begins")]
 

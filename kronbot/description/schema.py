@@ -7,7 +7,7 @@ and physics in ``rules``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from kronbot.description import foreign, scalars
@@ -22,6 +22,7 @@ from kronbot.description.joint import Joint
 from kronbot.description.moving import Motion
 from kronbot.description.sweeping import Sweep
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
+from kronbot.records import dataclass
 
 T = TypeVar("T")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from kronbot.description import scalars
 from kronbot.description.choices import Swept
 from kronbot.description.validation import LIST_OR_VALUE, Check, Field, Tag
+from kronbot.records import dataclass
 
 Word = Annotated[str, Check(scalars.word)]
 Words = Annotated[Annotated[Word, Tag("<value>")] | Annotated[tuple[Word, ...], Tag("<list>")], LIST_OR_VALUE]

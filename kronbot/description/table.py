@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
 from kronbot.description.yaml.source import decode, read_bytes
 from kronbot.errors import DescriptionError, Mistake
+from kronbot.records import dataclass
 
 # Rows that a cubic spline and a broken line need.
 _CUBIC_ROWS, _LINEAR_ROWS = 4, 2

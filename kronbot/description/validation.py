@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
@@ -21,6 +21,7 @@ from kronbot.description.wording import listing, meant, quote
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.description.yaml.nodes import Node, Path, Scalar, child, find, plain, renamed, replaced
 from kronbot.description.yaml.nodes import Sequence as SequenceNode
+from kronbot.records import dataclass
 
 # Parameters among which the nearest to an unknown name is looked for: of thousands it would take seconds.
 _SEARCHED = 500

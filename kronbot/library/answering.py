@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
@@ -21,6 +21,7 @@ from kronbot.model import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Deferred, Outcome, Result
+from kronbot.records import dataclass
 from kronbot.system.interruption import own_errors
 
 Given = ParamSpec("Given")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 
 from kronbot.compute.code import c_code, python_code
@@ -12,6 +10,7 @@ from kronbot.compute.symbolic.naming import c_prefix
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.library import arguments
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True, repr=False)

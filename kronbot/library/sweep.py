@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
+from kronbot.records import dataclass
 from kronbot.sweeps import cases as varied
 from kronbot.sweeps import cells, grammar, names, output
 from kronbot.sweeps import indices as sobol

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.question import Question
@@ -19,6 +18,7 @@ from kronbot.questions import kinematics as poses
 from kronbot.questions import linearize as linearization
 from kronbot.questions.formulas import Writing, formulas
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True, repr=False)

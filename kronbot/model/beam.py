@@ -7,7 +7,6 @@ the modal coordinates q_f = [v, w, torsion]. Everything else (Jacobians, inertia
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import casadi
@@ -20,6 +19,7 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
 from kronbot.model.rod import DEGREE, Step, march
 from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
+from kronbot.records import dataclass
 
 TIP = 1.0
 # A beam without modes still needs int x^2 exactly.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX
 
@@ -12,6 +10,7 @@ from kronbot.description.expressions.expression import Expression
 from kronbot.description.schema import DH, Placement
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import Pose, rotation_x, rotation_y, rotation_z
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ sinh - sin all digits are lost at beta = 37, the twelfth mode.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Below this beta the series are used. Either form is accurate to rounding there.
 _SMALL = 2.0

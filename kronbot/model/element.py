@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from casadi import SX
@@ -15,6 +15,7 @@ from kronbot.description.table import Table
 from kronbot.model.in_time import InTime
 from kronbot.model.in_time import in_time as function_of_time
 from kronbot.model.parameters import Parameters
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,7 @@ from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.model.motions import sinusoid
 from kronbot.model.parameters import Parameters
+from kronbot.records import dataclass
 
 # A step is a ramp so many units in the last place long before its row: less than integrators look before a stop.
 STEP = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from kronbot.description.entries import ONE, ZERO, Quantity
 from kronbot.description.names import coordinates
 from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
+from kronbot.records import dataclass
 
 # A linear combination of coordinates: places in q, and what each of them counts.
 Shares: TypeAlias = tuple[tuple[int, SX], ...]

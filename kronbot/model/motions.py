@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 import casadi
@@ -20,6 +20,7 @@ from kronbot.errors import UsageError
 from kronbot.model.parameters import Parameters
 from kronbot.model.shapers import impulses
 from kronbot.model.spline import slopes
+from kronbot.records import dataclass
 
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
 # smaller one is no corner to an integrator.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 import casadi
 from casadi import SX, cross, dot, skew
 
 from kronbot.cached import cached_property
+from kronbot.records import dataclass
 
 # pi**(2 j) / (2 j + 4)! is under 1e-17 from j = 14 on: full double precision for rotations up to |theta| = pi.
 SERIES_TERMS = 14

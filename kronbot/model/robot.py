@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import casadi
@@ -23,6 +23,7 @@ from kronbot.model.joint import DrivenJoint, FreeJoint, Joint, Limits, Shares, S
 from kronbot.model.motions import Motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, exponential, rotation_z
+from kronbot.records import dataclass
 
 BASE = -1
 Value = TypeVar("Value")

@@ -11,13 +11,13 @@ along together, so that the Jacobians are those of the very pose that is reporte
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import casadi
 from casadi import SX, cross, skew
 
 from kronbot.model.pose import CrossSection, Pose, stumpff
+from kronbot.records import dataclass
 
 # s^j / (2 j + 4)! is under 1e-17 from j = 8 on for steps that turn by up to 1 rad; sixteen of them make two full turns.
 STEP_TERMS = 8

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ from numpy.polynomial import polynomial as power_series
 from kronbot.floats import Array
 from kronbot.model import eigenfunctions
 from kronbot.model.eigenfunctions import Eigenfunctions
+from kronbot.records import dataclass
 
 Polynomial = tuple[Fraction, ...]
 # More shapes than these are integrated by quadrature: exact numbers take time, and formulas of so many nobody reads.

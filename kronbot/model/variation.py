@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import casadi
@@ -17,6 +17,7 @@ from kronbot.floats import Array
 from kronbot.model.build import build
 from kronbot.model.parameters import FUNCTIONS, Parameters
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # How many literals and modal data there were.
 Extent: TypeAlias = "tuple[int, int]"

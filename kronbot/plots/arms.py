@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.joint import FreeJoint
 from kronbot.plots.style import COLOURS, GREY, WIDTH, entitle, number_ticks, readable
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

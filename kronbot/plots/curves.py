@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kronbot.plots.style import GREY, entitle, number_ticks, readable, short, stroke
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

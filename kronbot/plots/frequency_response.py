@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from kronbot.compute.arrays import NamedArray
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument
+from kronbot.records import dataclass
 
 # Points of the grid; fewer where the model is large, since each costs the solution of a system of its size.
 POINTS, FEWEST, WORK = 600, 60, 3e9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from kronbot.plots.arms import View as Plane
 from kronbot.plots.style import COLOURS, Picture, drawn
 from kronbot.questions.jacobian import FrameView
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from kronbot.plots import arms
 from kronbot.plots.arms import View
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, stroke
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

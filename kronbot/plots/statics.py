@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from kronbot.questions.columns import places_in_statics
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.static_report import Inquiry
 from kronbot.questions.statics import at_orders
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

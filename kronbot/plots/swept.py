@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from kronbot.plots.style import readable, short
 from kronbot.questions.columns import units_of
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
+from kronbot.records import dataclass
 
 # Columns of statics that are given; what is called so has no name.
 GIVEN = ("angle.", "force.", "moment.")

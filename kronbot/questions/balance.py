@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from kronbot.mechanics.static.equilibrium import Lost, Path, Paths, metric, touc
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions import path_end
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 
 import casadi
 import numpy as np
@@ -26,6 +26,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propag
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 # Instructions by kind; all others are functions.
 KIND = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import StringIO
 
 import casadi
@@ -41,6 +41,7 @@ from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
+from kronbot.records import dataclass
 
 PURPOSE = "design"
 # The simulation that a predicted cost is compared with: so many time constants, and rows.

@@ -7,8 +7,6 @@ the Christoffel form agree when applied to qd only: Mdot - 2 C is skew for the C
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX
 
@@ -23,6 +21,7 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propag
 from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

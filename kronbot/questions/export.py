@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import casadi
 from casadi import SX
@@ -24,6 +23,7 @@ from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import AXES, FrameView
 from kronbot.questions.linearize import matrix_units
+from kronbot.records import dataclass
 
 PURPOSE = "export"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import casadi
@@ -28,6 +28,7 @@ from kronbot.compute.symbolic.writing import latex_matrix
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError
 from kronbot.questions.result import demand_array
+from kronbot.records import dataclass
 
 # Operations that are written in some tenths of a second.
 AT_ONCE = 5_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ from kronbot.mechanics.motion.integration import stops
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 from kronbot.questions.measures import times_of_rest
+from kronbot.records import dataclass
 
 Mask = npt.NDArray[np.bool_]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi
 import numpy as np
@@ -20,6 +19,7 @@ from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMoti
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
+from kronbot.records import dataclass
 
 AXES = ("x", "y", "z")
 

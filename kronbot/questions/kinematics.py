@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi
 import numpy as np
@@ -24,6 +23,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.jacobian import FrameView, view
 from kronbot.questions.outline import Given, Labels, Outline, numbered
 from kronbot.questions.result import Outcome, Result
+from kronbot.records import dataclass
 
 PURPOSE = "kinematics"
 # What stands for the endpoint and the tip frames of all links.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from casadi import SX
@@ -14,6 +14,7 @@ from kronbot.floats import Array
 from kronbot.model.joint import Limits
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # Share of the range: what ends at a limit comes out beyond it by rounding, and splines overshoot a little more.
 OVERSHOOT = 1e-6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import casadi
@@ -40,6 +40,7 @@ from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
 from kronbot.questions.verdict import verdict
+from kronbot.records import dataclass
 
 PURPOSE = "linearize"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.

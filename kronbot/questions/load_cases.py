@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any
 
@@ -17,6 +16,7 @@ from kronbot.mechanics.static.equilibria import Case
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -32,6 +32,7 @@ from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.verdict import model_in_words, verdict
+from kronbot.records import dataclass
 
 PURPOSE = "modes"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kronbot.mechanics.linear.modal import ACCURACY
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # The values that each argument may take, by its name; those of an argument that is not there are not given.
 Given = Mapping[str, Sequence[object]]

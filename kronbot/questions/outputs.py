@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from casadi import SX
 
@@ -15,6 +14,7 @@ from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.rotations import rotation_vectors
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given
+from kronbot.records import dataclass
 
 XYZ, TURNS = ("x", "y", "z"), ("rx", "ry", "rz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.rounding import SHARE, Entries
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 Matrices = tuple[Array, Array, Array]
 

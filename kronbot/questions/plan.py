@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -29,6 +29,7 @@ from kronbot.questions.outline import Given, Outline
 from kronbot.questions.result import Result
 from kronbot.questions.simulate import Run, simulate
 from kronbot.questions.statics import sag
+from kronbot.records import dataclass
 from kronbot.system.interruption import interruptions
 
 PURPOSE = "plan"

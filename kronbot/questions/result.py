@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from importlib import import_module
 from os import PathLike
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
+from kronbot.records import dataclass
 from kronbot.system.sealed import demand_same, seal
 from kronbot.version import __version__
 

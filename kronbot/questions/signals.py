@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kronbot.mechanics.linear.state_space import Seen
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION
 from kronbot.questions.outputs import Output
+from kronbot.records import dataclass
 
 # Those that are there unless others are asked for.
 OUTPUTS = ("joints", "endpoint")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from casadi import SX
@@ -45,6 +44,7 @@ from kronbot.questions.outputs import columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.outputs import traced as seen
 from kronbot.questions.result import Outcome, Result
+from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
 
 PURPOSE = "simulate"

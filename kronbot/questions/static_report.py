@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
+from kronbot.records import dataclass
 
 # Forces on a floating base below this share of the largest force are rounding.
 SUPPORTED = 1e-9

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_UP, Context
 
 import numpy as np
@@ -18,6 +18,7 @@ from kronbot.questions.columns import unit_of_number
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
+from kronbot.records import dataclass
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
 SHOWN_ROWS = 11

@@ -6,7 +6,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 MOST = 1_000_000_000
 # Of draws, Sobol points have so many bits.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kronbot.errors import UsageError
+from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Engine, Lost
 from kronbot.sweeps.work import Done, Task
 

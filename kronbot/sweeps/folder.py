@@ -9,11 +9,11 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import chain, compress
 from stat import S_ISDIR
 
 from kronbot.errors import UsageError
+from kronbot.records import dataclass
 from kronbot.sweeps import archive
 from kronbot.sweeps.output import Chunks, Obstacle, as_csv, rows
 from kronbot.sweeps.work import Task

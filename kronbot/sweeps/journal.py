@@ -10,11 +10,12 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
 from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.records import dataclass
 from kronbot.sweeps.work import Done
 from kronbot.system.platform import host
 from kronbot.system.saving import Target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from itertools import chain, product
 
@@ -17,6 +17,7 @@ from kronbot.model.build import at_order
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Outline
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 # The columns that are always there.
 CASE, ERROR = "case", "error"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from kronbot.description.choices import POSE
 from kronbot.description.expressions.expression import ExpressionError, evaluate, parse
@@ -12,6 +11,7 @@ from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.model.robot import Robot
 from kronbot.questions.kinematics import FORMS
+from kronbot.records import dataclass
 from kronbot.sweeps.cases import Cases, Value
 
 XYZ = ("x", "y", "z")

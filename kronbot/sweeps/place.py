@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError, said
+from kronbot.records import dataclass
 from kronbot.sweeps.archive import Archive
 from kronbot.sweeps.folder import FORMATS, Folder
 from kronbot.sweeps.journal import SUFFIX, Journal

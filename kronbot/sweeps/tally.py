@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
+from kronbot.records import dataclass
 from kronbot.sweeps.kept import ERROR, Kept
 from kronbot.sweeps.output import rows
 from kronbot.sweeps.work import Done

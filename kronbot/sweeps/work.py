@@ -8,7 +8,6 @@ import pickle
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import NamedTuple, Protocol
 
@@ -16,6 +15,7 @@ from kronbot.compute.native import policy
 from kronbot.errors import KronbotError, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 from kronbot.sweeps.cases import Cases
 from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.names import Meaning, placed

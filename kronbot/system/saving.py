@@ -13,11 +13,11 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 
 from kronbot.errors import ComputationError
+from kronbot.records import dataclass
 from kronbot.system.interruption import UNFINISHED, Interruptions
 from kronbot.system.platform import host
 

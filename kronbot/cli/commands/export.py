@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from kronbot.compute.symbolic.naming import c_prefix
 from kronbot.description import choices
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import UsageError
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.compute.code.routine import Package, Routine

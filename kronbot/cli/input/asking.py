@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +12,7 @@ from kronbot.cli.input.options import Quantity, gathered, together
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
 from kronbot.errors import FreeParameters, UsageError
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.library.robot import Robot

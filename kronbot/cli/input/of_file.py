@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from kronbot.cli.input.given import arguments
 from kronbot.description.sweeping import Sweep
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, DescriptionError, UsageError
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.library.robot import Robot

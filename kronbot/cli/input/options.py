@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from kronbot.compute.native import policy
 from kronbot.description import choices
 from kronbot.description.wording import escaped
 from kronbot.errors import UsageError
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.description.yaml.source import Source

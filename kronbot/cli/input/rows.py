@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.yaml.source import STANDARD_INPUT_NAME
 from kronbot.errors import Mistake, Mistaken, UsageError
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.model.robot import Robot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +11,7 @@ from kronbot.cli.output.messages import show_doubts
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.plots.style import demand_matplotlib, demand_suffix
+from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from kronbot.library.robot import Robot

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
+from kronbot.records import dataclass
 
 # Curves of a chart, lines of text that each takes, signs that it is wide at most and at least, rows worth drawing.
 CURVES, LINES = 4, 2

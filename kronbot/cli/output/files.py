@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -18,6 +18,7 @@ import click
 from kronbot.cli.input.completion import STANDARD_INPUT
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import KronbotError, UsageError, said
+from kronbot.records import dataclass
 from kronbot.system.interruption import UNFINISHED, interruptions
 from kronbot.system.platform import host
 from kronbot.system.saving import NUMBERS, Draft, Target, publish

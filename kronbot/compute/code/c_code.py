@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kronbot.compute.code.documents import about, notes
 from kronbot.compute.code.routine import Package, Routine
 from kronbot.compute.code.straight_line import VARIABLE, Notation, Part, parts, straight_line, wrapped
 from kronbot.errors import Argument, ComputationError
+from kronbot.records import dataclass
 
 # The longest prefix of names that is made from a robot's name.
 LONGEST_PREFIX = 40

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 import casadi
@@ -16,6 +15,7 @@ from kronbot.description.expressions.expression import evaluate
 from kronbot.errors import ComputationError
 from kronbot.kronecker.tape import instructions
 from kronbot.model.parameters import FUNCTIONS, Parameters
+from kronbot.records import dataclass
 
 # Instructions that compute nothing.
 PASSIVE = (casadi.OP_CONST, casadi.OP_INPUT, casadi.OP_OUTPUT)

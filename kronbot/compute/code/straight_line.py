@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import casadi
@@ -11,6 +11,7 @@ import casadi
 from kronbot.compute.code.routine import Routine
 from kronbot.errors import Argument, ComputationError
 from kronbot.kronecker.tape import instructions
+from kronbot.records import dataclass
 
 # Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
 MOST_OPERATIONS = 400_000

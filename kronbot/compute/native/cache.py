@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from kronbot.records import dataclass
 from kronbot.system import private
 from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate

@@ -19,7 +19,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from kronbot.compute.native import elf, policy
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
 from kronbot.compute.native.cost import NATIVE, instructions
 from kronbot.errors import said
+from kronbot.records import dataclass
 from kronbot.system import private
 from kronbot.system.supervised import Supervised
 from kronbot.version import __version__

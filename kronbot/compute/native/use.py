@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi
 
@@ -12,6 +11,7 @@ from kronbot.compute.native.compiling import EFFORTS, FULL, Code, Compilation, E
 from kronbot.compute.native.cost import INTERPRETED, instructions
 from kronbot.compute.native.kernel import Kernel
 from kronbot.errors import said
+from kronbot.records import dataclass
 
 STARTING = 0.1  # s a compilation, however small
 # An expected saving must be this many times the time to compile, since both are estimates:

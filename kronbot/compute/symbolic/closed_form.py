@@ -7,7 +7,7 @@ printed was compared in numbers with the trace it comes from.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import casadi
@@ -31,6 +31,7 @@ from kronbot.compute.symbolic.simplification import Nested, Number, Unfinished, 
 from kronbot.compute.symbolic.trees import Probe
 from kronbot.errors import Argument, ComputationError
 from kronbot.model.parameters import Parameters
+from kronbot.records import dataclass
 
 MOST_INSTRUCTIONS = 20_000
 """Longest tape that is replayed."""

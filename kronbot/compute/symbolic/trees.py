@@ -10,10 +10,11 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi
+
+from kronbot.records import dataclass
 
 Tree = Any
 ELEMENTARY = {

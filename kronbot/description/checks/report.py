@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from kronbot.description.expressions.expression import ExpressionError, Number, evaluate, parse
 from kronbot.description.mistakes import Mistakes
@@ -22,6 +21,7 @@ from kronbot.description.yaml.nodes import (
 )
 from kronbot.description.yaml.nodes import Mapping as MappingNode
 from kronbot.errors import Mistake
+from kronbot.records import dataclass
 
 
 def called(path: Path) -> str:

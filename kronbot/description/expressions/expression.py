@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from graphlib import CycleError as GraphlibCycleError
@@ -16,6 +15,7 @@ from kronbot.description import limits
 from kronbot.description.circles import beginning_with, circles
 from kronbot.description.expressions.grammar import CONSTANTS, FUNCTIONS, Expression, ExpressionError, Number, parse
 from kronbot.description.wording import quote, unknown_name
+from kronbot.records import dataclass
 
 __all__ = [
     "CONSTANTS",

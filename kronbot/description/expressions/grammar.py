@@ -11,7 +11,7 @@ import keyword
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, TypeGuard, TypeVar
@@ -20,6 +20,7 @@ from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.wording import did_you_mean, named, quote, unknown_name
 from kronbot.errors import UsageError
+from kronbot.records import dataclass
 
 T = TypeVar("T")
 

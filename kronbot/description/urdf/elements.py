@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final, NoReturn
 from xml.parsers import expat
@@ -24,6 +24,7 @@ from kronbot.description.yaml.source import (
     read_standard_input,
 )
 from kronbot.errors import DescriptionError, Mistake, UsageError
+from kronbot.records import dataclass
 
 ELEMENTS: Final = 100_000
 """Most elements of a document."""

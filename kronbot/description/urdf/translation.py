@@ -10,7 +10,6 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import PurePath
 from typing import Final
@@ -37,6 +36,7 @@ from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import is_shown, quote, unknown
 from kronbot.description.yaml.composing import demand_readable
 from kronbot.errors import Argument
+from kronbot.records import dataclass
 
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5

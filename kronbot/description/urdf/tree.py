@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from kronbot.description.yaml.nodes import Place
+from kronbot.records import dataclass
 
 Triple = tuple[float, ...]
 """Three numbers."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from kronbot.description.expressions.expression import Number
+from kronbot.records import dataclass
 
 
 class Refused:

@@ -8,7 +8,6 @@ import re
 import stat
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -16,6 +15,7 @@ from kronbot.description import limits
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import QUOTED_LENGTH, did_you_mean, listing, quote
 from kronbot.errors import DescriptionError, Mistake, UsageError
+from kronbot.records import dataclass
 
 STANDARD_INPUT_NAME = "<stdin>"
 _STANDARD_INPUT = ("-", "/dev/stdin")

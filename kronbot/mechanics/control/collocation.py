@@ -8,7 +8,6 @@ stand as inverse dynamics and no inertia matrix is inverted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import casadi
@@ -17,6 +16,7 @@ from casadi import MX
 
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Radau IIA of three stages: the rows of its matrix, the last of which are the weights.
 _ROOT = np.sqrt(6.0)

@@ -8,7 +8,7 @@ what is measured then and held, and I goes on by T I' (Euler).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 from casadi import SX
@@ -23,6 +23,7 @@ from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # Newton's steps from the undeformed arm to its sag, with the stiffness there.
 STEPS = 2

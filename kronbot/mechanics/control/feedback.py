@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

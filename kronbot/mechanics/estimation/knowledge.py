@@ -6,13 +6,12 @@ to the norm of their columns first, so that ranks are no matter of units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Singular values of columns of norm 1 below this are those of rounding: equilibria are known to 1e-12 of what turns.
 RANK = 1e-9

@@ -7,7 +7,7 @@ are never robust: rho is theirs as it stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, seen
+from kronbot.records import dataclass
 
 Residuals = Callable[[Array], Array]
 # Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise

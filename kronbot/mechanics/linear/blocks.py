@@ -7,13 +7,12 @@ errors of the entries move N by no more than |Y^H| |dP| |X|. What these may brin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers, Polynomial, inverse
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

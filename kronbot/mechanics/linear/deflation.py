@@ -8,7 +8,7 @@ of s, too (Routh's reduction), and so on until nothing is singular at s = 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, WIDE, Polynomial, balancing, inverse
 from kronbot.mechanics.linear.null_spaces import Places, echelon, equilibrium, lasting, null_space
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 TINY = 1e-150

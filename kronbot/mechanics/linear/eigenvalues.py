@@ -8,7 +8,7 @@ is lacking is found by Aberth's method, which divides the others out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count, repeat
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kronbot.mechanics.linear.blocks import Block, blocks, connected
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 from kronbot.mechanics.linear.refinement import SETTLED, TINY, Steps, refined, unit
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

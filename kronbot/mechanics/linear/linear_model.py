@@ -7,8 +7,6 @@ out (its example has EI k11 in g). A dead load f at the endpoint adds -d(J^T f)/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX
 
@@ -19,6 +17,7 @@ from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

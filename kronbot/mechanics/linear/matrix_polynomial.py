@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 # Real where s is.

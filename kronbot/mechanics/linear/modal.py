@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import casadi
@@ -23,6 +23,7 @@ from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # Eigenvalues of M relative to K below this share of the largest are those of coordinates without inertia.
 MASSLESS = 1e-14

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -19,6 +18,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.null_spaces import echelon, lasting, null_space
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.shape_functions import gauss
+from kronbot.records import dataclass
 
 # M, D, K, each (times, n, n), at times (s); or bounds of the errors of their entries.
 Coefficients = Callable[[Array], tuple[Array, Array, Array]]

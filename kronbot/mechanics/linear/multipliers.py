@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.linear.monodromy import EPS, Monodromy
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

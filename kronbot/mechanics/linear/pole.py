@@ -6,7 +6,7 @@ import cmath
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial
 from kronbot.mechanics.linear.refinement import Steps
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

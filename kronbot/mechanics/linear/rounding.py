@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -16,6 +16,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.null_spaces import lasting, null_space, null_spaces
+from kronbot.records import dataclass
 
 # Pairs of points beside a point, what the largest change found is multiplied by, and the share that numbers are moved
 # by: large beside a rounding, and its square small.

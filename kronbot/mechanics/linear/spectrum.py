@@ -9,7 +9,7 @@ in s^2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 
@@ -30,6 +30,7 @@ from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.starts import Starts, rough
+from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 

@@ -8,7 +8,6 @@ theorem knows no errors: what it needs must be so by structure, and not because 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING
 from kronbot.mechanics.linear.null_spaces import echelon
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Numbers
 from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.linear.pole import Pole
+from kronbot.records import dataclass
 
 # Modes with smaller margins are out of reach, or out of sight.
 LOST = 1e-8

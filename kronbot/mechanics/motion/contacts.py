@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from casadi import SX
@@ -12,6 +11,7 @@ from casadi import SX
 from kronbot.compute.buffered import Buffered
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Changes of each contact at one instant that are no motion any more.
 CHATTER = 8

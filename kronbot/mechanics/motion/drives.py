@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 from casadi import SX
@@ -20,6 +20,7 @@ from kronbot.model.in_time import InTime, in_time, told_beyond, told_short
 from kronbot.model.motions import Motion, constant, motion
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

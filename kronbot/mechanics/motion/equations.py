@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 from casadi import SX
@@ -20,6 +20,7 @@ from kronbot.mechanics.multibody.state import State, propagate
 from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 from casadi import SX
@@ -14,6 +14,7 @@ from kronbot.mechanics.multibody.state import State
 from kronbot.model.in_time import InTime, in_time, told_short
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import casadi
@@ -28,6 +28,7 @@ from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.contacts import Switch, Switching
+from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
 
 WHY = "the motion runs away there, or the tolerances are too tight"

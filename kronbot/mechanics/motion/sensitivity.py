@@ -8,7 +8,6 @@ internal differentiation): exact for what is computed, as long as the steps stay
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi
 import numpy as np
@@ -21,6 +20,7 @@ from kronbot.compute.native.use import at_once
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.integration import PATIENCE, WHY, Tolerances
+from kronbot.records import dataclass
 
 # Dormand and Prince 1980, of order 5, with the error of its companion of order 4.
 NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)

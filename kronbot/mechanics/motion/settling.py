@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Transforms are of so many times the samples, so that a parabola through three lines meets a peak.
 FINER = 8

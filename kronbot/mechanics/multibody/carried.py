@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 from casadi import SX, cross
@@ -12,6 +12,7 @@ from kronbot.mechanics.multibody.inertia import Inertia, Section, section, turne
 from kronbot.mechanics.multibody.kinematics import centre_of_mass, frame
 from kronbot.mechanics.multibody.state import LinkState, State
 from kronbot.model.pose import CrossSection, Pose
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import casadi
 import numpy as np
@@ -16,6 +15,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.multibody.kinematics import frame, link_frames, relative_motion
 from kronbot.model.beam import TIP, Beam
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 PURPOSE = "drawing"
 # Places along a beam.

@@ -11,7 +11,6 @@ What it does to links as bodies, which reactions of joints bear, is told by :fun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import casadi
 from casadi import SX
@@ -23,6 +22,7 @@ from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.state import State
 from kronbot.model.element import Element
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

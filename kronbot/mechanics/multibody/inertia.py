@@ -13,7 +13,6 @@ Symmetric matrices are computed on and below the diagonal and mirrored, so that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import casadi
@@ -22,6 +21,7 @@ from casadi import SX, cross, dot, skew
 from kronbot.model.beam import Beam
 from kronbot.model.pose import CrossSection, Pose, angular_motion, symmetric
 from kronbot.model.robot import Body, Link
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

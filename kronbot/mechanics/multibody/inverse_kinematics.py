@@ -8,7 +8,6 @@ wanted to the present rotation and L the reach, the length of the way to the fra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import casadi
@@ -23,6 +22,7 @@ from kronbot.mechanics.multibody.kinematics import Frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import RelativeMotion
 from kronbot.mechanics.multibody.rotations import rotation_vectors
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 PURPOSE = "kinematics"
 # A pose that is reached, as a share of the reach and in rad; what rounding leaves of a step is far below it.

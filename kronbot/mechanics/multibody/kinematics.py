@@ -6,7 +6,6 @@ centre of mass of all bodies of the link, with the axes of its tip frame), ``bas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 
 import casadi
@@ -21,6 +20,7 @@ from kronbot.mechanics.multibody.relative_motion import RelativeMotion, Step, al
 from kronbot.mechanics.multibody.state import LinkState, State
 from kronbot.model.pose import CrossSection, Pose
 from kronbot.model.robot import BASE, Link, Robot
+from kronbot.records import dataclass
 
 
 def link_frames(robot: Robot, q: SX) -> list[tuple[Pose, Pose, Pose]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import casadi
 from casadi import SX
@@ -16,6 +16,7 @@ from kronbot.mechanics.multibody.recursion import link_accelerations, link_wrenc
 from kronbot.mechanics.multibody.state import State
 from kronbot.model.gauge import gauge_place
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ other, and carries the velocity terms of phi along instead of finding phi by a s
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 
 import casadi
 from casadi import SX, dot
@@ -23,6 +22,7 @@ from kronbot.mechanics.multibody.state import LinkState, State, coordinates_of, 
 from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.pose import symmetric
 from kronbot.model.robot import BASE, Robot
+from kronbot.records import dataclass
 
 
 def inverse_dynamics(state: State, qdd: SX) -> SX:

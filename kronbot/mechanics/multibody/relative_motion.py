@@ -16,7 +16,7 @@ S (-d~ J_Rb (x) E) K, since S (d (x) E) = -d~ J_Rb (18).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import groupby
 
@@ -26,6 +26,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.kronecker.calculus import khang_derivative, kron, skew
 from kronbot.model.pose import Pose
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

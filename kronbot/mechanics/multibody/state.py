@@ -9,7 +9,6 @@ Everything of link i is expressed in the axes of its own root frame.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import casadi
 from casadi import SX, cross
@@ -18,6 +17,7 @@ from kronbot.mechanics.multibody.inertia import Inertia, Mount, Rigid, Section, 
 from kronbot.mechanics.multibody.size import demand_tractable
 from kronbot.model.pose import Pose
 from kronbot.model.robot import BASE, Link, Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

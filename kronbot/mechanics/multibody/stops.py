@@ -6,13 +6,12 @@ its damper takes: it comes back by itself, without mass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX
 
 from kronbot.model.joint import Stop
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

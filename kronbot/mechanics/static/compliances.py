@@ -10,8 +10,6 @@ Sylvester's law it is singular and has as many negative directions as the stiffn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +20,7 @@ from kronbot.compute.trace import Rows
 from kronbot.floats import Array
 from kronbot.model.joint import Spring
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ nothing is solved at a singular one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibrium import Lost, Path
 from kronbot.mechanics.static.tangent import to_unit
+from kronbot.records import dataclass
 
 EPS = float(np.finfo(float).eps)
 # The first points are these shares of the load before its end; each further one has this share of the h of the last.

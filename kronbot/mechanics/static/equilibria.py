@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kronbot.mechanics.static.equilibrium import Balances, Ends, Paths, metric, 
 from kronbot.mechanics.static.static_model import PURPOSE, StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, to_unit
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # Shares of gravity and of all other loads by the share of a path.
 Shares = Callable[[Array], Array]

@@ -9,7 +9,6 @@ the known state and meets no singular stiffness on the way (no equilibrium branc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import casadi
 import numpy as np
@@ -22,6 +21,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 # (q, share of the load) -> unbalanced forces (m,) and their derivatives by the coordinates that are free (m x m), as
 # they are and as those of an energy: the same unless joints have compliances.

@@ -6,8 +6,6 @@ potential; forces have one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX, cross
 
@@ -17,6 +15,7 @@ from kronbot.mechanics.multibody.inertia import mass_moment
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.mechanics.multibody.state import State
 from kronbot.model.robot import Robot
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -26,6 +26,7 @@ from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, w
 from kronbot.model.beam import TIP
 from kronbot.model.gauge import gauge_place
 from kronbot.model.robot import BASE, Robot
+from kronbot.records import dataclass
 
 PURPOSE = "statics"
 

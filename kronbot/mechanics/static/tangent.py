@@ -8,13 +8,12 @@ determinant is a deviation that grows whatever the masses are, a positive one le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 Flags = npt.NDArray[np.bool_]
 # (..., 2): whether K is symmetric, and the number of directions without stiffness; of another K whether it is odd.

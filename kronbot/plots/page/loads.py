@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kronbot.description.expressions.expression import Expression
@@ -11,6 +10,7 @@ from kronbot.model.robot import Robot
 from kronbot.plots.page.robot import Shown
 from kronbot.questions.result import Result
 from kronbot.questions.static_report import Inquiry
+from kronbot.records import dataclass
 
 # What a load on a frame consists of, as kinds of arrows.
 KINDS = ("force", "moment")

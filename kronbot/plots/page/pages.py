@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from kronbot.plots.page.report import report
 from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 SUFFIX = ".html"
 # Of a page in a notebook, pixels.

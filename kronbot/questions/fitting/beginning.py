@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 import numpy as np
 from casadi import SX
@@ -21,6 +19,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.records import Driven, Record
 from kronbot.questions.statics import sag
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from casadi import SX
 
@@ -16,6 +15,7 @@ from kronbot.model.pose import Pose
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION
 from kronbot.questions.outputs import Output
+from kronbot.records import dataclass
 
 BETWEEN = "base-to:"
 _GAUGES = ("twist", "curvature_y", "curvature")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.description.yaml.source import decode, exists, near_file, read_bytes, within
 from kronbot.errors import Argument, DescriptionError, MeasurementError, Mistake, UsageError
 from kronbot.floats import Array
+from kronbot.records import dataclass
 
 # Bytes of a file: a million rows of twenty numbers are less.
 LARGEST = 1 << 29

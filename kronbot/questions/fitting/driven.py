@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi
 from casadi import SX
 
@@ -21,6 +19,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.attitude import attitude
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.records import MOTION, TORQUE, Driven
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

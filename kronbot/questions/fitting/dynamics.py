@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import casadi
@@ -23,6 +23,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.columns import Column, torques
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 WORDS = ("q", "qd", "qdd")

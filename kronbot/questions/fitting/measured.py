@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +9,7 @@ from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.questions.fitting.attitude import matrices, turned_by
 from kronbot.questions.fitting.columns import Column
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

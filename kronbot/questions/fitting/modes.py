@@ -7,7 +7,7 @@ ds = -y^T (s^2 dM + s dD + dK) x / (y^T (2 s M + D) x), a weighted sum of those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import casadi
@@ -29,6 +29,7 @@ from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.dynamics import placed
 from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 CASES = ("locked", "free")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kronbot.description.wording import unknown
 from kronbot.errors import Argument
 from kronbot.floats import Array
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
+from kronbot.records import dataclass
 
 # A sigma that follows from errors is no less than this share of what is measured: the rest is rounding.
 LEAST = 1e-9

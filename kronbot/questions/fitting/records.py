@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +18,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.fitting.columns import of_simulate
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.records import dataclass
 
 # Powers of time of what drives a joint between two rows: measured torques are straight, motions cubic splines.
 TORQUE, MOTION = 2, 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.words import unit_doubts
+from kronbot.records import dataclass
 
 # Rounds in which sigmas that nobody gave follow from the errors, and the change that ends them.
 ROUNDS, STEADY = 12, 1e-3

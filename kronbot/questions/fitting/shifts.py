@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -23,6 +23,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.answers import Answers
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.sorting import Sorted, keys, matches
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 

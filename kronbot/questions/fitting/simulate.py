@@ -8,7 +8,7 @@ the search begins; they are chosen anew where they no longer do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import casadi
 import numpy as np
@@ -34,6 +34,7 @@ from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.records import Record, read
 from kronbot.questions.fitting.shifts import Shifts
 from kronbot.questions.fitting.sorting import Sorted
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 # Errors of a step, over the tolerances, beyond which steps are chosen anew.

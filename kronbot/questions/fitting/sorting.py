@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kronbot.questions.fitting.columns import found, of_statics
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ the gradient of w . (h, F): as many sweeps as there are measured numbers in a ro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import casadi
@@ -32,6 +32,7 @@ from kronbot.questions.fitting.columns import Column, pose_of
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.static_rows import Rows, read
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 # Steps of Newton's method with stiffnesses that are known.

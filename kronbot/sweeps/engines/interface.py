@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
+from kronbot.records import dataclass
 from kronbot.sweeps.work import Done
 
 

@@ -10,13 +10,14 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import ModuleType, TracebackType
 from typing import Self
 
 from kronbot.errors import ComputationError, KronbotError, said
+from kronbot.records import dataclass
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.work import Done, Parcel
 from kronbot.system.interruption import interruptions
