@@ -14,7 +14,6 @@ from kronbot.description.names import WORLD
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
-from kronbot.mechanics.multibody.momentum import reduced
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
@@ -70,6 +69,9 @@ def jacobian(robot: Robot, seen: FrameView, rates: bool, generalized: bool = Fal
             cure = " is about a robot that floats (base: {type: floating}); the base of this one is fixed"
             raise UsageError(Argument("generalized"), cure)
         rest = propagate(robot, symbols["q"], SX(robot.n, 1))
+        # Here, since few ask for it.
+        from kronbot.mechanics.multibody.momentum import reduced
+
         both = casadi.vertsplit(reduced(rest, casadi.vertcat(*found.values())), 3)
         found = dict(zip(found, both, strict=True))
     names, units = ([of[place] for place in places] for of in (robot.coordinates, robot.units))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from kronbot.mechanics.linear.modal import ACCURACY
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
 
@@ -63,6 +62,9 @@ def modal(names: Sequence[str], suffix: str = "", beside: int = 0) -> dict[str, 
     """The arrays of modes of coordinates, and so many states beside; a pair of poles that creep is two of them."""
     numbers = numbered(2 * len(names) + beside)
     vectors = {f"{word}{suffix}": (numbers, None) for word in ("poles", "frequencies", "damping")}
+    # Here, since a Jacobian has an outline, too, and no modes.
+    from kronbot.mechanics.linear.modal import ACCURACY
+
     return {**vectors, f"shapes{suffix}": (names, numbers), f"accuracy{suffix}": (numbers, list(ACCURACY))}
 
 

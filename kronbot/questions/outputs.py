@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from casadi import SX
 
@@ -10,11 +11,13 @@ from kronbot.description.outputs import KINDS, WORDS, named
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.rotations import rotation_vectors
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given
 from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.mechanics.multibody.outputs import Instant
 
 XYZ, TURNS = ("x", "y", "z"), ("rx", "ry", "rz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")

@@ -60,6 +60,10 @@ class Deferred(Mapping[str, Scalar]):
     def __contains__(self, name: object) -> bool:
         return name in self._held  # without the words for what is not
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of that name; likewise without words where there is none."""
+        return self._held.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -226,6 +225,8 @@ def as_npz(result: Result) -> bytes:
     entries = _named(result) | {"summary.json": np.array(json.dumps(_summary(result)))}
     if result.units:
         entries["units.json"] = np.array(json.dumps(dict(result.units)))
+    import zipfile  # here, since few answers are archives
+
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, values in entries.items():
@@ -259,6 +260,7 @@ def as_mat(result: Result) -> bytes:
     names = {name: _cells(entry) for name, entry in result.arrays.items()}
     if names:
         content["names"] = _identifiers(names)
+
     buffer = io.BytesIO()
     savemat(buffer, content, long_field_names=True, oned_as="column")
     return MAT_HEADER + buffer.getvalue()[len(MAT_HEADER) :]
