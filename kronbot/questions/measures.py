@@ -8,7 +8,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import Scalar
-from kronbot.compute.trace import traced
+from kronbot.compute.trace import Trace, traced
 from kronbot.floats import Array
 from kronbot.mechanics.motion.drives import Drives
 from kronbot.mechanics.motion.equations import Equations
@@ -26,7 +26,7 @@ REST = 1e-3
 WAY = 1e-9
 
 
-def held(robot: Robot, driven: Drives) -> bool:
+def all_held(robot: Robot, driven: Drives) -> bool:
     """Whether the drives hold all joints where they want them."""
     return not robot.base and all(driven.holds(joint.name) for joint in robot.joints)
 
@@ -51,31 +51,23 @@ def efforts(robot: Robot, series: Mapping[str, Array]) -> dict[str, Scalar]:
     return found
 
 
-def after_motion(
-    robot: Robot,
-    system: Equations,
-    which: Hashable,
-    x: Array,
-    times: Array,
-    start: Array,
-    band: float,
-    given: Array,
-) -> dict[str, Scalar]:
-    """Settling times, overshoots and residual vibrations, of states x (N, size) at even ``times`` and at the start.
+def places(robot: Robot, system: Equations, which: Hashable) -> Trace:
+    """q and the endpoint by time, state, and loads on frames where ``which`` (the key of ``system``) tells of some."""
 
-    Nothing of a robot whose joints the drives do not hold. ``band`` is the share of its way in which what moves has
-    settled, ``given`` (6 m,) are the loads on the frames that ``which`` tells.
-    """
-    if not len(times) or not held(robot, system.drives):
-        return {}
-
-    def places() -> tuple[dict[str, SX], dict[str, SX]]:
-        inputs = {"t": system.t, "x": system.row} | ({"given": system.given} if given.size else {})
+    def parts() -> tuple[dict[str, SX], dict[str, SX]]:
+        inputs = {"t": system.t, "x": system.row} | ({"given": system.given} if system.given.numel() else {})
         return inputs, {"q": system.coordinates[0], "endpoint": endpoint(system.state)}
 
-    states, at = np.vstack([start, x]), np.concatenate([[0.0], times])
-    loads = [np.tile(given, (len(at), 1))] if given.size else []
-    seen = traced(robot, ("places", which), PURPOSE, places).rows(at, states, *loads)
+    return traced(robot, ("places", which), PURPOSE, parts)
+
+
+def after_motion(
+    robot: Robot, drives: Drives, times: Array, seen: Mapping[str, Array], band: float
+) -> dict[str, Scalar]:
+    """Settling times, overshoots and residual vibrations, from :func:`places` at the start and at N even ``times``.
+
+    ``band`` is the share of its way in which what moves has settled.
+    """
     found: dict[str, Scalar] = {"motion_end": float(times[0])}
     left = residual(times, seen["endpoint"][1:])
     away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
@@ -88,7 +80,7 @@ def after_motion(
         place = next(joint.driven for joint in robot.joints if joint.name == name)
         q, goal = seen["q"][:, place], float(wanted[-1])
         way = goal - float(q[0])
-        if place in system.drives.prescribed or abs(way) <= WAY:
+        if place in drives.prescribed or abs(way) <= WAY:
             continue
         settled = settling_time(times, np.abs(q[1:] - goal), band * abs(way))
         found |= {} if settled is None else {f"settling_time.{name}": settled}
@@ -99,7 +91,7 @@ def after_motion(
 def names(robot: Robot, driven: Drives) -> Sequence[str]:
     """What these may tell."""
     told = [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
-    if held(robot, driven) and driven.commanded:
+    if all_held(robot, driven) and driven.commanded:
         own = [name for name in driven.commanded if driven.holds(name)]
         told += ["motion_end", "settling_time", "residual_amplitude"]
         told += [f"residual_{word}.{k + 1}" for k in range(MOST) for word in ("frequency", "amplitude")]

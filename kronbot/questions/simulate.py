@@ -35,7 +35,7 @@ from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matric
 from kronbot.questions.jolts import told_of_jolts
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.limits import told_of_run
-from kronbot.questions.measures import after_motion, efforts
+from kronbot.questions.measures import after_motion, all_held, efforts, places
 from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
 from kronbot.questions.outline import Given, Outline
@@ -153,8 +153,10 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
     watching = {name: each[seen] for name, each in series.items()}
     summary |= highlights(robot, watching, run.solver) | efforts(robot, watching)
-    if error is None:
-        summary |= after_motion(robot, system, which, rested, wanted.rest, row, run.band, np.ravel(given))
+    if error is None and len(wanted.rest) and all_held(robot, system.drives):
+        at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
+        there = places(robot, system, which).rows(at_rest, then, *(np.tile(each, (len(then), 1)) for each in given))
+        summary |= after_motion(robot, system.drives, wanted.rest, there, run.band)
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen])
     q = values["q"][:count]
