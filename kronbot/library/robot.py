@@ -30,8 +30,9 @@ from kronbot.system.sealed import demand_same, seal
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
     from kronbot.library.fit import Data, Estimated
+    from kronbot.library.loads import Loads
     from kronbot.library.poses import PoseLike
-    from kronbot.library.statics import Loads, Vectors
+    from kronbot.library.statics import Vectors
     from kronbot.library.sweep import Sweep
     from kronbot.library.symbolic import Symbolic
     from kronbot.plots.page.pages import Page
@@ -713,7 +714,7 @@ class Robot:
         >>> answer["t"].tolist()
         [0.0, 0.05, 0.1]
         """
-        from kronbot.library.statics import on_moving_frames
+        from kronbot.library.loads import on_moving_frames
         from kronbot.mechanics.motion.integration import Tolerances
         from kronbot.questions import grids, simulate
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kronbot.description.choices import STATIC_SOLVERS
-from kronbot.description.wording import listing, quote, unknown
+from kronbot.description.wording import listing
 from kronbot.errors import Argument, UsageError
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
+from kronbot.library.loads import Loads, on_beams, on_frames
 from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, outputs_of, points
-from kronbot.mechanics.multibody.kinematics import frame
 from kronbot.mechanics.static.equilibria import Given
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
@@ -18,8 +18,6 @@ from kronbot.questions.load_cases import Sweep, calibration_angles
 from kronbot.questions.static_report import Inquiry
 
 Vectors = Sequence[Sequence[NumberLike]]
-# By the name of what they act on; several on one as pairs.
-Loads = Mapping[str, Sequence[NumberLike]] | Sequence[tuple[str, Sequence[NumberLike]]]
 NEWTON = Argument("solver", "newton")
 
 
@@ -72,35 +70,12 @@ def inquiry(
         sweep = Sweep(kept | swept, _vectors(robot, forces, "forces"), _vectors(robot, moments, "moments"))
     given = Given(
         on_frames(robot, loads),
-        [_distributed(robot, *each) for each in _named(distributed, "distributed")],
+        on_beams(robot, distributed),
     )
     zero = joint_values(robot, calibration, "calibration")
     if zero is None and robot.file.statics.calibration is not None:
         zero = calibration_angles(robot, robot.file.statics.calibration)
     return Inquiry(sweep.cases(robot, places["q"], torques), method, zero, given, outputs_of(robot, outputs))
-
-
-def on_frames(robot: Robot, loads: Loads | None) -> list[tuple[str, list[float]]]:
-    """Force and moment (6 numbers) on each of some frames. Raises UsageError for names that are not there."""
-    return [_load(robot, *each) for each in _named(loads, "loads")]
-
-
-def on_moving_frames(robot: Robot, loads: Loads | None) -> list[tuple[str, list[float]]]:
-    """The same. Raises UsageError for the frame that does not move, too."""
-    found = on_frames(robot, loads)
-    for name, _ in found:
-        if not frame(robot, name).way:
-            raise UsageError(Argument("loads"), f": the frame {quote(name)} does not move; a force on it does nothing")
-    return found
-
-
-def _named(loads: Loads | None, word: str) -> list[tuple[str, object]]:
-    if not arguments.is_list(loads):
-        return [] if loads is None else list(arguments.pairs(loads, word).items())
-    pairs = [arguments.entries(each, word) for each in arguments.entries(loads, word)]
-    if any(len(pair) != 2 for pair in pairs):
-        raise UsageError(Argument(word), ": pairs of a name and its numbers are wanted")
-    return [(arguments.text(name, word), row) for name, row in pairs]
 
 
 def _angles(robot: Robot, row: object, word: str) -> list[float]:
@@ -115,16 +90,3 @@ def _vectors(robot: Robot, rows: Vectors | None, word: str) -> list[list[float]]
     if len(found) == 3 and not any(map(arguments.is_list, found)):
         raise UsageError(f"{word}: a list of vectors is wanted, [[x, y, z]] where there is one")
     return [arguments.numbers(row, robot.description.values, word, (3,)) for row in found]
-
-
-def _load(robot: Robot, name: str, row: object) -> tuple[str, list[float]]:
-    frame(robot, name)
-    numbers = arguments.numbers(row, robot.description.values, f"load on {name}", (3, 6))
-    return name, [*numbers, 0.0, 0.0, 0.0][:6]
-
-
-def _distributed(robot: Robot, link: str, row: object) -> tuple[str, list[float]]:
-    beams = [each.name for each in robot.links if each.beam is not None]
-    if link not in beams:
-        raise unknown(link, beams, "distributed: no flexible link ", there="; flexible links are")
-    return link, arguments.numbers(row, robot.description.values, f"distributed load on {link}", (3,))

@@ -21,7 +21,6 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix
 from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
-from kronbot.questions.statics import sag
 
 PURPOSE = "simulate"
 # Beams that gravity alone bends by more than this share of their largest deflection feel it as a step at t = 0.
@@ -70,6 +69,8 @@ def initial_state(
             )
         if robot.base and not hung(robot) and any(robot.parameters.evaluate_all(robot.gravity, PURPOSE)):
             raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
+        from kronbot.questions.statics import sag  # here, since few runs start there
+
         q = sag(robot, q)
     return np.concatenate([q[system.free], qd[system.free], np.zeros(system.memory.numel() + 2)])
 

@@ -7,22 +7,19 @@ cache's own lock files (lock-00 ... lock-ff) and the folders that compilers work
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
-import secrets
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from kronbot.compute.native import policy
 from kronbot.records import dataclass
 from kronbot.system import private
 from kronbot.system.platform import host
 from kronbot.system.private import NotPrivate
-
-LOG = logging.getLogger("kronbot")
 
 # What compiled functions may fill; the least recently used go first.
 MAX_BYTES = 256_000_000
@@ -94,7 +91,7 @@ class Cache:
         except FileNotFoundError:  # never stored, or evicted a moment ago
             return None
         except (OSError, NotPrivate) as error:
-            LOG.debug("compiled function passed over: %s", error)
+            policy.noted(f"compiled function passed over: {error}")
             return None
         return self.path / library
 
@@ -112,7 +109,7 @@ class Cache:
     @contextmanager
     def build_folder(self, key: str) -> Iterator[Path]:
         """A private folder on the same file system, gone afterwards; for who holds the lock of the key."""
-        name = f"build-{key[:2]}-{secrets.token_hex(8)}"
+        name = f"build-{key[:2]}-{os.urandom(8).hex()}"
         with ExitStack() as spare:
             for _ in range(2):  # descriptors that removing takes: by then there may be no more
                 spare.callback(os.close, self._folder.spare())

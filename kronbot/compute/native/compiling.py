@@ -11,7 +11,6 @@ reason is a debug line of the logger ``kronbot``, and the caller goes on with th
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import platform
 import shlex
@@ -21,6 +20,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import casadi
 import numpy as np
@@ -31,10 +31,10 @@ from kronbot.compute.native.cost import NATIVE, instructions
 from kronbot.errors import said
 from kronbot.records import dataclass
 from kronbot.system import private
-from kronbot.system.supervised import Supervised
 from kronbot.version import __version__
 
-LOG = logging.getLogger("kronbot")
+if TYPE_CHECKING:
+    from kronbot.system.supervised import Supervised
 
 COMPILERS = ("cc", "gcc", "clang")
 # -fno-builtin keeps sin, pow and their kind calls of the library that the interpreter calls; hidden symbols keep
@@ -120,7 +120,7 @@ def cached(*functions: casadi.Function) -> Code | None:
     except FileNotFoundError:  # nothing was compiled yet
         return None
     except Exception as error:  # as in Compilation
-        LOG.debug("no native code: %s", said(error))
+        policy.noted(f"no native code: {said(error)}")
         return None
 
 
@@ -177,7 +177,7 @@ def _load(cache: Cache, key: Callable[[Effort], str], name: str, effort: Effort)
     try:
         return Code(casadi.external(name, str(library)), library, effort)
     except RuntimeError as error:  # evicted a moment ago, or made on another system that shares the folder
-        LOG.debug("compiled function does not load: %s", error)
+        policy.noted(f"compiled function does not load: {error}")
         return None
 
 
@@ -276,6 +276,8 @@ class Compilation:
             generator.add(each)
         (place / "traced.c").write_text(generator.dump())
         command = [*compiler.command, *FLAGS, self._effort.flag, "traced.c", "-o", "traced.so", *LIBRARIES]
+        from kronbot.system.supervised import Supervised  # here, since most processes find what they need compiled
+
         self._process = Supervised(command, place)
         self._finish = partial(self._load_built, cache, key(self._effort), place, command, functions)
 

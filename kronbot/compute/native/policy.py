@@ -45,3 +45,10 @@ def interpreted(why: str) -> None:
     listeners = _listeners.get()
     if choice() == "on" and listeners:
         listeners.pop()(why)
+
+
+def noted(words: str) -> None:
+    """Tell who listens to the logger ``kronbot``."""
+    import logging  # here, since few do, and a small robot is traced as soon
+
+    logging.getLogger("kronbot").debug(words)
