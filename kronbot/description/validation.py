@@ -94,11 +94,13 @@ def keys_of(described: type) -> dict[str, Key]:
     return keys
 
 
+@cache
 def others_of(described: type) -> dict[str, Any]:
     """The field of a dataclass that has all other keys, and the type of their values; nothing where there are none."""
     name = getattr(described, "others", None)
-    hints = get_type_hints(described, include_extras=True)
-    return {} if name is None else {name: get_args(get_args(hints[name])[0])[1]}
+    if name is None:
+        return {}
+    return {name: get_args(get_args(get_type_hints(described, include_extras=True)[name])[0])[1]}
 
 
 def _without_none(hint: Any) -> Any:
