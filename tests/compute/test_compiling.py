@@ -22,6 +22,7 @@ from kronbot.compute.native.cache import Cache
 from kronbot.compute.native.compiling import EFFORTS, FULL, QUICK
 from kronbot.compute.native.cost import instructions
 from kronbot.compute.native.use import worthwhile
+from kronbot.system import supervised
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler on the path"
@@ -210,7 +211,7 @@ def test_compiled_once(kept, monkeypatch):
     """An equal function, traced anew, is found; another one is not."""
     assert compiling.cached(sample()) is None
     assert native(sample()) is not None
-    monkeypatch.setattr(compiling, "Supervised", lambda *words: pytest.fail("compiled again"))
+    monkeypatch.setattr(supervised, "Supervised", lambda *words: pytest.fail("compiled again"))
     found = compiling.cached(sample()).function
     assert same_bits(found([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
     assert native(sample()) is not None
@@ -603,8 +604,8 @@ def test_a_compiler_that_takes_too_long(kept, tmp_path, monkeypatch, reasons):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setenv("CC", script(tmp_path / "slow", SLOW.format(pids)))
-    wait = compiling.Supervised.wait
-    monkeypatch.setattr(compiling.Supervised, "wait", lambda compiler, _: soon(pids.exists) or wait(compiler, 0.1))
+    wait = supervised.Supervised.wait
+    monkeypatch.setattr(supervised.Supervised, "wait", lambda compiler, _: soon(pids.exists) or wait(compiler, 0.1))
     assert native(sample()) is None
     assert "timed out" in reasons()
     demand_dead(*map(int, pids.read_text().split()))
