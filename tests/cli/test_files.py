@@ -199,7 +199,7 @@ def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, saved, links):
     assert names(tmp_path) == ["new.csv", "odd-2.csv", "odd.csv", "pipe.csv", "run-2.csv", "run-3.csv", "run.csv"]
 
 
-def test_a_picture_is_not_lost_with_the_name_of_its_answer(tmp_path, monkeypatch, capsys):
+def test_a_picture_is_not_lost_with_the_name_of_its_answer(tmp_path, monkeypatch, capsys, unsettled):
     """Every file of a command is written, and then those are named that have another name."""
     asked = Robot.jacobian
     both = [tmp_path / "a.json", tmp_path / "a.svg"]
@@ -674,7 +674,7 @@ def test_convert_does_not_replace_its_own_input(tmp_path, source):
     assert (tmp_path / "k.yaml").read_text() == text
 
 
-def test_names_do_not_write_to_the_terminal(tmp_path, monkeypatch, capsys):
+def test_names_do_not_write_to_the_terminal(tmp_path, monkeypatch, capsys, unsettled):
     """Control characters, and those that turn the direction of a line."""
     monkeypatch.chdir(tmp_path)
     odd = "\x1b[31m\u202ea"
