@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from oracles import Lagrangian
 from random_robots import robots, to_yaml, turn
 from robots_in_tests import loaded, model, moving
 from scipy.integrate import solve_ivp
-from thinned import drawn, rare
+from thinned import drawn, rare, thinned
 
 import kronbot
 from kronbot.compute.native import policy
@@ -280,7 +281,8 @@ TUMBLING = {"base.rx": 0.5, "base.ry": 1.2, "base.rz": 0.3, "base.x": 0.2}
 def test_momenta_of_a_tumbling_canadarm_are_constant():
     """Its arm unfolds while the orbiter turns head over heels: both momenta to 1e-9, energy by the work of drives."""
     robot = kronbot.load("floating-canadarm", order="1")
-    run = robot.simulate(duration=2, step=0.2, qd=TUMBLING)
+    with policy.native("off"):  # compiling takes longer than the run
+        run = robot.simulate(duration=2, step=0.2, qd=TUMBLING)
     assert run.summary["momentum_change"] < 1e-9
     assert run.summary["angular_momentum_change"] < 1e-9
     assert run.summary["energy_drift"] < 1e-8
@@ -486,8 +488,13 @@ def lagrangian():
     return Lagrangian(yaml.safe_load(ARM), 2)
 
 
-@pytest.mark.parametrize("frame", ["endpoint", "base", "com:upper", "base-to:base,fore"])
-@pytest.mark.parametrize("axes", ["base", "body"])
+@pytest.mark.parametrize(
+    ("frame", "axes"),
+    thinned(
+        list(itertools.product(("endpoint", "base", "com:upper", "base-to:base,fore"), ("base", "body"))),
+        [("endpoint", "body"), ("base", "base"), ("com:upper", "base"), ("base-to:base,fore", "body")],
+    ),
+)
 def test_the_generalized_jacobian_is_the_motion_at_zero_momentum(arm, lagrangian, frame, axes):
     """Against poses a little later and earlier, when the base has gone as the momenta of the oracle demand."""
     rng = np.random.default_rng(8)
