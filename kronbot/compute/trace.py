@@ -25,9 +25,9 @@ Known = TypeVar("Known")
 # Looking for common parts costs more than it saves beyond so many nodes (8 s for a million, to drop 0.3 % of them).
 SHARING_LIMIT = 300_000
 # Work (s, interpreted) that is done at once, on memory that is kept: nothing hears a Ctrl-C meanwhile.
-AT_ONCE = 0.01
-# Numbers of points for which memory is kept.
-MOST_COUNTS = 8
+AT_ONCE = 0.008
+# Numbers of points for which memory is kept, the latest.
+MOST_COUNTS = 4
 
 
 class Traced:
@@ -63,6 +63,7 @@ class Traced:
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self.instructions = instructions(self.function)
         self._memory = threading.local()
+        self._code: casadi.Function | None = None
         self._factors: dict[tuple[int, float, int], Array] = {}
 
     def factors(self, count: int, share: float, pairs: int) -> Array:
@@ -82,19 +83,21 @@ class Traced:
         """The function at so many points, a row each, on memory of this thread; as native code where that is wanted in
         any case."""
         key, kept = (count, policy.choice() == "on"), vars(self._memory).setdefault("buffered", {})
-        found: Buffered | None = kept.get(key)
+        found: Buffered | None = kept.pop(key, None)
         if found is None:
             function = self._native() if key[1] else self.function
             found = Buffered(function if count == 1 else function.map(count))
             while len(kept) >= MOST_COUNTS:
                 del kept[next(iter(kept))]
-            kept[key] = found
+        kept[key] = found
         return found
 
     def _native(self) -> casadi.Function:
         from kronbot.compute.native.use import in_any_case  # here, since most questions do without
 
-        return in_any_case(self.function)
+        if self._code is None:
+            self._code = in_any_case(self.function)
+        return self._code or self.function
 
 
 class Trace:

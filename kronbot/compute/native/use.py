@@ -90,10 +90,10 @@ def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
     return known.kernel
 
 
-def in_any_case(function: casadi.Function) -> casadi.Function:
-    """It as native code, where there can be any."""
+def in_any_case(function: casadi.Function) -> casadi.Function | None:
+    """It as native code, None where there can be none."""
     code = compiled(FULL, function)
-    return function if code is None else code.function
+    return None if code is None else code.function
 
 
 class Native:
