@@ -23,8 +23,7 @@ Residuals = Callable[[Array], Array]
 TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
 # Steps of a search, and relative changes of parameters and cost that end it.
 STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
-# The first step, as a share of one that changes all by their scales. A long one leaves the prior along what data hardly
-# tell, and the way back leads through a curved valley.
+# The first step without priors, as a share of one that changes all by their scales.
 FIRST = 0.02
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
@@ -106,15 +105,16 @@ def fitted(
     deviations, means = beliefs.deviation[informed], beliefs.mean[informed]
     rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
 
+    units, first = _steps(_norms(_bounded(jacobian(beliefs.start) * scale)), informed)
+
     def whole(x: Array) -> Array:
-        values = beliefs.start + scale * (x - FIRST)
+        values = beliefs.start + scale * (x - first)
         return np.concatenate([errors(values), (values[informed] - means) / deviations])
 
-    x = np.full(len(scale), FIRST)  # the distance from 0 is the length of the first step, at most
-    count = len(_bounded(whole(x))) - len(means)
+    count = len(_bounded(whole(first))) - len(means)
 
     def slope(x: Array) -> Array:
-        J = _bounded(jacobian(beliefs.start + scale * (x - FIRST)) * scale)
+        J = _bounded(jacobian(beliefs.start + scale * (x - first)) * scale)
         J[:, ~seen(_norms(J))] = 0.0  # what errors do not know stays where it is, not where rounding leads it
         return np.concatenate([J, rows])
 
@@ -124,19 +124,35 @@ def fitted(
         return told
 
     low, high = (
-        np.where(np.isfinite(b), FIRST + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
+        np.where(np.isfinite(b), first + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
     )
     found = least_squares(
-        whole, x, slope, (low, high), x_scale="jac", ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
+        whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
         loss="linear" if loss == "linear" else rho, max_nfev=steps,
     )  # fmt: skip
-    values = beliefs.start + scale * (found.x - FIRST)
+    values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)
     # What was more than rounding on the way only goes back. It moves no error, and no derivative of one.
     values = np.where(seen(_norms(J * scale)) | informed, values, beliefs.start if home is None else home)
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, J, float(found.cost), weights, found.status > 0, int(found.nfev))
+
+
+def _steps(norms: Array, informed: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[Any, Array]:
+    """What lengths of steps are measured by (k,), and the first ``x`` (k,), whose distance from 0 is the longest first.
+
+    Where there are priors it is one deviation of each. Measured by what errors feel of them, steps that are cut short
+    would leave the priors along what the data hardly tell, and the way back leads through a curved valley. Without a
+    prior a parameter counts as those with one do that errors feel as much of. ``norms`` (k,) are of columns at first.
+    """
+    if not informed.any():
+        return "jac", np.full(len(norms), FIRST)
+    typical = np.sqrt(np.mean(norms[informed] ** 2))
+    units = np.ones(len(norms))
+    felt = ~informed & seen(norms) & (typical > 0)
+    units[felt] = typical / norms[felt]
+    return units, units
 
 
 def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:

@@ -144,10 +144,12 @@ class StaticModel:
 
     def scaling(self) -> Scaling | None:
         """What compliances make of K, None where there are none."""
-        robot, own = self.robot, self.compliances.own
+        robot = self.robot
+        still = Compliances(robot, self.q, SX(robot.n, 1))  # that forces need not be traced for
+        own = still.own
         if not own:
             return None
-        trace = traced(robot, "scaling", PURPOSE, lambda: ({"q": self.q}, self.compliances.constants))
+        trace = traced(robot, "scaling", PURPOSE, lambda: ({"q": self.q}, still.constants))
         count = trace.bound.shape[:-1] or (1,)
         c, T, D = trace.rows(np.zeros((*count, robot.n))).values()
         shape = len(own), robot.n
