@@ -47,6 +47,9 @@ class Fit:
     fix: Annotated[Words, Field(description="parameters that stay as they are")] = ()
     validate: Annotated[Word | None, Field(description="rows that are not fitted: a file, or a share")] = None
     initial: Annotated[Initial, Field(description="where joints begin in records of motions")] = "rows"
+    differentiate: Annotated[
+        Quantity | None, Field(description="cut-off, Hz, of what makes rates and accelerations of dynamics from q")
+    ] = None
     loss: Annotated[Loss, Field(description="how large errors count")] = "linear"
     starts: Annotated[int, Check(scalars.whole), Field(description="searches from drawn places")] = 1
     seed: Annotated[int, Check(scalars.whole), Field(description="of what is drawn")] = 0

@@ -48,6 +48,7 @@ def inquiry(
     initial: object,
     offset: object,
     delay: object,
+    differentiate: object,
     loss: object,
     starts: object,
     seed: object,
@@ -90,6 +91,7 @@ def inquiry(
         held = Named(table(validate, "validate"), expressions)
     of_file = {key: str(each) for key, each in told.sigma.items()}
     sigmas = of_file if sigma is None else arguments.pairs(sigma, "sigma")
+    cutoff = differentiate if differentiate is not None or told.differentiate is None else str(told.differentiate)
     return Inquiry(
         arguments.choice(told.question if question is None else question, FITTED, "question"),
         None if rows is None else Named(rows, expressions),
@@ -105,6 +107,7 @@ def inquiry(
         arguments.choice(told.initial if initial is None else initial, INITIALS, "initial"),
         told.offset if offset is None else _of_parameters(robot, offset, "offset"),
         told.delay if delay is None else _of_parameters(robot, delay, "delay"),
+        None if cutoff is None else arguments.positive(cutoff, known, "differentiate"),
     )
 
 

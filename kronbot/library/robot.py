@@ -753,6 +753,7 @@ class Robot:
         initial: str | None = None,
         offset: Mapping[str, str | NumberLike] | None = None,
         delay: Mapping[str, str | NumberLike] | None = None,
+        differentiate: NumberLike | None = None,
         loss: str | None = None,
         starts: int | None = None,
         seed: int | None = None,
@@ -779,7 +780,9 @@ class Robot:
         ``torque.q1`` or ``motion.q1`` drive the robot. Joints begin as ``initial`` says: where the first row of a
         record has them (rows), as the robot file has it (file), or where the fit finds them (fitted). ``offset`` is
         what sensors add to columns, of any question, and ``delay`` how late they tell of motions (s): expressions of
-        parameters by column, or by what stands before a dot in it.
+        parameters by column, or by what stands before a dot in it. Rows of ``dynamics`` that hold ``t`` and coordinates
+        alone get rates and accelerations by ``differentiate``, the cut-off (Hz) of a filter without delay that torques
+        pass, too.
 
         With ``plan`` nothing is fitted: the answer are so many rows of ``candidates`` that tell most beside the data,
         if any, and the standard errors they lead to. With ``synthetic`` neither: the parameters are fitted to so many
@@ -807,7 +810,7 @@ class Robot:
         asked = inquiry(
             self.model, data, question=question, columns=columns, estimate=estimate, prior=prior, sigma=sigma,
             only=only, fix=fix, validate=validate, initial=initial,
-            offset=offset, delay=delay, loss=loss, starts=starts, seed=seed, steps=steps,
+            offset=offset, delay=delay, differentiate=differentiate, loss=loss, starts=starts, seed=seed, steps=steps,
             planned=plan is not None,
         )  # fmt: skip
         model = self.model if asked.question == "statics" else self._sound

@@ -225,6 +225,41 @@ def test_derivatives_are_exact_for_every_kind_of_parameter(question, order):
     assert set(names) - moving == BLIND[question] & set(names)
 
 
+def test_rates_are_found_from_coordinates():
+    """Masses from angles and torques alone: exactly without noise, and with noise that no difference would survive."""
+    robot, rng, t = kronbot.loads(PLANAR.replace("fc: 0.4", "fc: 0")), np.random.default_rng(6), np.arange(0, 8, 0.005)
+    true, names = {"m2": 1.3, "I2": 0.15, "b": 0.3}, ["m2", "I2", "b"]
+    angles, w = {}, 2 * np.pi * np.array([0.3, 0.5])
+    for i in (1, 2):
+        a, phase = rng.normal(size=2), rng.uniform(0, 6, 2)
+        wave = w * t[:, None] + phase
+        angles |= {f"q{i}": np.sin(wave) @ a, f"q{i}_dot": np.cos(wave) @ (a * w)}
+        angles[f"q{i}_ddot"] = -np.sin(wave) @ (a * w**2)
+    tau = torques(robot.with_parameters(**true), angles)
+    told = {"t": t, "record": np.repeat([1, 2], 800), **{name: angles[name] for name in ("q1", "q2")}, **tau}
+    asked = {"question": "dynamics", "estimate": names, "sigma": {"torque": 0.1}, "differentiate": 10}
+    answer = robot.fit(told, **asked)
+    for name in names:
+        assert answer.at["parameters"][name] == pytest.approx(true[name], rel=1e-4)  # exp(-0.38 2 pi 4)
+    assert len(np.unique(answer["row"])) == 2 * (800 - 2 * 80)
+    noisy = {name: each + 1e-4 * rng.normal(size=1600) if name[0] == "q" else each for name, each in told.items()}
+    answer = robot.fit(noisy, **asked)
+    for name in names:
+        assert answer.at["parameters"][name] == pytest.approx(true[name], rel=0.01)
+    for change, words in [
+        ({"t": t**2 + t}, "even steps of t"),
+        ({"q1_dot": t}, "'q1_dot' is there already"),
+        ({"q1": np.where(t == t[3], np.nan, t)}, "q1 is empty in row 4"),
+        ({"record": np.arange(1600) // 30}, "rows 1 to 30: too short"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            robot.fit({**told, **change}, **asked)
+    with pytest.raises(UsageError, match="below half the rate of the rows, 100 Hz"):
+        robot.fit(told, **{**asked, "differentiate": 100})
+    with pytest.raises(UsageError, match="only rows of dynamics have rates"):
+        robot.fit({"q1": [0.1], "torque.q1": [0.1]}, estimate="m1", differentiate=3)
+
+
 def test_what_is_not_there_is_said(arm):
     with pytest.raises(UsageError, match="no column is an answer"):
         arm.fit({"q1": [0.1], "endpoint.x": [0.2]}, question="dynamics")

@@ -91,6 +91,11 @@ FILES = {
     metavar="COLUMN=EXPRESSION",
     help="How late a sensor tells of motions, s, of parameters: endpoint=late; may be repeated.",
 )
+@click.option(
+    "--differentiate",
+    metavar="HZ",
+    help="Rates and accelerations of dynamics from q and t, filtered without delay up to so many Hz.",
+)
 @click.option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
 @click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")

@@ -21,6 +21,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.answers import Answers
 from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.differentiated import differentiated
 from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
@@ -41,7 +42,8 @@ class Inquiry:
 
     ``validation`` is a table of rows, or the share of rows drawn with the ``seed``, that are not fitted. ``sigma`` has
     keys of columns, ``only`` keys of those that are used, ``starts`` is the number of searches. ``offset`` is what
-    sensors add, and ``delay`` how late they are (s), by keys of columns.
+    sensors add, and ``delay`` how late they are (s), by keys of columns. ``differentiate`` is the cut-off (Hz) of what
+    makes rates from coordinates.
     """
 
     question: str
@@ -58,6 +60,7 @@ class Inquiry:
     initial: str = "rows"
     offset: Mapping[str, Expression] = field(default_factory=dict)
     delay: Mapping[str, Expression] = field(default_factory=dict)
+    differentiate: float | None = None
 
     def with_beside(self, answers: Answers) -> Inquiry:
         """The same for what is to be found beside the parameters, too."""
@@ -80,6 +83,10 @@ READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers,
 def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[str]) -> tuple[Answers, Sorted]:
     """What the question of an inquiry says at the rows of a table. Raises UsageError for columns that do not fit."""
     answers: Answers
+    if inquiry.differentiate is not None:
+        if inquiry.question != "dynamics":
+            raise UsageError(Argument("differentiate"), ": only rows of dynamics have rates; leave it out")
+        named = differentiated(variation.robot, named, inquiry.differentiate)
     if inquiry.question == "simulate":
         answers, told = SimulatedAnswers.read(variation, named, only, inquiry.initial, inquiry.delay)
     elif inquiry.delay:
