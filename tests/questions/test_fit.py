@@ -277,6 +277,15 @@ def test_hostile_measurements(arm, measured, tmp_path):
     millimetres = {**measured, **{f"position.b.{axis}": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
     told = arm.fit(millimetres, estimate=["l"], only="position", sigma=SIGMA).warnings
     assert any("is it in mm?" in each for each in told)
+    small, q = kronbot.loads(SMALL), np.linspace(-2, 2, 9)
+    told = {"q1": q, "endpoint.x": 0.5 * np.cos(q), "endpoint.y": np.full(9, 0.3), "torque.q1": q * np.nan}
+    answer = small.fit(told, estimate="l", sigma={"endpoint": 1e-3})
+    assert "endpoint.y is 0.3 in every row, what is computed is not: does its sensor work?" in answer.warnings
+    assert "torque.q1 is empty in every row" in answer.warnings
+    told = {"q1": np.degrees(q), "endpoint.x": 0.5 * np.cos(q)}
+    assert "q1 reaches 114.6 rad: is it in degrees?" in " ".join(small.fit(told, estimate="l").warnings)
+    degrees = small.fit(told, estimate="l", columns={"q1": "q1*deg"}).at["parameters"]["l"]
+    assert degrees == small.fit({**told, "q1": q}, estimate="l").at["parameters"]["l"]
     expressions = {f"position.b.{axis}": f"{axis}_mm*1e-3" for axis in "xyz"}
     renamed = {**measured, **{f"{axis}_mm": 1000 * measured[f"position.b.{axis}"] for axis in "xyz"}}
     renamed = {name: each for name, each in renamed.items() if not name.startswith("position")}

@@ -50,7 +50,7 @@ class Noise:
                 head, _, axis = name.rpartition(".")
                 groups.setdefault(head if axis in _AXES else name, []).append(i)
         with np.errstate(all="ignore"):
-            sizes = np.sqrt(np.nanmean(told.measured**2, axis=0))
+            sizes = np.sqrt(np.nansum(told.measured**2, axis=0) / (~np.isnan(told.measured)).sum(axis=0))
         return Noise(sigma, groups, np.where(sizes > 0, sizes, 1.0), loss != "linear")
 
     @property
@@ -61,7 +61,8 @@ class Noise:
     def begin(self, errors: Array) -> None:
         """Begin with the sizes of the errors (N, columns) before anything is fitted."""
         for group in self.groups.values():
-            self._put(group, float(np.sqrt(np.nanmean(errors[:, group] ** 2))))
+            if not np.isnan(own := errors[:, group]).all():
+                self._put(group, float(np.sqrt(np.nanmean(own**2))))
 
     def follow(self, errors: Array, leverages: Array) -> float:
         """Take the sigmas from errors and leverages (N, columns); the largest relative change of one."""

@@ -29,7 +29,7 @@ from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
-from kronbot.questions.fitting.words import unit_doubts
+from kronbot.questions.fitting.words import doubts
 from kronbot.records import dataclass
 
 # Rounds in which sigmas that nobody gave follow from the errors, and the change that ends them.
@@ -135,7 +135,7 @@ class Search:
             notes += check[1].notes
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
         errors = begun(variation, answers, told, inquiry.beliefs.start)
-        notes += unit_doubts(told, errors)
+        notes += doubts(variation.robot, told, errors)
         noise.begin(errors)
         return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
 
