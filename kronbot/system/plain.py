@@ -159,6 +159,11 @@ class Channel:
         return self._reading.recv(1)[0] if select([self._reading], [], [], timeout)[0] else None
 
 
+def program_head(size: int) -> bytes:
+    """The first bytes of the program that this process runs; none where it is not known."""
+    return b""
+
+
 def cores() -> int:
     """Those of the machine."""
     return os.cpu_count() or 1

@@ -242,6 +242,15 @@ def end_group(process: int) -> None:
     os.killpg(process, signal.SIGKILL)
 
 
+def program_head(size: int) -> bytes:
+    """The first bytes of the program that this process runs; none where it is not known."""
+    try:
+        with open("/proc/self/exe", "rb") as program:
+            return program.read(size)
+    except OSError:  # as on macOS
+        return b""
+
+
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

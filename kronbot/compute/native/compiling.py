@@ -31,6 +31,7 @@ from kronbot.compute.native.cost import NATIVE, instructions
 from kronbot.errors import said
 from kronbot.records import dataclass
 from kronbot.system import private
+from kronbot.system.platform import host
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
@@ -187,10 +188,9 @@ def _built(place: Path) -> bytes:
         library = private.content("traced.so", folder, MAX_BYTES)
     if b"san_init" in library:
         raise _Unavailable("what the compiler made wants a sanitizer, which ends programs that have not begun with it")
-    if sys.platform == "linux":
-        with open("/proc/self/exe", "rb") as program:
-            if not elf.plausible(library, program.read(elf.HEADER)):
-                raise _Unavailable("what the compiler made is no library for this machine")
+    head = host.program_head(elf.HEADER)
+    if head and not elf.plausible(library, head):
+        raise _Unavailable("what the compiler made is no library for this machine")
     return library
 
 
