@@ -189,8 +189,11 @@ class Modes:
     @property
     def shapes(self) -> npt.NDArray[np.complex128]:
         """Vectors (n, m), the largest entry 1."""
-        columns = [pole.right / pole.right[np.abs(pole.right).argmax()] for pole in self.found]
-        return np.array(columns, dtype=complex).reshape(len(columns), self.coordinates).T
+        rows = np.array([pole.right for pole in self.found], dtype=complex).reshape(len(self.found), self.coordinates)
+        if not rows.size:
+            return rows.T
+        largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
+        return np.asarray((rows / largest[:, None]).T)
 
     @property
     def accuracy(self) -> Array:

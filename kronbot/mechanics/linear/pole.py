@@ -61,7 +61,7 @@ def no_block(rates: bool) -> None:
     """Of poles that are alone."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen, which takes three times as long: there are many
 class Pole:
     """A pole s of the upper half plane, with vectors in coordinates: L(s) x = 0, y^H L(s) = 0.
 
