@@ -17,12 +17,46 @@ _ELASTIC = "e g i j iy iz ip iyy izz ixx eix eiy eiz ei_y ei_z young youngs_modu
 _ELASTIC += "elasticity modulus shear_modulus poisson nu second_moment stiffness polar_moment"
 _CENTRE = "cog cg center_of_mass centre_of_mass center centre origin"
 _BODIES = "hub payload"
+_SOLVER, _SOLVERS = (
+    "simulate is asked for solver, rtol and atol, not the file",
+    "solver integrator method rtol atol tolerance",
+)
 
 ROBOT: Final[Mapping[str, str]] = {
     **_said("numbers are in SI units, angles in radians", "unit units"),
     **_said("there are none; numbers that are used often may be 'parameters'", "material materials section sections"),
+    **_said("the acceleration is gravity: [x, y, z] (m/s^2)", "g gravity_vector"),
+    **_said("joints stand in their links", "joint joints actuators motors"),
+    **_said("rows stand in their links as 'dh'", "dh dh_table dh_parameters"),
+    **_said("the point of the robot is endpoint: {link: , position: }", "tool tcp ee end_effector tip flange"),
+    **_said(_SOLVER, _SOLVERS),
 }
-LINK: Final = _said("the mass of a link (kg) stands in its 'rigid' or 'flexible'", _MATERIAL)
+LINK: Final[Mapping[str, str]] = {
+    **_said("the mass of a link (kg) stands in its 'rigid' or 'flexible'", _MATERIAL),
+    **_said("a joint is placed by pose: {xyz: [x, y, z], rpy: [roll, pitch, yaw]}", "origin placement transform"),
+    **_said("a rigid body is rigid: {mass: , com: [x, y, z], inertia: {Ixx: , ...}}", "inertial body"),
+    **_said("robots are drawn without them", "visual collision mesh meshes color colour"),
+    **_said("a joint turns about z of its frame, or slides along it; pose: {rpy: } turns the frame", "axis"),
+}
+JOINT: Final[Mapping[str, str]] = {
+    **_said("a joint turns about z of its frame, or slides along it; pose: {rpy: } turns the frame", "axis"),
+    **_said("it is limits: [LOWER, UPPER]", "limit lower upper min max range qlim"),
+    **_said("they are 'damping' (N m s) and friction: {coulomb: }", "dynamics"),
+    **_said("a motor is rotor_inertia and gear", "motor actuator motor_inertia jm"),
+    **_said("where joints are is asked as q, or follows from 'motion'", "initial q0 home position offset value"),
+    **_said("no torque is limited here; 'control' has effort: [LOWER, UPPER]", "effort max_torque torque_limit"),
+}
+DH_ROW: Final[Mapping[str, str]] = {
+    **_said("add it to theta, or to d of a joint that slides", "offset"),
+    **_said("it is called a here", "r l length"),
+}
+SIMULATE: Final[Mapping[str, str]] = {
+    **_said("it is called duration here (s)", "t_end tend t_final tfinal tf time stop end t"),
+    **_said("it is called step here (s, between rows)", "dt timestep time_step sample_time ts h"),
+    **_said(_SOLVER, _SOLVERS),
+    **_said("it is drive: {q1: {pd: {kp: , kd: }}}, or 'control' beside 'simulate'", "controller controllers control"),
+    **_said("the first posture is asked as q and qd, or follows from 'motion'", "initial x0 q0 initial_state"),
+}
 BEAM: Final[Mapping[str, str]] = {
     **_said(
         "a beam has no material and no section, but mass (kg, rho*A*l), EI: {y: E*Iy, z: E*Iz} and GJ: G*J (N m^2)",
@@ -33,9 +67,27 @@ BEAM: Final[Mapping[str, str]] = {
 BODY: Final[Mapping[str, str]] = {
     **_said("a body has no material and no shape, but mass (kg), com (m) and inertia (kg m^2)", _MATERIAL),
     **_said("the centre of mass is com: [x, y, z] (m)", _CENTRE),
+    **_said("it is called mass here (kg)", "m"),
+    **_said("it is inertia: {Ixx: , Iyy: , Izz: } (kg m^2, at the centre of mass)", "i j inertia_tensor tensor moi"),
     **_said("it belongs in the link, beside the body", _BODIES),
 }
 
+# Values that have another name here.
+VALUES: Final[Mapping[str, str]] = {
+    word: ours
+    for ours, words in {
+        "revolute": "continuous r rotary rotational rotation hinge",
+        "prismatic": "p linear slider sliding translational",
+        "fixed": "rigid weld",
+        "sinusoid": "sin sine cos cosine harmonic sinusoidal",
+        "polynomial": "cubic quintic poly minimum-jerk",
+        "trapezoid": "trapezoidal lspb",
+        "via-points": "spline waypoints viapoints",
+        "standard": "dh sdh classic classical distal",
+        "modified": "mdh craig proximal",
+    }.items()
+    for word in words.split()
+}
 # What to write where a key of the file is missing.
 NEEDED: Final[Mapping[str, str]] = {
     "kronbot": "a robot file begins with kronbot: 1",

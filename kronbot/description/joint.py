@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal
 
-from kronbot.description import scalars
+from kronbot.description import foreign, scalars
 from kronbot.description.coupling import Coupling
 from kronbot.description.entries import ONE, ZERO, Quantity, Text
 from kronbot.description.expressions.expression import parse
@@ -110,3 +111,4 @@ class Joint:
     follows: Annotated[
         Combination | None, Field(description="a linear expression of other joints, in place of a drive")
     ] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.JOINT

@@ -45,6 +45,7 @@ class DH:
     d: Annotated[Quantity, Field(description="offset along z, m")]
     alpha: Annotated[Quantity, Field(description="twist about x, rad")]
     theta: Annotated[Quantity, Field(description="angle about z, rad")]
+    foreign: ClassVar[Mapping[str, str]] = foreign.DH_ROW
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ class Simulate:
     start: Annotated[Start, Field(description="beams at first: straight, or at rest in their sag under gravity")] = (
         "straight"
     )
+    foreign: ClassVar[Mapping[str, str]] = foreign.SIMULATE
 
     @property
     def by_joint(self) -> Mapping[str, JointDrive]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_or
 
 from kronbot.description.checks.report import Report, called, empty
 from kronbot.description.expressions.expression import CONSTANTS
-from kronbot.description.foreign import NEEDED
+from kronbot.description.foreign import NEEDED, VALUES
 from kronbot.description.scalars import Fault, kind
 from kronbot.description.wording import listing, meant, quote
 from kronbot.description.yaml.nodes import Mapping as MappingNode
@@ -223,7 +223,8 @@ class Validator:
         if value is None:
             self._report.value(path, empty(path))
             return None
-        near = self._report.near(value, allowed) if isinstance(value, str) else []
+        known = VALUES.get(value.casefold(), "") if isinstance(value, str) else ""
+        near = [known] if known in allowed else self._report.near(value, allowed) if isinstance(value, str) else []
         hint = meant(str(value), near[0]) if near else ""
         self._report.value(path, f"{called(path)} must be one of {', '.join(allowed)}; not {kind(value)}{hint}")
         if len(near) != 1:
@@ -240,7 +241,8 @@ class Validator:
         size = 0 if Ellipsis in arguments else len(arguments)
         if not isinstance(node, SequenceNode):
             values = f" of {size} values" if size else ""
-            self._report.value(path, f"a list{values} is wanted here, not {kind(plain(node))}")
+            cure = f"; {NEEDED[str(path[0])]}" if len(path) == 1 and path[0] in NEEDED else ""
+            self._report.value(path, f"a list{values} is wanted here, not {kind(plain(node))}{cure}")
             return ()
         inner = get_args(arguments[0]) if get_origin(arguments[0]) is tuple else ()
         if inner and node.items and not any(isinstance(item, SequenceNode) for item in node.items):

@@ -209,7 +209,10 @@ RULES = {
     "not a mapping": ("- 1\n", ["1:1: a mapping is wanted here, not a list"]),
     "a number for a list": (
         robot().replace("gravity: [0, 0, 0]", "gravity: 9.81"),
-        ["4:10: a list of 3 values is wanted here, not '9.81'"],
+        [
+            "4:10: a list of 3 values is wanted here, not '9.81'; write gravity: [0, 0, -9.81] where z points up "
+            "(m/s^2), [0, 0, 0] in space"
+        ],
     ),
     "a number for a mapping": (
         robot().replace("dh: {a: 1, d: 0, alpha: 0, theta: 0}", "dh: 1"),

@@ -149,3 +149,40 @@ def test_what_is_missing_is_told_at_the_key_that_should_hold_it():
     assert found(("q1: {type: polynomial, from: 0, to: 1, duration: 2, degree: 5}", motion)) == [
         "r:12:3: missing key 'degree' in 'q1'"
     ]
+
+
+FOREIGN = """\
+kronbot: 1
+name: r
+gravity: 9.81
+convention: DH
+links:
+  - name: a
+    joint: {type: continuous, name: q1, axis: [0, 0, 1], limit: [-1, 1], dynamics: {damping: 1}}
+    pose: {xyz: [0, 0, 1]}
+    inertial: {mass: 1}
+  - name: b
+    joint: {type: R, name: q2}
+    dh: {a: 1, alpha: 0, d: 0, theta: 0, offset: 1}
+    rigid: {m: 1, I: 2}
+motion: {q2: {type: sin, amplitude: 1, frequency: 2}}
+simulate: {t_end: 1, dt: 0.1, solver: ode45, controller: pd}
+"""
+
+
+def test_words_of_other_programs_have_a_cure():
+    """Of URDF, MATLAB and the like: each mistake says what the same is here, and none follows from another."""
+    with pytest.raises(DescriptionError) as refused:
+        load(Source("r", FOREIGN, None))
+    told = [mistake.message for mistake in refused.value.mistakes]
+    cures = [
+        "write gravity: [0, 0, -9.81]", "did you mean 'standard'?", "did you mean 'revolute'?",
+        "turns about z of its frame",
+        "limits: [LOWER, UPPER]", "friction: {coulomb: }", "a rigid body is rigid: {mass: ", "did you mean 'revolute'?",
+        "add it to theta", "it is called mass here", "it is inertia: {Ixx: ",
+        "did you mean 'sinusoid'?",
+        "it is called duration here", "it is called step here", "simulate is asked for solver", "it is drive: {q1: {pd: ",
+    ]  # fmt: skip
+    assert len(told) == len(cures)
+    for message, cure in zip(told, cures, strict=True):
+        assert cure in message

@@ -51,7 +51,7 @@ def residual(times: Array, values: Array) -> Residual:
     """Of values (N, k) at even times (N,).
 
     Means and spectra are weighted by Hann's window 1 - cos, so that what has no whole number of periods leaks little. A
-    vibration has to swing twice at least in the time to be told from what is slow.
+    vibration has to swing twice at least in the time, and more than what swings twice less, to be told from that.
     """
     window = 1 - np.cos(2 * np.pi * np.arange(len(times)) / (len(times) - 1))
     window /= window.sum()
