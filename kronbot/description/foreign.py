@@ -55,7 +55,7 @@ SIMULATE: Final[Mapping[str, str]] = {
     **_said("it is called step here (s, between rows)", "dt timestep time_step sample_time ts h"),
     **_said(_SOLVER, _SOLVERS),
     **_said("it is drive: {q1: {pd: {kp: , kd: }}}, or 'control' beside 'simulate'", "controller controllers control"),
-    **_said("the first posture is asked as q and qd, or follows from 'motion'", "initial x0 q0 initial_state"),
+    **_said("it is asked as q and qd, or follows from 'motion'", "initial x0 q0 initial_state"),
 }
 BEAM: Final[Mapping[str, str]] = {
     **_said(

@@ -67,6 +67,7 @@ class Table:
         yield Line(f"{result.command} {result.robot}, order {result.order}", True)
         for name, array in result.arrays.items():
             yield Line("")
+            array = _side_by_side(array)
             if array.symbolic and array.axis is None:
                 yield Line(_formulas(name, array))
             elif array.axis is not None or len(array.columns or ()) > WIDEST:
@@ -155,6 +156,20 @@ def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> I
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         yield Line(GAP.join([first, *others]).rstrip())
+
+
+def _side_by_side(array: NamedArray) -> NamedArray:
+    """A short stack of vectors, or of matrices of one row, as a matrix with a row a case; all else as it is."""
+    if array.axis is None or array.symbolic or not 0 < len(array.axis[1]) <= SHOWN_ROWS + 1:
+        return array
+    name, cases = array.axis
+    rows = [f"{name} {number(case)}" for case in cases]
+    units = array.units if isinstance(array.units, str) else ""
+    if array.columns is None and len(array.rows) <= WIDE:
+        return NamedArray(array.values, rows, units, array.rows)
+    if array.columns is not None and len(array.rows) == 1:
+        return NamedArray(array.values[:, 0], rows, units, array.columns)
+    return array
 
 
 def _size(name: str, array: NamedArray) -> str:

@@ -70,6 +70,24 @@ def test_zeros_are_told_and_not_shown(capsys):
     assert shown(capsys, poles=NamedArray(np.zeros(2), "12", "rad/s"))[1:3] == [["1", "0"], ["2", "0"]]
 
 
+def test_a_few_vectors_stand_below_each_other(capsys):
+    """Of cases, with frequencies in Hz, too; matrices, and vectors of many cases, are told by their size."""
+    frequencies = np.array([[1.0, 2.0], [3.0, 4.0]])
+    stack = NamedArray(frequencies, "12", "rad/s", axis=("case", [1, 2]))
+    lines = shown(capsys, frequencies_locked=stack)
+    assert lines[:4] == [
+        ["frequencies_locked", "[rad/s]"],
+        ["1", "2"],
+        ["case", "1", "1", "2"],
+        ["case", "2", "3", "4"],
+    ]
+    assert lines[4:7] == [["frequencies_locked", "[Hz]"], ["1", "2"], ["case", "1", "0.159155", "0.31831"]]
+    pose = NamedArray(np.array([[[1.0, 2.0]], [[3.0, 4.0]]]), ["tip"], "m", "xy", ("case", [1, 2]))
+    assert shown(capsys, pose=pose)[1:4] == [["x", "y"], ["case", "1", "1", "2"], ["case", "2", "3", "4"]]
+    many = NamedArray(np.ones((40, 2)), "12", "m", axis=("t", list(range(40))))
+    assert shown(capsys, h_L=many)[0][:2] == ["h_L:", "40"]
+
+
 # Of the first word of a name: what has no unit, or mixes several.
 WITHOUT = {
     "singular_value", "manipulability", "condition", "energy_drift", "overshoot", "largest_h_L", "largest_multiplier",

@@ -181,7 +181,8 @@ def test_words_of_other_programs_have_a_cure():
         "limits: [LOWER, UPPER]", "friction: {coulomb: }", "a rigid body is rigid: {mass: ", "did you mean 'revolute'?",
         "add it to theta", "it is called mass here", "it is inertia: {Ixx: ",
         "did you mean 'sinusoid'?",
-        "it is called duration here", "it is called step here", "simulate is asked for solver", "it is drive: {q1: {pd: ",
+        "it is called duration here", "it is called step here", "simulate is asked for solver",
+        "it is drive: {q1: {pd: ",
     ]  # fmt: skip
     assert len(told) == len(cures)
     for message, cure in zip(told, cures, strict=True):
