@@ -42,12 +42,36 @@ def test_canadarm_follows_the_independent_run(order, algorithm):
     assert np.abs(torques - REFERENCE["torque"]).max() < 1e-6  # given to 12 digits of up to 1000 N m
     assert answer.result.summary["energy_drift"] < 1e-9
     assert answer.result.summary["complete"] is True
+    if order == "2":
+        assert peaks(answer.result.summary) == PEAKS["2 clamped-free"]
+
+
+# Peaks of the canadarm's motion at order 2, as the README tells them: m, m, mm, rad, rad, rad.
+PEAKS = {
+    "2 clamped-free": [0.1519, 0.0897, 0.606, 0.0212, 0.0347, 0.0125],
+    "4 clamped-free": [0.1543, 0.0900, 0.616, 0.0213, 0.0382, 0.0135],
+    "2 craig-bampton": [0.1551, 0.0905, 0.608, 0.0214, 0.0417, 0.0139],
+}
+
+
+def peaks(summary):
+    tips = [summary[f"peak_deflection.{link}"] for link in ("upper", "forearm", "wrist")]
+    turns = [summary[f"peak_deviation.{joint}"] for joint in JOINTS]
+    return [*(round(each, 4) for each in tips[:2]), round(1e3 * tips[2], 3), *(round(each, 4) for each in turns)]
+
+
+@pytest.mark.slow
+def test_four_clamped_free_shapes_are_what_the_readme_says():
+    text = shipped_robots()["canadarm"].read_text()
+    four = kronbot.loads(text.replace("modes: {v: 2}", "modes: {v: 4}"))
+    assert peaks(four.simulate(step=1.0).summary) == PEAKS["4 clamped-free"]
 
 
 def test_craig_bampton_shapes_come_close_to_a_fine_beam():
     """Two coordinates a link: peaks within 1 % of 16 finite elements, link 3 within 2.5 %, angles within 1.5 %."""
     with policy.native("off"):
         summary = run(kronbot.load("canadarm-craig-bampton").model, step=0.05).result.summary
+    assert peaks(summary) == PEAKS["2 craig-bampton"]
     fine = REFERENCE["exudyn_fine_beam"]
     for link, peak, share in zip(("upper", "forearm", "wrist"), fine["peak_tip"], (0.01, 0.01, 0.025), strict=True):
         assert summary[f"peak_deflection.{link}"] == pytest.approx(peak, rel=share)
