@@ -132,7 +132,10 @@ class Result:
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """The values of an array, or a column of the series. Raises UnknownName, a KeyError that lists them."""
         if name not in self:
-            raise no_entry(name, self)
+            refused = no_entry(name, self)
+            if isinstance(name, str) and str.__str__(name) in self.summary:
+                refused.args = (f"{refused}; it is a number of the summary: answer.summary[{str.__str__(name)!r}]",)
+            raise refused
         name = str.__str__(name)
         return self.arrays[name].values if name in self.arrays else self.series[name]
 

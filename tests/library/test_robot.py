@@ -157,6 +157,7 @@ def test_values_by_name_by_number_and_as_rows(arm):
         (lambda r: kronbot.loads("my robots/arm.yml"), "kronbot.load takes those"),
         (lambda r: r.description.values["EJ"], "no parameter 'EJ'; there are EI, l"),
         (lambda r: r.check()["J_T"], "no entry 'J_T'; there are"),
+        (lambda r: r.check()["total_mass"], "it is a number of the summary: answer.summary"),
     ],
 )
 def test_what_does_not_fit_is_refused(arm, ask, message):
