@@ -1,0 +1,82 @@
+"""Robots that have everything at once, shafts, bearings, followers, friction, springs, stops, elements, a base that
+floats: linear models and formulas against the Lagrangian and the numbers of the library."""
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from mechanics.test_recursion import random_state
+from oracles import Lagrangian
+from random_robots import robots
+from robots_in_tests import model
+from thinned import drawn
+
+import kronbot
+from kronbot.compute.trace import Trace
+from kronbot.mechanics.linear.linear_model import LinearModel
+
+STEP = 1e-5
+
+
+@drawn(
+    3,
+    20,
+    robots(max_links=2, max_coordinates=3, joined=True, stopped=True, yielding=True)
+    | robots(max_links=2, max_coordinates=2, joined=True, stopped=True, yielding=True, floating=True),
+    st.sampled_from([1, 2]),
+    st.integers(0, 10**6),
+)
+def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
+    """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
+    q, qd, qdd = random_state(robot, order, seed)
+    oracle, linear = Lagrangian(robot, order), LinearModel.about_any_motion(model(robot, str(order)))
+    inputs = {word: getattr(linear, word) for word in ("q", "qd", "qdd", "tau", "force")}
+    outputs = {word: getattr(linear, word) for word in ("M_L", "D_L", "K_L", "h_L")}
+    none = np.zeros(linear.tau.rows())
+    found = Trace(linear.robot.parameters, inputs, outputs, "test")(q, qd, qdd, none, np.zeros(3))
+    tau = oracle.inverse_dynamics(q, qd, qdd)
+    size = np.abs(tau).max()
+    assert np.abs(found["h_L"] + tau).max() < 1e-10 * (size + np.abs(found["K_L"]).max())
+    for word, place in (("M_L", 2), ("D_L", 1), ("K_L", 0)):
+        columns = []
+        for unit in np.eye(len(q)):
+            both = [
+                [each + sign * STEP * unit * (i == place) for i, each in enumerate((q, qd, qdd))] for sign in (1, -1)
+            ]
+            columns.append((oracle.inverse_dynamics(*both[0]) - oracle.inverse_dynamics(*both[1])) / (2 * STEP))
+        wanted = np.array(columns).T
+        assert np.abs(found[word].reshape(wanted.shape) - wanted).max() < 1e-6 * (np.abs(wanted).max() + size), word
+
+
+ALL = """
+kronbot: 1
+name: all
+gravity: [0, -9.81, 1]
+links:
+  - name: upper
+    joint: {type: revolute, name: q1, rotor_inertia: 0.05, damping: 0.2, elastic: {stiffness: 200, damping: 1},
+            bearing: {stiffness: {x: 400}, damping: {x: 1}}, spring: {stiffness: 3, rest: 0.5},
+            friction: {coulomb: 2, static: 3, stribeck_rate: 0.2, smoothing: 0.1},
+            limits: [-1, 0.2], stops: {stiffness: 300, damping: 2}}
+    pose: {}
+    rigid: {mass: 2, com: [0.3, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.2, Izz: 0.2}}
+  - name: fore
+    joint: {type: prismatic, name: q2, follows: 0.3 - q1/2, limits: [0.1, 0.2], stops: {stiffness: 100, damping: 9}}
+    pose: {xyz: [0.6, 0, 0], rpy: [0, pi/2, 0]}
+    rigid: {mass: 1, com: [0.1, 0, 0.2]}
+elements:
+  - {name: stay, type: spring, between: [world, fore], points: [[0, 2, 0], [0, 0, 0.1]], stiffness: 15, rest: 0.5,
+     damping: 3, force: {type: sinusoid, amplitude: 4, frequency: 5, phase: pi/2}}
+"""
+
+
+@pytest.mark.parametrize(("q1", "rate"), [(0.35, 0.7), (0.35, -9.0), (0.1, 0.4), (-1.2, -0.3)])
+def test_formulas_of_everything_have_the_values_of_the_library(q1, rate):
+    """In a stop that pushes and in one that has let go, between stops, in a follower's stop."""
+    robot = kronbot.loads(ALL)
+    state = {"q": [q1, 0.2, 0.05], "qd": [rate, -0.4, 0.1], "qdd": [1.0, 2.0, -0.5]}
+    numbers, values = robot.dynamics(**state), [value for values in state.values() for value in values]
+    written = {}
+    for code in robot.symbolic("python", seconds=30).dynamics().source.values():
+        exec(code, written)
+    for name in ("M", "C_star", "g", "K", "D", "tau"):
+        assert np.array(written[name](*values)).ravel() == pytest.approx(numbers[name].ravel(), abs=1e-9), name
