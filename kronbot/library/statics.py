@@ -44,13 +44,13 @@ def inquiry(
     Joints with a torque in ``tau`` are free. Raises UsageError for names that are not there and values that do not fit.
     """
     method = arguments.choice(solver, STATIC_SOLVERS, "solver")
-    if method == "linear" and hung(robot):
-        raise UsageError("the linear solver is about a base that is held, springs hold this one: take ", NEWTON)
     places, batch = points(robot, {"q": q})
     torques = of_drives(robot, by_index(robot, tau, "tau"), "tau")
     if torques and method == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
-    if method == "linear" and (places["q"] != robot.undeformed(places["q"])).any():
+    if method == "linear" and (
+        (places["q"] != robot.undeformed(places["q"])).any() or places["q"][..., list(hung(robot))].any()
+    ):
         raise UsageError("the linear solver finds deflections from straight beams: give joints only, or take ", NEWTON)
     rows = {} if angles is None else arguments.pairs(angles, "angles")
     indices_of(robot, list(rows), "angles")

@@ -263,12 +263,53 @@ elements:
 """
 
 
-def test_a_hung_base_is_for_newton():
-    """Who asks for the linear solver is told why not."""
-    robot = kronbot.loads(HUNG)
-    assert robot.statics().summary["stable"] is True
-    with pytest.raises(kronbot.errors.UsageError, match="a base that is held, springs hold this one: take solver"):
-        robot.statics(solver="linear")
+BEAM = "flexible: {length: 0.5, mass: 1, EI: {z: 300, y: 200}, modes: {v: 1, w: 1}}"
+
+
+@pytest.mark.parametrize(("link", "order"), [("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), (BEAM, "1"), (BEAM, "2")])
+def test_the_linear_solver_moves_a_hung_base_by_one_solve(link, order):
+    """By forces and stiffness where nothing has moved, from the linear model there."""
+    text = HUNG.replace("rigid: {mass: 1, com: [0.2, 0, 0]}", link)
+    robot = kronbot.loads(text, order=order)
+    force = [1.0, -2.0, 3.0]
+    model = robot.linearize(q={"q1": 0.3}, force=force, tau=[0])
+    free = [i for i, name in enumerate(robot.coordinates) if name != "q1"]
+    moved = np.linalg.solve(model["K_L"][np.ix_(free, free)], model["h_L"][free])
+    found = robot.statics(q=[0.3], forces=[force], solver="linear", outputs="position:base")
+    names = [robot.coordinates[i] for i in free]
+    assert [found[name][0] for name in names] == pytest.approx(moved, rel=1e-9, abs=1e-12)
+    assert [found[f"position.base.{axis}"][0] for axis in "xyz"] == pytest.approx(moved[:3], rel=1e-9)
+    with pytest.raises(kronbot.errors.UsageError, match="give joints only, or take solver"):
+        robot.statics(q={"base.z": 0.1}, solver="linear")
+
+
+STEADY = """
+kronbot: 1
+name: steady
+gravity: [0, 0, -10]
+base: {type: floating, rigid: {mass: 59, inertia: {Ixx: 0.1, Iyy: 0.2, Izz: 0.2}}}
+links:
+  - {name: arm, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: 1}}
+endpoint: {position: [0.2, 0.1, 0]}
+elements:
+  - {name: a, type: spring, between: [world, base], points: [[1, 0, 2], [0.3, 0, 0]], stiffness: 100}
+  - {name: b, type: spring, between: [world, base], stiffness: 100,
+     points: [[-1/2, sqrt(3)/2, 2], [-0.15, 0.15*sqrt(3), 0]]}
+  - {name: c, type: spring, between: [world, base], stiffness: 100,
+     points: [[-1/2, -sqrt(3)/2, 2], [-0.15, -0.15*sqrt(3), 0]]}
+"""
+
+
+def test_the_linear_solver_is_what_newtons_comes_to_under_small_loads():
+    """About a base that springs and weight hold at 0: the two differ by the square of the load."""
+    robot, apart = kronbot.loads(STEADY), []
+    for load in (2.0, 1.0):
+        asked = {"q": [0.3], "forces": [[load, 0.3 * load, -0.5 * load]]}
+        linear, newton = (robot.statics(solver=solver, **asked) for solver in ("linear", "newton"))
+        names = [*robot.coordinates[:6], "endpoint.x", "endpoint.z", "torque.q1"]
+        apart.append(np.array([linear[name][0] - newton[name][0] for name in names]))
+        assert np.abs(apart[-1][:6]).max() < 0.1 * abs(newton["base.x"][0])
+    assert np.linalg.norm(apart[0]) / np.linalg.norm(apart[1]) == pytest.approx(4, rel=0.1)
 
 
 def test_check_tells_of_ends_that_meet():

@@ -6,6 +6,7 @@ centre of mass of all bodies of the link, with the axes of its tip frame), ``bas
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
 
 import casadi
@@ -138,15 +139,16 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
     return whole.moment / whole.mass
 
 
-def truncated(robot: Robot, q: SX, expression: SX, degree: int) -> SX:
+def truncated(robot: Robot, q: SX, expression: SX, degree: int, others: Sequence[int] = ()) -> SX:
     """The Taylor polynomial of that degree in the flexible coordinates about where nothing is deformed, by entry.
 
-    Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept.
+    Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept. It is
+    one in ``others``, places in q, too: about 0.
     """
-    q_f = q[list(robot.flexible), :]
+    q_f = q[[*robot.flexible, *others], :]
     if q_f.is_empty():
         return expression
-    eta, (rest,) = SX.sym("eta", q_f.rows()), attached(robot, q)
+    eta, rest = SX.sym("eta", q_f.rows()), casadi.vertcat(*attached(robot, q), SX.zeros(len(others), 1))
     polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
     return casadi.substitute(casadi.substitute(polynomial, q_f, rest), eta, q_f - rest)
 

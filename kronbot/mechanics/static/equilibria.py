@@ -231,13 +231,14 @@ class Equilibria:
         ends.put(chosen, self._paths(balance, free).follow(chosen, q, 0.0, 1.0))
 
     def linear(self, cases: Cases) -> Array:
-        """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42).
+        """Coordinates (N, n) of one solve: the forces kept to first order in the deformation, Piedboeuf (39)-(42), and
+        in how far a base goes that elements hold.
 
         NaN where the stiffness is singular.
         """
-        modal, q = list(self.robot.flexible), cases.straight.copy()
-        F, K, _ = self.stiffness(q, cases.loads, whole(np.ones(len(q))), modal)
-        q[:, modal] += solved(K, -F[:, modal])
+        free, q = cases.free, cases.straight.copy()
+        F, K, _ = self.stiffness(q, cases.loads, whole(np.ones(len(q))), free)
+        q[:, free] += solved(K, -F[:, free])
         return q
 
 

@@ -24,6 +24,7 @@ from kronbot.mechanics.multibody.state import LinkState, State, propagate
 from kronbot.mechanics.static.compliances import Compliances, Scaling
 from kronbot.mechanics.static.loads import Loads, along_beam, of_file, weight, wrench
 from kronbot.model.beam import TIP
+from kronbot.model.floating import hung
 from kronbot.model.gauge import gauge_place
 from kronbot.model.robot import BASE, Robot
 from kronbot.records import dataclass
@@ -128,7 +129,7 @@ class StaticModel:
         def outputs() -> dict[str, SX]:
             found = {f"{kind}:{name}": self.instant.of(kind, name) for kind, name in asked}
             cut = {word: degrees[word.partition(":")[0]] for word in found if word.partition(":")[0] in degrees}
-            return found | {word: truncated(self.robot, self.q, found[word], cut[word]) for word in cut}
+            return found | {word: self._cut(found[word], cut[word]) for word in cut}
 
         return self._traced(("outputs", *asked, linear), outputs)
 
@@ -181,9 +182,7 @@ class StaticModel:
         return self._traced("linear report", self._truncated)
 
     def _truncated(self) -> dict[str, SX]:
-        def cut(expression: SX, degree: int) -> SX:
-            return truncated(self.robot, self.q, expression, degree)
-
+        cut = self._cut
         outputs = {name: cut(part, self._degree) for name, part in self.positions.items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
         stored = elastic_energy(self.state)
@@ -191,10 +190,14 @@ class StaticModel:
             stored += casadi.dot(self.compliances.c, cut(self.compliances.exerted, 1) ** 2) / 2
         return outputs | self.strains | {"elastic": stored}
 
+    def _cut(self, expression: SX, degree: int) -> SX:
+        """The polynomial of a degree in what is deformed, and in how far a base is that elements hold."""
+        return truncated(self.robot, self.q, expression, degree, list(hung(self.robot)))
+
     @property
     def _degree(self) -> int:
         """Of the polynomials that the linear statics has for positions."""
-        return {"0": 0, "1": 1}.get(self.robot.order, 2)
+        return {"0": 1 if hung(self.robot) else 0, "1": 1}.get(self.robot.order, 2)
 
     def _traced(self, what: Hashable, outputs: Callable[[], dict[str, SX]], *, lean: bool = False) -> Trace:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
