@@ -74,7 +74,9 @@ _RULES: Final[dict[str, Schema]] = {
         "else": {"required": ["name"]},
     },
     "Shaft": {"oneOf": [{"required": ["stiffness"]}, {"required": ["compliance"]}]},
-    "Bearing": _any_of("stiffness", "compliance"),
+    "Bearing": {
+        "anyOf": [{"required": [key], "properties": {key: {"minProperties": 1}}} for key in ("stiffness", "compliance")]
+    },
     "Link": {"oneOf": [{"required": ["dh"]}, {"required": ["pose"]}], "not": {"required": ["rigid", "flexible"]}},
     "Push": _any_of("force", "moment"),
     "JointDrive": {"minProperties": 1, "maxProperties": 1},

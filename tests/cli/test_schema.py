@@ -72,6 +72,11 @@ links:
     payload: {mass: 1}
   - {name: b, joint: {type: prismatic, name: q2}, pose: {xyz: [0, 0, 1], rpy: [0, 0, 0]}, rigid: {mass: 2}}
   - {name: c, joint: {type: fixed}, pose: {}}
+elements:
+  - {name: rope, type: spring, between: [world, c], points: [[0, 0, 1], [0, 0, 0]], stiffness: 1, rest: 1, damping: 1,
+     force: {file: t.csv, steps: true}}
+  - {name: piston, type: actuator, between: [a, c], force: {type: step, value: 1, start: 0.1, end: 0.2}}
+  - {name: shaker, type: actuator, between: [a, c], force: {type: sinusoid, amplitude: 1, frequency: 2, offset: 1}}
 endpoint: {link: c, position: [0, 0, 0.1]}
 damping: {ratios: [0.01, 0.02], joints: free, at: {q1: 0.3}}
 motion:
@@ -186,6 +191,7 @@ WRONG = {
     "fixed with a name": minimal("joint: {type: fixed, name: q1}, pose: {}"),
     "joint without a name": minimal("joint: {type: revolute}, pose: {}"),
     "joint type": minimal().replace("revolute", "revolut"),
+    "bearing without an axis": minimal().replace("name: q1", "name: q1, bearing: {stiffness: {}}"),
     "half a mode": minimal().replace("dh:", "flexible: {mass: 1, EI: {z: 1}, modes: {v: 1.5}}, dh:"),
     "many modes": minimal().replace("dh:", "flexible: {mass: 1, EI: {z: 1}, modes: {v: 65}}, dh:"),
     "shape": minimal().replace("dh:", "flexible: {mass: 1, shape: clamped}, dh:"),
