@@ -50,7 +50,7 @@ class InTime:
 
     def corners(self, parameters: Parameters, wanted_for: str) -> tuple[float, ...]:
         """Times (s) at which it, or its derivative, jumps; in no order. Raises FreeParameters."""
-        return *self.times, *parameters.evaluate_all(self.joints, wanted_for)
+        return *self.times, *self._joints(parameters, wanted_for)
 
     def end(self, parameters: Parameters, wanted_for: str) -> float:
         """The time (s) from which on it stays as it is, inf where it never does. Raises FreeParameters."""
@@ -58,7 +58,10 @@ class InTime:
             return math.inf
         pairs = zip(self.times[1:], pairwise(zip(*self.columns[1:], strict=True)), strict=True)
         rows = [t for t, (before, after) in pairs if before != after] if self.columns else []
-        return max([0.0, *rows, *parameters.evaluate_all(self.joints, wanted_for)])
+        return max([0.0, *rows, *self._joints(parameters, wanted_for)])
+
+    def _joints(self, parameters: Parameters, wanted_for: str) -> list[float]:
+        return parameters.evaluate_all(self.joints, wanted_for) if self.joints.numel() else []
 
 
 def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table]) -> InTime:
