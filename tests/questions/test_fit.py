@@ -10,10 +10,12 @@ from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.mechanics.estimation.knowledge import Combination
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named
 from kronbot.questions.fitting.statics import StaticAnswers
+from kronbot.questions.fitting.words import sum_of
 
 # Camera frame, elastic joint and bearing, beams, a payload, a folded angle with an error, a follower, gravity.
 ARM = """
@@ -220,6 +222,11 @@ def test_what_the_data_cannot_tell_is_said(arm, measured):
     }
     told = " ".join(arm.fit(one, estimate=["spring", "rest"], sigma={"torque": 1}).warnings)
     assert "these data tell rest and spring only as" in told or "these data tell spring and rest only as" in told
+
+
+def test_shares_that_are_all_but_one_are_not_written():
+    assert sum_of(Combination((0, 2), (0.999999, -1e-4)), ["a", "b", "c"]) == "a - 0.0001 c"
+    assert sum_of(Combination((1, 2), (-0.6, 0.8)), ["a", "b", "c"]) == "-0.6 b + 0.8 c"
 
 
 def test_rows_that_are_not_fitted_judge(arm, measured):

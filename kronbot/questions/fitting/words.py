@@ -45,7 +45,7 @@ def sum_of(combination: Combination, names: Sequence[str]) -> str:
     text = ""
     for place, share in zip(combination.places, combination.shares, strict=True):
         sign = (" - " if share < 0 else " + ") if text else ("-" if share < 0 else "")
-        number = "" if abs(abs(share) - 1) < 1e-12 else f"{abs(share):.4g} "
+        number = "" if (shown := f"{abs(share):.4g}") == "1" else f"{shown} "
         text += f"{sign}{number}{names[place]}"
     return text
 
