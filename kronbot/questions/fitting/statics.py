@@ -41,10 +41,7 @@ CORRECTIONS = 20
 
 @dataclass
 class _Found:
-    """Equilibria q (N, n) of cases at some values of the parameters, and which rows have none.
-
-    ``share`` is that of the load that they carry.
-    """
+    """Equilibria q (N, n) of cases at some values of the parameters, and which rows have none."""
 
     values: Array
     robot: Robot
@@ -52,12 +49,11 @@ class _Found:
     cases: Cases
     q: Array
     lost: Flags
-    share: float = 1.0
 
     @cached_property
     def _stiffnesses(self) -> tuple[Array, Array]:
-        cases, shares = self.cases, np.full(len(self.q), self.share)
-        _, K, S = self.equilibria.stiffness(self.q, cases.loads, whole(shares), cases.free)
+        cases = self.cases
+        _, K, S = self.equilibria.stiffness(self.q, cases.loads, whole(np.ones(len(self.q))), cases.free)
         return K, S
 
     @property
@@ -172,9 +168,8 @@ class StaticAnswers:
         cases = Cases(rows.loads, straight, straight, np.zeros((len(rows), len(free))), free, never)
         found = _Found(values.copy(), robot, equilibria, cases, straight.copy(), never.copy())
         if free:
-            if known is None:  # without loads nothing is deformed
-                known = replace(found, q=straight, lost=never, share=0.0)
-            left = np.flatnonzero(~self._followed(known, found))
+            # The first ones are Newton's to the last digit: they tell what is zero from what is rounding.
+            left = np.arange(len(rows)) if known is None else np.flatnonzero(~self._followed(known, found))
             if len(left):
                 ends = equilibria.newton(cases[left])
                 found.q[left], found.lost[left] = ends.q, ends.lost
@@ -205,7 +200,7 @@ class StaticAnswers:
             going = going[on]
         done &= ~crossed(known.index, found.index)
         left = np.flatnonzero(~known.lost & ~done)
-        if len(left) and known.share:
+        if len(left):
             index = known.index[left] + found.equilibria.signs
             q, well = paths.correct(left, known.q[left], np.ones(len(left)), index)
             found.q[left[well]] = q[well]
