@@ -581,6 +581,15 @@ def test_nobody_hears_errors(stream, lost):
         assert shell(f"$K {command} {stream}").returncode == code
 
 
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full"])
+def test_nobody_hears_warnings(stream):
+    """Of the file or of the answer, which is there all the same."""
+    for command in ("check puma560", "simulate khang --duration 0.01"):
+        done = shell(f"$K {command} --format json {stream}")
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["command"] == command.split()[0]
+
+
 @pytest.mark.parametrize(
     "command", ["simulate khang", "check khang --format json", "schema", "init", "--help", "robots"]
 )

@@ -7,6 +7,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TextIO
 
@@ -31,7 +32,8 @@ SHOWN = 10
 def show_error(error: KronbotError) -> None:
     """An error on stderr: one line, or every mistake of a text with its place."""
     if isinstance(error, Mistaken):
-        _show(error.mistakes, "")
+        for mistake in error.mistakes:
+            click.echo(_told(mistake, ""), err=True, color=colourful(sys.stderr))
     else:
         # Libraries repeat what comes from addresses and files.
         told = "\n".join(map(escaped, str(error).split("\n")))
@@ -54,7 +56,8 @@ def show_warnings(warnings: Iterable[Mistake]) -> None:
     kinds: dict[str, list[Mistake]] = {}
     for warning in warnings:
         kinds.setdefault(_VALUES.sub("", warning.message), []).append(warning)
-    _show((_with_others(*alike) for alike in kinds.values()), "warning: ")
+    for alike in kinds.values():
+        _warn(_told(_with_others(*alike), "warning: "))
 
 
 def _with_others(first: Mistake, *others: Mistake) -> Mistake:
@@ -68,14 +71,17 @@ def _with_others(first: Mistake, *others: Mistake) -> Mistake:
 def show_doubts(texts: Iterable[str]) -> None:
     """Warnings about an answer on stderr."""
     for text in texts:
-        click.echo(f"{_painted('warning:', 'yellow')} {escaped(text)}", err=True, color=colourful(sys.stderr))
+        _warn(f"{_painted('warning:', 'yellow')} {escaped(text)}")
 
 
-def _show(mistakes: Iterable[Mistake], word: str) -> None:
-    for mistake in mistakes:
-        place = f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
-        lines = [f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)]
-        click.echo("\n".join(lines), err=True, color=colourful(sys.stderr))
+def _warn(text: str) -> None:
+    with suppress(OSError):  # stderr is full: nobody hears it, and the answer is as it is
+        click.echo(text, err=True, color=colourful(sys.stderr))
+
+
+def _told(mistake: Mistake, word: str) -> str:
+    place = f"{escaped(mistake.file)}:{mistake.line}:{mistake.column}:"
+    return "\n".join([f"{_painted(place)} {_painted(word, 'yellow')}{mistake.message}", *_excerpt_lines(mistake)])
 
 
 def _excerpt_lines(mistake: Mistake) -> list[str]:
