@@ -15,6 +15,7 @@ from kronbot import __version__
 from kronbot.cli.main import kronbot, run
 from kronbot.cli.output import render
 from kronbot.cli.output.files import SUFFIXES
+from kronbot.library.robot import Robot
 
 NUMBERS = [suffix for suffix in SUFFIXES if suffix != ".tex"]  # formulas only
 EXAMPLES = {"convert": "arm.urdf", "statics": "piedboeuf", "schema": "-o", "init": "arm.yaml"} | {
@@ -283,6 +284,22 @@ def test_progress_is_silent_in_a_pipe(monkeypatch):
     with progress_bar("work", quiet=False) as progress:
         progress(0.5)
     assert stream.getvalue() == ""
+
+
+def test_a_robot_that_takes_long_to_draw_is_told_of(tmp_path, monkeypatch):
+    """From the first second on, as of every long work."""
+    from kronbot.cli.output import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    page = Robot.view
+    monkeypatch.setattr(Robot, "view", lambda self, **given: time.sleep(0.3) or page(self, **given))
+    assert run(["view", "khang", "-o", str(tmp_path / "page.html")]) == 0
+    assert "drawing" in sys.stderr.getvalue()
 
 
 def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):

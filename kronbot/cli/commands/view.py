@@ -35,5 +35,8 @@ def view(subject: Subject, q: str | None, output: str | None, open: bool, overwr
     robot = subject.load(Output("table", output, None, overwrite, quiet))
 
     from kronbot.cli.input.given import arguments
+    from kronbot.cli.output.progress import progress_bar
 
-    save_page(output, robot.view(**arguments(robot.model, {"q": q})).html, open)
+    with progress_bar(f"drawing {robot.name}", quiet):  # of forty beams it takes ten seconds
+        page = robot.view(**arguments(robot.model, {"q": q})).html
+    save_page(output, page, open)
