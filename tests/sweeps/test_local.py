@@ -52,6 +52,15 @@ def test_a_killed_process_costs_nothing(expected, tmp_path):
     demand_same(text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})), expected)
 
 
+def test_nobody_is_told_of_ends(expected, tmp_path):
+    """SIGCHLD is ignored, as below cron: processes end and are killed all the same."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        demand_same(text(swept(Cheap(deadly=(5.0,), once=str(tmp_path / "once")), {"EI": "-1:9:3001"})), expected)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_a_case_that_kills_is_a_row(expected, tmp_path):
     log = tmp_path / "log"
     rows = text(swept(Cheap(str(log), deadly=(5.0,)), {"EI": "-1:9:3001"})).splitlines()

@@ -40,6 +40,16 @@ class _Worker:
     spans: deque[tuple[int, int]] = field(default_factory=deque)
     ready: bool = False
 
+    def close(self) -> str:
+        """Wait for its end; with what code that is, in words."""
+        self.process.join()
+        self.pipe.close()
+        code = self.process.exitcode
+        if code is None:  # nobody is told where SIGCHLD is ignored, as below cron
+            return ""
+        self.process.close()
+        return f" with code {code}"
+
 
 class Local:
     """So many processes, by default one a core, no more than there are cases."""
@@ -70,9 +80,7 @@ class Local:
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
-            worker.process.join()
-            worker.pipe.close()
-            worker.process.close()
+            worker.close()
         self._workers.clear()
 
     def submit(self, span: tuple[int, int]) -> None:
@@ -106,15 +114,12 @@ class Local:
     def _ended(self, worker: _Worker) -> list[Done | Lost]:
         """The chunk that a worker was at; those that waited for it go to others."""
         self._workers.remove(worker)
-        worker.process.join()
-        worker.pipe.close()
-        code = worker.process.exitcode
-        worker.process.close()
+        code = worker.close()
         spans = list(worker.spans)
         if not worker.ready:
             self._failures += 1
             if self._failures >= STARTS:
-                raise ComputationError(f"processes of the sweep do not start: they end with code {code}")
+                raise ComputationError(f"processes of the sweep do not start: they end{code}")
             lost: list[Done | Lost] = []
         else:
             lost = [Lost(spans.pop(0))] if spans else []
