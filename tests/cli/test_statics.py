@@ -151,14 +151,14 @@ def test_a_load_that_is_too_large_keeps_what_came_before(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_pictures(suffix, tmp_path, capsys, unsettled):
+def test_pictures(suffix, tmp_path, capsys, file, unsettled):
     pytest.importorskip("matplotlib")
     heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     drawings = []
     for name in ("a", "b"):
         target = tmp_path / f"{name}.{suffix}"
         sweep = ["--angles", "theta=-1:1:1"] if suffix == "svg" else ["--q", "theta=0.3", "--forces", "0,-1,0"]
-        assert run(["statics", "piedboeuf", *sweep, "--order", "1", "--plot", str(target), "--format", "json"]) == 0
+        assert run(["statics", str(file), *sweep, "--order", "1", "--plot", str(target), "--format", "json"]) == 0
         drawings.append(target.read_bytes())
     assert drawings[0].startswith(heads[suffix])
     assert drawings[0] == drawings[1]  # same input, same bytes
