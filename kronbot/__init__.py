@@ -44,10 +44,13 @@ def load(
     the file's parameters by numbers or expressions. Raises DescriptionError with every mistake of the file, UsageError
     for a name or an order that is not there.
     """
-    from kronbot import description
-    from kronbot.library import arguments
+    from kronbot.system.forking import AtWork
 
-    return _built(description.read(arguments.path(robot, "robot")), order, parameters)
+    with AtWork():  # while modules are imported, too: their locks are among those that a forked process finds shut
+        from kronbot import description
+        from kronbot.library import arguments
+
+        return _built(description.read(arguments.path(robot, "robot")), order, parameters)
 
 
 def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | float] | None = None) -> Robot:
@@ -56,11 +59,14 @@ def loads(text: str, *, order: str | int = "2", parameters: Mapping[str, str | f
     ``order`` and ``parameters`` as of :func:`load`. Raises DescriptionError with every mistake of the text, UsageError
     where it is no text, or for a name or an order that is not there.
     """
-    from kronbot.description import Source
-    from kronbot.library import arguments
+    from kronbot.system.forking import AtWork
 
-    given = arguments.content(text, "text", "kronbot.load takes those", robots())
-    return _built(Source("<text>", given, None), order, parameters)
+    with AtWork():
+        from kronbot.description import Source
+        from kronbot.library import arguments
+
+        given = arguments.content(text, "text", "kronbot.load takes those", robots())
+        return _built(Source("<text>", given, None), order, parameters)
 
 
 def robots() -> tuple[str, ...]:
@@ -80,13 +86,16 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     ``tip`` is the link whose frame is the endpoint, by default the only or deepest leaf. Raises DescriptionError where
     the file is no tree of revolute, continuous, prismatic and fixed joints.
     """
-    from kronbot.description.urdf.elements import read_xml
-    from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
-    from kronbot.description.urdf.translation import translate
-    from kronbot.library import arguments
+    from kronbot.system.forking import AtWork
 
-    source = read_xml(arguments.path(urdf, "urdf"), URDF_BYTES)
-    return translate(parse_urdf(source), None if tip is None else arguments.text(tip, "tip"))
+    with AtWork():
+        from kronbot.description.urdf.elements import read_xml
+        from kronbot.description.urdf.reading import URDF_BYTES, parse_urdf
+        from kronbot.description.urdf.translation import translate
+        from kronbot.library import arguments
+
+        source = read_xml(arguments.path(urdf, "urdf"), URDF_BYTES)
+        return translate(parse_urdf(source), None if tip is None else arguments.text(tip, "tip"))
 
 
 def _built(source: Source, order: str | int, parameters: Mapping[str, str | float] | None) -> Robot:

@@ -22,6 +22,7 @@ from kronbot.model.robot import Robot
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Deferred, Outcome, Result
 from kronbot.records import dataclass
+from kronbot.system.forking import Aside, AtWork
 from kronbot.system.interruption import own_errors
 
 Given = ParamSpec("Given")
@@ -40,7 +41,7 @@ def in_words(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
     @wraps(question)
     def asked(*given: Given.args, **named: Given.kwargs) -> Answer:
         try:
-            with own_errors(), np.errstate(all="ignore"):
+            with AtWork(), own_errors(), np.errstate(all="ignore"):
                 return question(*given, **named)
         except _Foreign as foreign:
             error_of_caller = foreign.error
@@ -98,7 +99,8 @@ def watcher(progress: object) -> arguments.Progress:
 
     def tell(share: float) -> None:
         try:
-            told(share)
+            with Aside():
+                told(share)
         except Exception as error:
             raise _Foreign(error) from None
 

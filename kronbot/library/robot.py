@@ -25,6 +25,7 @@ from kronbot.library.values import Values, by_index, indices_of, joint_values, o
 from kronbot.library.values import view as seen_as
 from kronbot.model import build, robot
 from kronbot.questions.result import Outcome, Result
+from kronbot.system.forking import AtWork
 from kronbot.system.sealed import demand_same, seal
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ class Robot:
 
     def at_order(self, order: str | int) -> Robot:
         """The same robot at another kinematic order: "0", "1", "2" or "exact". Raises UsageError for another."""
-        return Robot(build.anew_at_order(self._model, arguments.order(order)))
+        with AtWork():
+            return Robot(build.anew_at_order(self._model, arguments.order(order)))
 
     def with_parameters(self, **values: NumberLike) -> Robot:
         """The same robot with other values of some parameters: numbers, or expressions over the others.
@@ -122,8 +124,9 @@ class Robot:
         >>> stiffer.description.values["EI"]
         200000.0
         """
-        changed = arguments.expressions(values, "parameter")
-        return Robot(build.with_values(self._model, self.description.with_overrides(changed)))
+        with AtWork():
+            changed = arguments.expressions(values, "parameter")
+            return Robot(build.with_values(self._model, self.description.with_overrides(changed)))
 
     def with_motion(self, motion: str) -> Robot:
         """The same robot with another motion: YAML text as in a file, ``q1: {type: sinusoid, ...}``.
@@ -132,8 +135,9 @@ class Robot:
         """
         moved = arguments.content(motion, "motion", "read the file, pathlib.Path(...).read_text()")
         told = self.description
-        described = description.load(told.source, told.overrides, moved, told.tables)
-        return Robot(build.build(described, self.order))
+        with AtWork():
+            described = description.load(told.source, told.overrides, moved, told.tables)
+            return Robot(build.build(described, self.order))
 
     def rewritten(self, values: Mapping[str, NumberLike], heading: str = "Before") -> str:
         """The text of the robot's file with numbers in the places of parameters; its comments and layout stay.

@@ -1,0 +1,100 @@
+"""Forks beside threads at work: a process begins between two of their questions, or says at once that it cannot.
+
+A forked process has no thread but one. What the others held of it stays shut for ever: locks of modules that they were
+importing, those in CasADi. So a fork waits until they are between two questions, or tell how far one is.
+"""
+
+from __future__ import annotations
+
+import os
+from threading import Condition, get_ident
+from types import TracebackType
+
+from kronbot.errors import KronbotError
+
+# Longest time (s) that a fork waits.
+PATIENCE = 2.0
+BESIDE = (
+    "this process was forked while another thread was at work with kronbot, whose locks it cannot open: start "
+    "processes by spawn (multiprocessing.get_context('spawn')), or fork before threads begin"
+)
+
+
+class _Gate:
+    """Who is at work, how deep, and whether a thread forks."""
+
+    def __init__(self) -> None:
+        self.free = Condition()
+        self.depths: dict[int, int] = {}
+        self.forking: int | None = None
+        self.shut = False
+
+    def enter(self, depth: int) -> None:
+        me = get_ident()
+        with self.free:
+            while self.forking not in (None, me) and me not in self.depths:
+                self.free.wait(PATIENCE)
+            self.depths[me] = self.depths.get(me, 0) + depth
+
+    def leave(self, depth: int | None) -> int:
+        """Back by a depth, or all the way; how deep it was."""
+        me = get_ident()
+        with self.free:
+            was = self.depths.get(me, 0)
+            if depth is None or was <= depth:
+                self.depths.pop(me, None)
+                self.free.notify_all()
+            else:
+                self.depths[me] = was - depth
+        return was
+
+    def others(self) -> bool:
+        return any(each != get_ident() for each in self.depths)
+
+    def before(self) -> None:
+        self.free.acquire()
+        self.forking = get_ident()
+        self.free.wait_for(lambda: not self.others(), PATIENCE)
+
+    def in_parent(self) -> None:
+        self.forking = None
+        self.free.notify_all()
+        self.free.release()
+
+    def in_child(self) -> None:
+        self.shut = self.shut or self.others()
+        me = get_ident()
+        self.free, self.forking = Condition(), None
+        self.depths = {me: self.depths[me]} if me in self.depths else {}
+
+
+_gate = _Gate()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_gate.before, after_in_parent=_gate.in_parent, after_in_child=_gate.in_child)
+
+
+class AtWork:
+    """While a question is answered. Raises KronbotError in a process that was forked beside one."""
+
+    def __enter__(self) -> None:
+        if _gate.shut:
+            raise KronbotError(BESIDE)
+        _gate.enter(1)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _gate.leave(1)
+
+
+class Aside:
+    """While the caller is told something in between: nothing is held then."""
+
+    def __enter__(self) -> None:
+        self._depth = _gate.leave(None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._depth:
+            _gate.enter(self._depth)

@@ -1,0 +1,75 @@
+"""Processes forked beside threads that use the library: they answer, or say at once that they cannot."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from waiting import PATIENCE
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+# Whether children of a process with a thread at work end, and how.
+FORKED = """
+import os, sys, threading, kronbot
+from kronbot.errors import KronbotError
+from kronbot.system import forking
+forking.PATIENCE = {patience}
+began, go = threading.Event(), threading.Event()
+
+def work():
+{work}
+
+def child():
+    try:
+        kronbot.load("khang").jacobian(q=[0.1])
+        return 7
+    except KronbotError as error:
+        return 5 if "forked while another thread" in str(error) else 1
+
+threading.Thread(target=work, daemon=True).start()
+began.wait(60)
+for _ in range({count}):
+    if not (pid := os.fork()):
+        os._exit(child())
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+go.set()
+kronbot.load("khang").jacobian(q=[0.1])
+"""
+# What threads do that leaves locks shut in most children: modules imported, symbols made.
+BUSY = """
+    for k in range(10**6):
+        began.set()
+        robot = kronbot.load("khang", parameters={"EI": 10 + k})
+        robot.jacobian()
+        robot.statics()
+"""
+# One question that does not end, and tells nothing in between.
+STUCK = """
+    from kronbot.library import arguments
+    robot = kronbot.load("khang")
+    class Slow(dict):
+        def items(self):
+            began.set()
+            go.wait(60)
+            return super().items()
+    robot.jacobian(q=Slow(qa=0.1))
+"""
+
+
+@pytest.mark.parametrize(("work", "patience", "count", "code"), [(BUSY, 60, 5, "7"), (STUCK, 0.05, 2, "5")])
+def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, code):
+    script = FORKED.format(work=work, patience=patience, count=count)
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=PATIENCE)
+        assert (out.split(), err) == ([code] * count, "")
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
