@@ -87,7 +87,7 @@ def test_thousands_of_warnings(kron, tmp_path):
     answer = kron("check", tmp_path / "r.yaml", "--format", "json")
     assert answer.code == 0
     warnings = [line for line in answer.err.splitlines() if ": warning: " in line]
-    assert len(warnings) == limits.MISTAKES + 1
+    assert len(warnings) == 2  # of one kind
     assert warnings[-1].endswith(f": warning: and {900 - limits.MISTAKES} more warnings")
 
 
