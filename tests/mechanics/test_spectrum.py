@@ -196,6 +196,17 @@ def test_weak_damping_is_told_from_none(size):
     assert judge(system, poles(system)).word == "stable"
 
 
+def test_what_refining_leaves_of_damping_elsewhere_is_none():
+    """An oscillator beside a damped pair decays by nothing, not by the 1e-88 that its vector has of the others."""
+    rng = np.random.default_rng(0)
+    M, D, K = (np.diag(diagonal) for diagonal in ([1.0, 1.0, 8e-3], [0.3, 0.9, 0.0], [0, 0, 0.4905]))
+    for _ in range(4):
+        A, B = rng.standard_normal((2, 2, 2))
+        M[:2, :2], K[:2, :2] = A @ A.T + EYE(2), 100 * B @ B.T
+        alone = [s for s in poles(SecondOrder.exact(M, D, K)) if abs(s.value - 1j * np.sqrt(0.4905 / 8e-3)) < 1e-12]
+        assert [pole.value.real for pole in alone] == [0]
+
+
 def test_a_pole_at_zero_that_is_not_taken_out_has_numbers_all_the_same():
     for K in (0.0, 1e-300):
         system = SecondOrder(EYE(1), EYE(1), K * EYE(1), *3 * [ZERO((1, 1))], ZERO((1, 0)))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.matrix_polynomial import Polynomial
+from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
 from kronbot.mechanics.linear.refinement import Steps
 from kronbot.records import dataclass
 
@@ -89,6 +89,15 @@ class Pole:
     def free(self) -> bool:
         """Whether it is the pole at zero of a direction without stiffness."""
         return self.refined is None
+
+
+def without_noise(pole: Pole) -> Pole:
+    """A pole that swings, without a real part that is below its own error and below what rounding leaves of it."""
+    rate = abs(pole.value.real)
+    if not pole.value.imag or not 0 < rate <= min(pole.growth_error, ROUNDING * abs(pole.value)):
+        return pole
+    swings, error, growth = 1j * pole.value.imag, pole.error + rate, pole.growth_error + rate
+    return replace(pole, value=swings, error=error, growth_error=growth)
 
 
 def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:

@@ -25,7 +25,7 @@ from kronbot.mechanics.linear.deflation import Deflated, SecondOrder, congruent,
 from kronbot.mechanics.linear.eigenvalues import Eigenvalue, advanced, eigenvalues
 from kronbot.mechanics.linear.growth import with_growth
 from kronbot.mechanics.linear.matrix_polynomial import Polynomial, together
-from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis
+from kronbot.mechanics.linear.pole import Pole, Refined, no_block, of_squares, on_axis, without_noise
 from kronbot.mechanics.linear.refinement import Steps, joined, measured, plainly, refined
 from kronbot.mechanics.linear.regularity import demand_regular, regular
 from kronbot.mechanics.linear.rounding import Entries
@@ -226,7 +226,7 @@ def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
         made = with_growth(made, system)
         if system.conservative:
             made = on_axis(made)
-    every = sorted(made, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
+    every = sorted(map(without_noise, made), key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
     if sum(pole.count for pole in every) != 2 * len(system.M):
         raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
     return every
