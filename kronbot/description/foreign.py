@@ -57,6 +57,10 @@ SIMULATE: Final[Mapping[str, str]] = {
     **_said("it is drive: {q1: {pd: {kp: , kd: }}}, or 'control' beside 'simulate'", "controller controllers control"),
     **_said("it is asked as q and qd, or follows from 'motion'", "initial x0 q0 initial_state"),
 }
+DRIVE: Final[Mapping[str, str]] = {
+    **_said("PID controllers stand in control: {JOINT: {pid: {kp: , ki: , kd: }}}, beside 'simulate'", "pid pi ki"),
+    **_said("it is torque: 3, in N m or N", "force effort"),
+}
 BEAM: Final[Mapping[str, str]] = {
     **_said(
         "a beam has no material and no section, but mass (kg, rho*A*l), EI: {y: E*Iy, z: E*Iz} and GJ: G*J (N m^2)",

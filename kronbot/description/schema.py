@@ -203,6 +203,7 @@ class JointDrive:
     torque: Annotated[InTime | None, Field(description="torque or force, N m or N, or how it changes in time")] = None
     motion: Annotated[Motion | None, Field(description="the joint follows it exactly, the torque is an output")] = None
     pd: Annotated[PD | None, Field(description="a PD controller with gravity compensation")] = None
+    foreign: ClassVar[Mapping[str, str]] = foreign.DRIVE
 
 
 Drive = Annotated[

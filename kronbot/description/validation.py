@@ -194,7 +194,7 @@ class Validator:
         try:
             return check.function(plain(node), self.values)
         except Fault as fault:
-            known = (*CONSTANTS, *islice(self.values, _SEARCHED))
+            known = filter(str.isidentifier, (*CONSTANTS, *islice(self.values, _SEARCHED)))
             hint = self._report.guess(fault.unknown, known) if fault.unknown else ""
             self._report.value(path, f"{fault}{hint}")
             return None

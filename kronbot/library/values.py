@@ -151,6 +151,8 @@ def _column(robot: Robot, value: object, word: str) -> Array:
 
 def _index(robot: Robot, name: str, word: str) -> int:
     if name not in robot.coordinates:
+        if any(link.joint.name == name and link.joint.follows is not None for link in robot.file.links):
+            raise UsageError(f"{word}: joint {quote(name)} follows others and has no coordinate: give theirs")
         raise unknown(name, robot.coordinates, f"{word}: no coordinate ", there="; coordinates are")
     return robot.coordinates.index(name)
 

@@ -124,4 +124,6 @@ def outline(robot: Robot, given: Given) -> Outline:
     if rates:
         arrays |= {"C": (names, names), "C_christoffel": (names, names), "tau": (names, None)}
         arrays |= {"friction": (names, None)} if any(link.joint.friction for link in robot.file.links) else {}
-    return Outline(arrays=arrays, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])
+    motion = () if rates else ("tau", "C", "C_christoffel")
+    absent = dict.fromkeys(motion, "it belongs to a motion: give rates (qd) or accelerations (qdd) too")
+    return Outline(arrays=arrays, absent=absent, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])

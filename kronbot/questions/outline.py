@@ -20,8 +20,8 @@ class Outline:
     """Names of the numbers and texts of the summary, of arrays with their rows and columns, and of the series.
 
     An answer may lack some of them. ``usual`` is what is mostly asked for beside the numbers. ``complex`` arrays have
-    complex entries, those of ``stacks`` one a time. Where the series are ``rows`` of a table these are the columns that
-    tell the rows apart.
+    complex entries, those of ``stacks`` one a time. Arrays that are ``absent`` would be there otherwise: how, in words.
+    Where the series are ``rows`` of a table these are the columns that tell the rows apart.
     """
 
     numbers: Sequence[str] = ()
@@ -32,6 +32,7 @@ class Outline:
     complex: Sequence[str] = ()
     stacks: Sequence[str] = ()
     rows: Sequence[str] | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all(self) -> Sequence[str]:

@@ -19,7 +19,7 @@ from kronbot.compute import views
 from kronbot.compute.arrays import NamedArray, Scalar, plain, read_only
 from kronbot.description import Description
 from kronbot.description.choices import ORDERS
-from kronbot.description.wording import Entries, no_entry, unknown
+from kronbot.description.wording import Entries, no_entry, quote, unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -255,10 +255,12 @@ def _again(then: str, held: dict[str, Any]) -> Result:
     return Result(**held)
 
 
-def demand_array(name: str, known: Iterable[str]) -> None:
-    """Raise UsageError where no array is called so."""
+def demand_array(name: str, known: Iterable[str], absent: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Raise UsageError where no array is called so; of those ``absent`` it says how they would be there."""
     names = list(known)
     if name not in names:
+        if name in absent:
+            raise UsageError(f"no array {quote(name)} in this answer: {absent[name]}")
         raise unknown(name, names, "no array ", behind=" in this answer", there="; arrays:")
 
 

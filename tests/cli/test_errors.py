@@ -267,6 +267,36 @@ def test_other_errors_pass_through():
         _ = 1 / 0
 
 
+FOLLOWED = """\
+  - name: forearm
+    joint: {type: revolute, name: q2, follows: -q1}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cure"),
+    [
+        (["kinematics", "--q", "q2=0.1"], "--q: joint 'q2' follows others and has no coordinate: give theirs"),
+        (["dynamics", "--array", "tau"], "it belongs to a motion: give rates (qd) or accelerations (qdd) too"),
+    ],
+)
+def test_what_is_there_otherwise_has_a_cure(arguments, cure, tmp_path, capsys):
+    (message,) = refused(tmp_path, capsys, ARM + FOLLOWED, *arguments, code=2)
+    assert cure in message
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (ARM + "simulate: {drive: {q1: {pid: {kp: 1}}}}\n", "PID controllers stand in control:"),
+        (ARM + "parameters: {m-1: 2}\n", "at most 64 characters; write m_1"),
+    ],
+)
+def test_other_words_for_what_there_is_have_a_cure(text, told, tmp_path, capsys):
+    assert told in "\n".join(refused(tmp_path, capsys, text))
+
+
 @pytest.mark.parametrize(
     ("line", "meant"),
     [

@@ -415,7 +415,7 @@ RULES = {
             ),
             *(
                 f"1:{c}: the parameter name '{n}' must be ASCII letters, digits and _, not begin with a digit, "
-                "and have at most 64 characters"
+                f"and have at most 64 characters{'; write a_b' * (n == 'a-b')}"
                 for c, n in ((44, "a-b"), (52, "\u03b1"), (58, "2a"))
             ),
             "1:65: the parameter name 'q1' is the name of a joint too",

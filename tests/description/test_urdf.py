@@ -683,7 +683,7 @@ TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
         ('<robot name="r">\n  <link name="a">\n</robot>', "3:3: this is not XML: mismatched tag"),
         ('<robot name="r"/><robot name="s"/>', "1:18: this is not XML: junk after document element"),
         ('<robot name="r" name="s"/>', "1:17: this is not XML: duplicate attribute"),
-        ("kronbot: 1", "1:1: this is not XML: syntax error"),
+        ("kronbot: 1", "1:1: this is not XML: syntax error; a URDF begins with <?xml ...> or <robot name=...>"),
         ('<sdf version="1.6"/>', "1:1: this is no URDF: the outermost element is 'sdf', not 'robot'"),
         (
             "<robot name='r'><xacro:include/></robot>",

@@ -86,7 +86,7 @@ class Output:
         possible = {word: (value,) for word, value in given.items()}
         outline = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
         if self.array is not None:
-            demand_array(self.array, (*outline.arrays, *also))
+            demand_array(self.array, (*outline.arrays, *also), outline.absent)
         elif self.is_csv and not outline.series:
             demand_one(outline.arrays)
 

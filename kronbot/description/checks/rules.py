@@ -106,9 +106,11 @@ def _parameters(parameters: View, links: tuple[View, ...]) -> None:
         if is_taken(name):
             parameter.refuse_key(f"the parameter name {quote(name)} is reserved")
         elif not (name.isascii() and name.isidentifier()) or len(name) > limits.NAME_LENGTH:
+            plain = name.replace("-", "_")
+            cure = f"; write {plain}" if plain != name and plain.isascii() and plain.isidentifier() else ""
             parameter.refuse_key(
                 f"the parameter name {quote(name)} must be ASCII letters, digits and _, not begin with a digit, and "
-                f"have at most {limits.NAME_LENGTH} characters"
+                f"have at most {limits.NAME_LENGTH} characters{cure if len(name) <= limits.NAME_LENGTH else ''}"
             )
         elif name in joints:
             parameter.refuse_key(f"the parameter name {quote(name)} is the name of a joint too")

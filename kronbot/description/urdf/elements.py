@@ -111,6 +111,8 @@ def parse_xml(source: Source) -> Element:
         parser.Parse(source.text, True)
     except expat.ExpatError as error:
         problem = f"this is not XML: {expat.ErrorString(error.code)}"
+        if not source.text.lstrip("\ufeff \t\r\n").startswith("<"):
+            problem += "; a URDF begins with <?xml ...> or <robot name=...>"
         raise DescriptionError([Mistake(error.lineno, error.offset + 1, problem, source.name)]) from None
     return outside.children[0]
 
