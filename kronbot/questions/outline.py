@@ -42,12 +42,14 @@ class Outline:
     def __or__(self, other: Outline) -> Outline:
         """What one or the other holds."""
         arrays = dict(self.arrays)
-        for name, (rows, columns) in other.arrays.items():
+        for name, (labels, columns) in other.arrays.items():
             own = arrays.get(name, ((), columns and ()))
-            arrays[name] = _both(own[0], rows), None if columns is None else _both(own[1] or (), columns)
+            arrays[name] = _both(own[0], labels), None if columns is None else _both(own[1] or (), columns)
         parts = ("numbers", "texts", "series", "usual", "complex", "stacks")
         rest = {part: _both(getattr(self, part), getattr(other, part)) for part in parts}
-        return Outline(arrays=arrays, rows=other.rows if self.rows is None else self.rows, **rest)
+        rows = other.rows if self.rows is None else self.rows
+        absent = {name: how for name, how in {**self.absent, **other.absent}.items() if name not in arrays}
+        return Outline(arrays=arrays, rows=rows, absent=absent, **rest)
 
 
 def _both(first: Iterable[str], second: Iterable[str]) -> list[str]:
