@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
+from kronbot.plots.foreign import import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,11 +84,14 @@ def demand_suffix(file: str) -> None:
 
 
 def demand_matplotlib() -> None:
-    """Raise UsageError where it is not there."""
+    """Raise UsageError where it is not there, or cannot begin."""
     try:
-        import matplotlib  # noqa: F401
+        if "matplotlib" not in sys.modules:
+            import_matplotlib()
     except ImportError:
         raise UsageError("pictures need matplotlib: pip install 'kronbot[plot]'") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"matplotlib cannot read its settings (matplotlibrc): {quote(str(error))}") from None
 
 
 class Picture(Mapping[str, "Axes"]):

@@ -1,0 +1,58 @@
+"""Matplotlib's settings and list of fonts, where somebody else could have laid them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from kronbot.errors import KronbotError, UsageError
+from kronbot.system import private
+from kronbot.system.platform import host
+
+FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
+
+
+def import_matplotlib() -> None:
+    """Import it, with its fonts, in a folder for now where its own are not the user's alone.
+
+    It would write its list of fonts through links of others, and read fonts that others name (HOME kept by sudo).
+    Raises UsageError for a pipe or a device where it looks for settings first.
+    """
+    settings = Path("matplotlibrc")
+    if settings.exists() and not settings.is_file() and not settings.is_dir():
+        raise UsageError("matplotlibrc in the current folder is a pipe or a device: remove it")
+    with _elsewhere() if host.OWNERS and not _own() else nullcontext():
+        import matplotlib.font_manager  # noqa: F401
+
+
+def _own() -> bool:
+    """Nobody else can lay anything into matplotlib's folders."""
+    chosen = os.environ.get("MPLCONFIGDIR")
+    try:
+        folders = (
+            [Path(chosen)]
+            if chosen
+            else [Path(os.environ.get(name) or Path.home() / usual, "matplotlib") for name, usual in FOLDERS]
+        )
+        for folder in folders:
+            private.opened(folder.absolute(), create=True).close()
+    except (KronbotError, OSError, RuntimeError):
+        return False
+    return True
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """A folder for matplotlib that goes when its fonts are known, with an interruption, too."""
+    chosen = os.environ.get("MPLCONFIGDIR")
+    with tempfile.TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now:
+        os.environ["MPLCONFIGDIR"] = for_now
+        try:
+            yield
+        finally:
+            del os.environ["MPLCONFIGDIR"]
+            if chosen is not None:
+                os.environ["MPLCONFIGDIR"] = chosen

@@ -1,0 +1,56 @@
+"""Settings and fonts that others have laid where matplotlib looks for them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and owners of POSIX")
+BEGIN = """
+import sys
+from kronbot.errors import UsageError
+from kronbot.plots.style import demand_matplotlib
+try:
+    demand_matplotlib()
+except UsageError as error:
+    sys.exit(str(error))
+import matplotlib
+print(matplotlib.get_cachedir())
+"""
+
+
+def begin(folder, **places):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MPL", "XDG"))}
+    environment = {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), **places}
+    return subprocess.run(
+        [sys.executable, "-c", BEGIN], cwd=folder, env=environment, capture_output=True, text=True, timeout=100
+    )
+
+
+def test_settings_that_cannot_be_read_are_told(tmp_path):
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe\0")
+    assert "cannot read its settings (matplotlibrc)" in begin(tmp_path, HOME=str(tmp_path)).stderr
+    (tmp_path / "matplotlibrc").unlink()
+    os.mkfifo(tmp_path / "matplotlibrc")
+    assert "matplotlibrc in the current folder is a pipe" in begin(tmp_path, HOME=str(tmp_path)).stderr
+
+
+@pytest.mark.parametrize("where", ["HOME", "MPLCONFIGDIR", "XDG_CACHE_HOME"])
+def test_folders_of_others_are_left_alone(tmp_path, where):
+    (tmp_path / "own").mkdir(mode=0o700)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    told = begin(tmp_path, **{"HOME": str(tmp_path / "own"), where: str(shared)})
+    assert told.returncode == 0, told.stderr
+    assert not list(shared.iterdir())
+    assert not Path(told.stdout.strip()).exists()  # the folder for now has gone
+
+
+def test_folders_of_ones_own_are_used(tmp_path):
+    tmp_path.chmod(0o700)
+    told = begin(tmp_path, HOME=str(tmp_path))
+    assert told.stdout.strip() == str(tmp_path / ".cache" / "matplotlib"), told.stderr
