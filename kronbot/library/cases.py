@@ -12,6 +12,7 @@ from kronbot.description import choices
 from kronbot.errors import ComputationError, KronbotError, UsageError, said
 from kronbot.library.answering import Posed, in_words
 from kronbot.library.arguments import NumberLike
+from kronbot.model.parameter_rows import Parted
 from kronbot.questions.result import Result
 from kronbot.sweeps.work import Case
 
@@ -40,9 +41,9 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
         block = cases[start : start + BLOCK]
         made = _together(robot, question, block) if question in TOGETHER else {}
         for i, case in enumerate(block):
-            ask = made.get(i) or partial(answer, robot, question, case)
+            alone = partial(answer, robot, question, case)
             try:
-                yield ask()
+                yield _either(made.get(i, alone), alone)
             except KronbotError as error:
                 yield error
             except Exception as error:  # a bug, or the system's: of one case
@@ -87,6 +88,14 @@ def _together(robot: Varied, question: str, cases: Sequence[Case]) -> dict[int, 
             found = in_words(group[0][1].ask)([posed.robot for _, posed in group], [posed.point for _, posed in group])
             made |= {i: in_words(partial(_told, posed, ask)) for (i, posed), ask in zip(group, found, strict=True)}
     return made
+
+
+def _either(ask: Ask, alone: Ask) -> Result:
+    """One of several, or alone where what they have in common turns out not to be so."""
+    try:
+        return ask()
+    except Parted:
+        return alone()
 
 
 def _told(posed: Posed, ask: Ask) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from casadi import SX
 
 from kronbot.floats import Array
 from kronbot.model.parameters import Parameters
@@ -20,6 +21,13 @@ class Rows(Parameters):
         vars(self).update(vars(each[0]))
         self._own = {}
         self._each = each
+
+    def evaluate_all(self, column: SX, wanted_for: str) -> list[float]:
+        """Numbers in which they do not differ."""
+        first, *others = (one.evaluate_all(column, wanted_for) for one in self._each)
+        if any(other != first for other in others):
+            raise Parted
+        return first
 
     def _parted(self) -> bool:
         if any(one._parted() or one._structure is not self._structure for one in self._each):

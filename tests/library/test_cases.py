@@ -199,6 +199,18 @@ def test_inquiries_of_statics_are_answered_side_by_side(solver, order):
     assert (solver == "linear" and not failed) or [bool(each[2]) for each in failed] == [True, True, False, False]
 
 
+@pytest.mark.parametrize("lengths", [[1.0, 0.5, 0.5], [1.0, 0.5, 1.0, 0.5], [0.5, 0.7, 0.9, 0.7]])
+@pytest.mark.parametrize("solver", ["linear", "newton"])
+def test_places_that_shape_what_is_traced_are_those_of_each_robot(lengths, solver):
+    """A gauge at a fixed place of a beam whose length differs: what is seen there is traced after the equilibria."""
+    text = GAUGED.replace("a: 1,", "a: long,").replace("parameters: {", "parameters: {long: 1, ")
+    text = text.replace("  calibration: {q1: zero}\n", "")  # for which one robot's gauges are looked at first
+    cases = [Case({"long": a, "m": m}, {"solver": solver}) for m in (0.1, 0.2) for a in lengths]
+    wanted = [said(alone(kronbot.loads(text), "statics", case)) for case in cases]
+    assert [said(answer) for answer in kronbot.loads(text).answers("statics", cases)] == wanted
+    assert all(each[0] is not ComputationError for each in wanted)
+
+
 def test_equilibria_of_linear_models_are_found_side_by_side():
     """Those that have none say so, as alone; rows of one robot keep those before."""
     over = [{"EI": 100 + i, "m": m} for i, m in enumerate((30, 1, 0.1, 2))]
