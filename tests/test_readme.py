@@ -196,8 +196,9 @@ def test_the_first_two_blocks_are_lines_of_bash():
 
 @pytest.mark.parametrize("name", sorted(command_line.commands))
 def test_every_option_is_documented(name):
-    """In its help, and in the README or in what `kronbot explain` says of the command."""
-    told = TEXT + (explain.FOLDER / "commands" / f"{name}.md").read_text()
+    """In its help, and in the README, a topic of `kronbot explain` or what that says of the command."""
+    told = TEXT + "".join(map(Path.read_text, (explain.FOLDER / "topics").glob("*.md")))
+    told += (explain.FOLDER / "commands" / f"{name}.md").read_text()
     command = command_line.commands[name]
     parameters = named_in(OPTIONS).values() if name == "sweep" else command.params
     silent = []
@@ -205,4 +206,4 @@ def test_every_option_is_documented(name):
         if isinstance(parameter, click.Option):
             assert parameter.help
             silent += [] if parameter.opts[-1] in told or parameter.opts[0] in told else [parameter.opts]
-    assert silent == []
+    assert silent == [], silent

@@ -94,7 +94,7 @@ def test_exudyn_gets_the_torques_of_the_robot_file():
 
 
 def test_the_reference_is_the_canadarm():
-    """A coarse model of the first second is as near to it as the table of the README says."""
+    """A coarse model of the first second is as near to it as the table of `explain speed` says."""
     choice = replace(canadarm.MODES[1], order="1")
     motion = kronbot_side.motion(choice.robot(), 1e-6, 1e-8, duration=1.0, choice="off")
     motion.run()

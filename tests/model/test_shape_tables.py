@@ -261,7 +261,7 @@ def test_frequencies_of_canadarm(tmp_path):
         errors.append(max(np.abs(a[b > 0] / b[b > 0] - 1).max() for a, b in pairs))
         assert errors[-1] < missed(rows)
     assert 14 < errors[0] / errors[1] < 18  # 2^4, the next power left out
-    assert errors[0] < 2e-7  # as the README tells
+    assert errors[0] < 2e-7  # as `explain accuracy` tells
 
 
 def canadarm(folder, rows):

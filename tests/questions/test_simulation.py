@@ -46,7 +46,7 @@ def test_canadarm_follows_the_independent_run(order, algorithm):
         assert peaks(answer.result.summary) == PEAKS["2 clamped-free"]
 
 
-# Peaks of the canadarm's motion at order 2, as the README tells them: m, m, mm, rad, rad, rad.
+# Peaks of the canadarm's motion at order 2, as `explain accuracy` tells them: m, m, mm, rad, rad, rad.
 PEAKS = {
     "2 clamped-free": [0.1519, 0.0897, 0.606, 0.0212, 0.0347, 0.0125],
     "4 clamped-free": [0.1543, 0.0900, 0.616, 0.0213, 0.0382, 0.0135],

@@ -178,7 +178,7 @@ def test_the_princeton_beam(cases):
 
 @pytest.mark.slow
 def test_what_order_2_leaves_out_of_the_princeton_beam():
-    """Loaded at 45 degrees: the table of the README, to its digits (m, rad)."""
+    """Loaded at 45 degrees: the table of `explain accuracy`, to its digits (m, rad)."""
     loads = [princeton_load(load, np.radians(45)) for load in (4.448, 8.896, 13.345)]
     exact, second = (equilibria(princeton(order), loads).series for order in ("exact", "2"))
     table = {
@@ -294,7 +294,7 @@ def test_loads_on_a_tree_minimize_the_potential(order):
 
 
 def test_the_claims_of_the_paper():
-    """Piedboeuf, section 4.2, and what becomes of it on a sweep of one degree: the table in the README."""
+    """Piedboeuf, section 4.2, and what becomes of it on a sweep of one degree: the table in `explain claims`."""
     theta = np.radians(np.arange(-90.0, 91.0))
     forces = (0, -0.61, -1.22, -1.84, -2.46, -4.19, -5.4)
     cases = [({"theta": angle}, (0, force, 0), (0, 0, 0)) for force in forces for angle in theta]
