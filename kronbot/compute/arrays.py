@@ -85,7 +85,8 @@ def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     owner = values
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    owner.flags.writeable = values.flags.writeable = False
+    owner.setflags(write=False)
+    values.setflags(write=False)
     return values.view()
 
 

@@ -56,6 +56,8 @@ class Question:
 
     def each(self, *points: npt.NDArray[np.float64]) -> list[dict[str, NamedArray]]:
         """The quantities at many points, each input (N, size), point by point; with the values of a robot for each."""
+        if len(points[0]) == 1:
+            return [self.arrays(self._trace(*points), None)]
         rows = self._trace.rows(*points)
         return [
             self.arrays({name: values[i].copy() for name, values in rows.items()}, None) for i in range(len(points[0]))

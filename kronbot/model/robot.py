@@ -250,8 +250,9 @@ class Robot:
     def undeformed_rates(self, qd: Array) -> Array:
         """The same of rates or accelerations (..., n)."""
         rates = np.asarray(qd[..., list(self.rigid)] @ self._attachment[0].T)
-        base = list(self.base)
-        rates[..., base] = qd[..., base]
+        if self.base:
+            base = list(self.base)
+            rates[..., base] = qd[..., base]
         return rates
 
     def others(self, indices: Container[int]) -> list[int]:

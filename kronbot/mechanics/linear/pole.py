@@ -111,21 +111,22 @@ def _of_square(pole: Pole, symmetric: bool, alone: bool) -> list[Pole]:
     square = pole.value
     root = cmath.sqrt(square)  # in the right half plane
     error = min(pole.error / abs(root), math.sqrt(pole.error)) if root else math.sqrt(pole.error)
-    certain = square.real < -pole.error and (symmetric or alone)
-    real, condition = square.imag == 0 or symmetric, pole.condition / 2
+    real = square.imag == 0 or symmetric
+
+    def at(s: complex, count: int, group: int, growth: float = error, mirrored: bool = False) -> Pole:
+        x, y = (pole.right.conj(), pole.left.conj()) if mirrored else (pole.right, pole.left)
+        known = error, growth, pole.backward_error, pole.condition / 2, pole.refined, pole.place, pole.block
+        return Pole(s, x, y, count, group, *known)
+
     if real and square.real <= 0:
-        growth = 0.0 if certain else error
-        swings = 1j * abs(root)
-        known = error, growth, pole.backward_error, condition, pole.refined, pole.place, pole.block
-        return [Pole(swings, pole.right, pole.left, 2, pole.group, *known)]
-    pole = replace(pole, error=error, growth_error=error, condition=condition)
+        certain = square.real < -pole.error and (symmetric or alone)
+        return [at(1j * abs(root), 2, pole.group, 0.0 if certain else error)]
     # Of one group only where no error tells them apart.
     other = pole.group if abs(root) <= error else pole.group + APART
     if real:
         size = complex(abs(root))
-        return [replace(pole, value=-size, count=1), replace(pole, value=size, count=1, group=other)]
-    mirrored = replace(pole, value=-root.conjugate(), right=pole.right.conj(), left=pole.left.conj(), group=other)
-    return [replace(each, count=2) for each in (replace(pole, value=root), mirrored)]
+        return [at(-size, 1, pole.group), at(size, 1, other)]
+    return [at(root, 2, pole.group), at(-root.conjugate(), 2, other, mirrored=True)]
 
 
 def on_axis(made: list[Pole]) -> list[Pole]:

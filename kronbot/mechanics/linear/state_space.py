@@ -123,24 +123,18 @@ def _margins(
     lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
     V = V / lengths
     s = np.array([pole.value for pole in found], dtype=complex).reshape(-1, 1)
-    powers = [s.conj() ** k for k in range(len(sides))]
-    scale = _lengths(s, sides)
+    sizes, scale = np.abs(s), _lengths(s, sides)
     seen = [V.conj().T @ side / scale for side in sides]
-    table = np.zeros((len(found), 2))
-    whole = sum(power * part for power, part in zip(powers, seen, strict=True))
-    table[:, 0] = np.sqrt((np.abs(whole) ** 2).sum(axis=1))
-    own_errors = [np.abs(V.T) @ error / scale for _, error in known]
-    spread = sum(np.abs(power) * part for power, part in zip(powers, own_errors, strict=True))
-    table[:, 1] = np.sqrt((spread**2).sum(axis=1))
+    spread = _at(sizes, [np.abs(V.T) @ error / scale for _, error in known])
     moving = [(i, pole.refined, pole.place) for i, pole in enumerate(found) if pole.refined is not None]
     if moving:
         rows, (refined, *_), own = zip(*moving, strict=True)
         at, met = [*rows], [factor @ side for side in sides]
         turned = [refined.left_errors([*own], A) if left else refined.right_errors([*own], A.T) for A in met]
-        of_vectors = [part / lengths[at, None] / scale[at] for part in turned]
-        turned_by = sum(np.abs(power[at]) * part for power, part in zip(powers, of_vectors, strict=True))
-        of_poles = np.array([[found[i].error] for i in at]) * np.abs(sum(part[at] for part in seen[1:]))
-        table[at, 1] = np.sqrt(((spread[at] + turned_by + of_poles) ** 2).sum(axis=1))
+        spread[at] += _at(sizes[at], turned) / (lengths[at, None] * scale[at])
+        if len(seen) > 1:
+            spread[at] += np.array([[found[i].error] for i in at]) * np.abs(seen[1][at])
+    table = np.sqrt(np.array([(np.abs(part) ** 2).sum(axis=1) for part in (_at(s.conj(), seen), spread)]).T)
     states = np.array([pole.count for pole in found], dtype=int)
     kept = states * (table[:, 0] > np.maximum(LOST, table[:, 1]))
     rates, shared = any(side.any() for side in sides[1:]), dict[Block | None, list[int]]()
@@ -150,7 +144,7 @@ def _margins(
             shared.setdefault(block, []).append(i)
     for block, places in shared.items():
         if block is None:
-            basis = np.linalg.svd(V[:, places], full_matrices=False)[0].conj().T
+            basis = np.linalg.svd(V[:, places].real, full_matrices=False)[0].T
             values = _singular(basis @ sides[0] / scale[places[0]])
             error = float(np.linalg.norm(np.abs(basis) @ known[0][1] / scale[places[0]]))
         else:
@@ -163,10 +157,15 @@ def _margins(
     return table, int(kept.sum())
 
 
+def _at(s: Numbers, sides: Sequence[Numbers]) -> Numbers:
+    """Of a first side and s times a second one, if any, the sum."""
+    return sides[0] if len(sides) == 1 else sides[0] + s * sides[1]
+
+
 def _lengths(s: Numbers, sides: Sequence[Array]) -> Array:
     """By which the columns of poles s (m, 1) are divided."""
-    first, *others = (np.sqrt((side**2).sum(axis=0)) for side in sides)
-    scale = sum((np.abs(s) ** (k + 1) * length for k, length in enumerate(others)), first + 0 * np.abs(s))
+    sizes = np.abs(s)
+    scale = _at(sizes, [np.sqrt((side**2).sum(axis=0)) for side in sides]) + 0 * sizes
     return np.where(scale > 0, scale, 1.0)
 
 
