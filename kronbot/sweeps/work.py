@@ -7,7 +7,7 @@ import json
 import pickle
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import NamedTuple, Protocol
 
@@ -66,7 +66,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A sweep: what is asked of which robot, and what is kept of the answers."""
+    """A sweep: what is asked of which robot, and what is kept of the answers; errors in the words of whoever asks."""
 
     robot: Subject
     question: str
@@ -74,6 +74,7 @@ class Task:
     cases: Cases
     meanings: Sequence[Meaning]
     kept: Kept
+    words: Callable[[KronbotError], str] = str
 
     @property
     def key(self) -> dict[str, object]:
@@ -114,7 +115,8 @@ class Task:
                 failed += 1
                 if i == start and isinstance(error, UsageError):
                     refused = error.args
-                found = [self.failed(i, str(error), row)]
+                told = self.words(error) if isinstance(error, KronbotError) else str(error)
+                found = [self.failed(i, told, row)]
             lines += found
         return Done(start, stop, "".join(lines).encode(), failed, time.perf_counter() - begun, refused)
 

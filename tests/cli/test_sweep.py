@@ -156,6 +156,7 @@ def test_help(question, capsys):
             "--keep names nothing beside what varies: name something",
         ),
         (["modes", "khang", "--q", "qb=1", "--over", "EI=1"], "qb"),
+        (["modes", "khang", "--set", "EI=1", "--over", "EI=2,3"], "--set EI and --over EI both give EI values"),
         (["statics", "khang", "--order", "all", "--over", "EI=1"], "--over order=0,1,2,exact"),
     ],
 )
@@ -377,6 +378,35 @@ def test_who_reads_may_go(tmp_path):
     line = f"{sys.executable} -m kronbot sweep check khang --over EI=1:9:9 --format csv --workers 1 | head -1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE)
     assert done.stdout.startswith("case,EI,") and done.stderr == ""
+
+
+@pytest.mark.parametrize("style", ["csv", "table"])
+def test_a_picture_is_drawn_whoever_reads(style, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    read, written = os.pipe()
+    os.close(read)
+    over = ["--over", "EI=1:9:9", "--keep", "total_mass", "--format", style, "--plot", "a.svg", *ONE]
+    with open(written, "w") as gone, monkeypatch.context() as reading:
+        reading.setattr(sys, "stdout", gone)
+        assert run(["sweep", "check", "khang", *over]) == 0
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml") and "wrote a.svg" in capsys.readouterr().err
+
+
+def test_errors_of_cases_name_options(capsys):
+    asked = [
+        "--set",
+        "g=0",
+        "--buckling",
+        "--over",
+        "force.x=0,-1",
+        "--keep",
+        "buckling_factor",
+        "--format",
+        "csv",
+        *ONE,
+    ]
+    assert run(["sweep", "statics", "khang", *asked]) == 0
+    assert "give --forces, --moments, --load or gravity" in capsys.readouterr().out
 
 
 def test_tables_show_what_is_not_0_or_was_asked_for(capsys):

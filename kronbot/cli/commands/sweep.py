@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -18,12 +20,12 @@ from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.options import Decorator, Subject
 from kronbot.cli.output.answers import Output, save_page
 from kronbot.cli.output.files import check_place, keep_apart, save, tell
-from kronbot.cli.output.messages import show_doubts
+from kronbot.cli.output.messages import show_doubts, worded
 from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.wording import unknown
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.plots.style import demand_matplotlib, demand_suffix
 
 if TYPE_CHECKING:
@@ -217,8 +219,9 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
     telling = out.output is None and out.style != "table" and sys.stdout.isatty()  # rows would break the bar
     with progress_bar(f"sweeping {robot.name}", out.quiet or telling) as progress:
         try:
+            over = _over(given["over"])
             swept = swept_as(
-                over=_over(given["over"]),
+                over=over,
                 cases=cases.columns(source, given["cases"]) if isinstance(given["cases"], str) else given["cases"],
                 keep=given["keep"] or None,
                 output=out.output,
@@ -226,6 +229,8 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
                 progress=progress,
                 **{name: given[name] for name in _PLAIN},
             )
+            _demand_one_value(subject.settings, over, swept.task.cases.names)
+            swept = replace(swept, task=replace(swept.task, words=worded))
             if swept.finished:
                 undrawn = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
                 tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{undrawn}")
@@ -267,7 +272,8 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     """Compute all cases, and tell their table or write it; the answer where it is wanted as a ``whole``."""
     if out.output is None and out.style == "table":
         result = swept.result()
-        out.render(result)
+        with _heard(whole):
+            out.render(result)
         return result
     chunks = iter(swept.kept_chunks if whole else swept.chunks())
     if out.output is not None:
@@ -280,8 +286,10 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
         table = FILES[f".{out.style}"]
         table.demand_room(swept.task)
         first = next(chunks)  # before the header: all cases may be refused
-        for piece in table.pieces(swept.task, lambda: chain([first], chunks)):
-            click.echo(piece, nl=False)
+        pieces = table.pieces(swept.task, lambda: chain([first], chunks))
+        with _heard(whole):
+            for piece in pieces:
+                click.echo(piece, nl=False)
     if not whole:
         if not out.quiet:
             show_doubts([*swept.tally.doubts()])
@@ -293,6 +301,26 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     if not out.quiet:
         show_doubts(result.warnings)
     return result
+
+
+@contextmanager
+def _heard(whole: bool) -> Iterator[None]:
+    """While rows are printed: who reads may go, and the answer is still wanted as a ``whole``."""
+    try:
+        yield
+    except BrokenPipeError:
+        if not whole:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _demand_one_value(settings: tuple[str, ...], over: Mapping[str, object], names: Sequence[str]) -> None:
+    """Raise UsageError for a parameter that has a value and is varied, by --over or by a column of cases."""
+    for name in options.settings_of(settings):
+        if name in names:
+            varied = Argument("over", name) if name in over else Argument("cases")
+            both = Argument("parameters", name), " and ", varied
+            raise UsageError(*both, f" both give {name} values: leave one out")
 
 
 def _over(texts: Sequence[str] | Mapping[str, object]) -> Mapping[str, object]:
