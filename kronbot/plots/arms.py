@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,9 @@ SWAY = 0.2
 # Step of central differences by a coordinate; their error, its square, is far below the width of a line.
 STEP = 1e-4
 # Marks of bodies, points across: of the heaviest, and of the lightest that is still seen.
-LARGEST_BODY, SMALLEST_BODY = 9.0, 2.5
+LARGEST_BODY, SMALLEST_BODY = 10.0, 5.5
+# Those of joints, which lie on bodies and hide none.
+JOINT: dict[str, Any] = {"markersize": 3, "markeredgewidth": 0.8, "markerfacecolor": "white", "color": COLOURS[6]}
 EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
 # Marks, colours and words of a payload and of other bodies.
 PAYLOAD, BODY = ("D", COLOURS[4], "payload"), ("o", GREY, "rigid body")
@@ -132,15 +135,7 @@ def joints(axis: Axes, view: View, robot: Robot, shape: Sequence[np.ndarray]) ->
     for link, line in zip(robot.links, shape, strict=False):
         if link.joint is not None and not isinstance(link.joint, FreeJoint):
             mark = "o" if link.joint.revolute else "s"
-            axis.plot(
-                *view.of(line[:, 1:2]),
-                mark,
-                markersize=3,
-                markerfacecolor="white",
-                color=COLOURS[6],
-                zorder=3,
-                clip_on=False,
-            )
+            axis.plot(*view.of(line[:, 1:2]), mark, **JOINT, zorder=3, clip_on=False)
 
 
 def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = True) -> None:
@@ -152,8 +147,10 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
         axis.plot(*view.of(ends.T), label="element" if named and i == 0 else None, **ELEMENT)
     found = drawing.bodies(robot, q)
     sizes = np.maximum(LARGEST_BODY * np.sqrt(found.masses / found.masses.max(initial=0.0)), SMALLEST_BODY)
+    # A square on its tip reaches beyond the circle of its size: the larger of two in one place is below the other.
+    reach = sizes * np.where(found.payload, math.sqrt(2), 1.0)
     known = set(axis.get_legend_handles_labels()[1])
-    for i in np.argsort(-found.masses, kind="stable"):  # of each kind the heaviest is in the legend
+    for i in np.argsort(-reach, kind="stable"):  # of each kind the heaviest is in the legend
         mark, colour, word = PAYLOAD if found.payload[i] else BODY
         centre = view.of(found.centres[:, i : i + 1])
         if found.payload[i]:

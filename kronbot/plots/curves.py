@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CURVES = 8
 # A curve smaller than the largest of its diagram by more than this goes to the next one; so many diagrams at most.
 SPREAD, GROUPS = 30.0, 3
+# Curves without anything to draw that a title names.
+NAMED = 2
 # Parts of a curve of very many points.
 STEPS = 1000
 # A share of the width of a diagram that is left free on both sides.
@@ -63,18 +65,21 @@ class Diagram:
 
 
 def diagrams(title: str, curves: Sequence[Curve], least: float = 0.0) -> list[Diagram]:
-    """Diagrams of curves: by unit, then by size; without those that nowhere exceed ``least`` or rounding."""
+    """Diagrams of curves: by unit, then by size; those that nowhere exceed ``least`` or rounding are told as 0."""
     result = []
     for unit in dict.fromkeys(curve.unit for curve in curves):
         of_unit = [curve for curve in curves if curve.unit == unit]
         floor = max(least, ROUNDING * max(curve.peak for curve in of_unit))
         left = [curve for curve in of_unit if curve.peak > floor]
+        still = [short(curve.label) for curve in of_unit if not curve.peak > floor]
+        said = f"; 0: {' and '.join(still)}" if len(still) <= NAMED else f"; {len(still)} more are 0"
         for last in (False,) * (GROUPS - 1) + (True,):
             limit = 0.0 if last else max((curve.peak for curve in left), default=0.0) / SPREAD
             chosen = [curve for curve in left if curve.peak >= limit]
             left = [curve for curve in left if curve.peak < limit]
             if chosen:
-                result.append(Diagram(title, chosen))
+                result.append(Diagram(title + (said if still else ""), chosen))
+                still = []
     return result
 
 

@@ -49,7 +49,12 @@ class Ellipsoid:
         if not self.sizes.size:
             return f"{self.word}: none"
         noun = "semi-axis" if len(self.sizes) == 1 else "semi-axes"
-        return f"{self.word}: {noun} {', '.join(f'{size:.3g}' for size in self.sizes)} {self.unit}"
+        lengths = ", ".join(f"{size:.3g}" for size in self.sizes)
+        return f"{self.word}: {noun} {lengths} {self.unit}"
+
+    def scale(self, size: float) -> float:
+        """Metres on paper for a unit, beside a robot of that size (m)."""
+        return SHARE * size / float(self.sizes.max())
 
 
 @drawn
@@ -80,8 +85,11 @@ def draw(result: Result) -> Picture:
             arms.trace(axis, plane, shape, color="#777777")
             arms.joints(axis, plane, robot, shape)
             arms.bodies(axis, plane, robot, q, column == row == 0)
-            _ellipse(axis, plane, centre, ellipsoid, arms.size(shape), COLOURS[row])
-            arms.finish(axis, plane, ellipsoid.title if column == 0 else f"the same, seen along {plane.along}")
+            scale = ellipsoid.scale(arms.size(shape)) if ellipsoid.sizes.size else 0.0
+            if scale:
+                _ellipse(axis, plane, centre, ellipsoid, scale, COLOURS[row])
+            said = f"{ellipsoid.title}; 1 {ellipsoid.unit} as {scale:.2g} m" if scale else ellipsoid.title
+            arms.finish(axis, plane, said if column == 0 else f"the same, seen along {plane.along}")
     return axes
 
 
@@ -119,11 +127,8 @@ def _semi_axes(J: np.ndarray) -> np.ndarray:
     return np.asarray(U * sizes)
 
 
-def _ellipse(axis: Axes, plane: Plane, centre: np.ndarray, ellipsoid: Ellipsoid, size: float, colour: str) -> None:
+def _ellipse(axis: Axes, plane: Plane, centre: np.ndarray, ellipsoid: Ellipsoid, scale: float, colour: str) -> None:
     """The ellipsoid's outline and principal axes; a flat one is an ellipse, or a segment, and so is its outline."""
-    if not ellipsoid.sizes.size:
-        return
-    scale = SHARE * size / ellipsoid.sizes.max()
     at = plane.of(centre)[:, None]
     # The outline of a projected ellipsoid is the ellipse of the sub-block of J J^T.
     U, sizes, _ = np.linalg.svd(plane.of(ellipsoid.axes))

@@ -99,7 +99,8 @@ def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair:
         axis.set_xlabel("frequency [rad/s]")
     magnitude.set_ylabel(f"[{_unit(result.model, pair)}]")
     phase.set_ylabel("[deg]")
-    words = f"{short(pair.output)} by {short(pair.input)}"
+    pairs = len(result.arrays["C"].rows) * len(result.arrays["B"].columns or ())
+    words = f"{short(pair.output)} by {short(pair.input)}" + (f", 1 of {pairs} pairs" if pairs > 1 else "")
     entitle(magnitude, f"magnitude of {words}")
     entitle(phase, f"phase of {words}")
 

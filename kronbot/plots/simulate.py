@@ -45,7 +45,8 @@ def draw(result: Result) -> Picture:
     axes = Picture(_title(robot, result), mosaic, heights)
     for i, view in enumerate(seen):
         axis = axes[f"view {i}"]
-        axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8)
+        way = "path of the endpoint" if i == 0 else None
+        axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8, label=way)
         for k, shape in enumerate(shapes):
             arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
         arms.joints(axis, view, robot, shapes[-1])

@@ -49,11 +49,12 @@ CASE = "case"
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, the SI unit of its values (cases,)."""
+    """One diagram: its title, the SI unit of its values (cases,), and whether orders are compared in it."""
 
     title: str
     unit: str
     values: np.ndarray
+    compared: bool
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ def draw(result: Result) -> Picture:
         rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
         foot = 1.5 * style.ENTRY * rows / 72
     drawn = f"order {order}"
-    if len(results) > 1:
+    if len(results) > 1 and panels:
         drawn += f" beside {listing([other for other in results if other != order])}"
+        drawn += " in the first of each kind" if any(not panel.compared for panel in panels.values()) else ""
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
     axes = Picture(title, mosaic, heights, foot)
     for key, panel in panels.items():
@@ -115,7 +117,8 @@ def draw(result: Result) -> Picture:
             handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
             columnspacing=1.2,
         )  # fmt: skip
-    what = f"{len(chosen)} of {len(states)} cases" if len(states) > 1 else "the case"
+    part = f"{len(chosen)} of" if len(chosen) < len(states) else "all"
+    what = f"{part} {len(states)} cases" if len(states) > 1 else "the case"
     for i, (key, view) in enumerate(views.items()):
         _outlines(axes[key], robot, lines, view, states[chosen], i == 0)
         side = f"the same, seen along {view.along}"
@@ -164,7 +167,8 @@ def _swept(robot: Robot, result: Result) -> str | None:
 def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Panel]:
     """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
 
-    Of each the one of the figures is first, compared between orders; further ones where they are not zero.
+    Of each the one of the figures is first, compared between orders; further ones where they are not zero. Orders that
+    agree to rounding are named in the title.
     """
     results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
     order, main = next(iter(results.items()))
@@ -174,18 +178,22 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Pan
     for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
         telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
-        for column, title, unit in telling[:ALIKE]:
+        for place, (column, title, unit) in enumerate(telling[:ALIKE]):
             values = main.series[column]
             count = f"; {ALIKE} of {len(telling)} {many} are drawn" if len(telling) > ALIKE else ""
-            panels.append(Panel(f"{title}, order {order}{count}", unit, values))
-            for other, result in others if column == kind[0][0] else []:
-                if other == "0" and not column.startswith("torque"):
-                    continue
-                lower = result.series[column]
-                if column.startswith("curvature"):
-                    panels.append(Panel(f"{title}, order {other}", unit, lower))
-                elif (np.abs(values - lower) > ROUNDING * np.abs(values).max()).any():
-                    panels.append(Panel(f"{title}, order {order} - order {other}", unit, values - lower))
+            lower = {
+                other: result.series[column]
+                for other, result in (others if place == 0 else [])
+                if other != "0" or column.startswith("torque")
+            }
+            floor = ROUNDING * np.abs(values).max()
+            alike = [other for other in lower if (np.abs(values - lower[other]) <= floor).all()]
+            agreeing = f" (the same in {' and '.join(alike)})" if alike else ""
+            panels.append(Panel(f"{title}, order {order}{agreeing}{count}", unit, values, place == 0))
+            for other in [each for each in lower if each not in alike]:
+                strain = column.startswith("curvature")
+                what = f"order {other}" if strain else f"order {order} - order {other}"
+                panels.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other], True))
     return panels
 
 

@@ -195,8 +195,8 @@ def head(axis: Axes, title: str, rows: int = 0) -> None:
 
 
 def _halves(title: str) -> list[str]:
-    """A title in two lines of like width, parted behind a comma or a colon; one line where it has none."""
-    places = [match.end() for match in re.finditer(r"[,:;] ", title)]
+    """A title in two lines, parted behind a semicolon, else in like width behind a comma or a colon, if it has one."""
+    places = [match.end() for match in re.finditer("; " if "; " in title else "[,:] ", title)]
     if not places:
         return [title]
     place = min(places, key=lambda place: abs(2 * place - len(title)))
