@@ -61,7 +61,7 @@ def _of(values: Mapping[str, float]) -> Target:
         raise UsageError(Argument(WORD), f": a quaternion has {', '.join(QUATERNION)}: give all four")
     position = np.array([values.get(name, np.nan) for name in XYZ])
     if angles:
-        return Target(position, of_roll_pitch_yaw(*(values.get(name, 0.0) for name in RPY)))
+        return Target(position, of_roll_pitch_yaw(np.array([values.get(name, 0.0) for name in RPY])))
     return Target(position, _unit(np.array([values[name] for name in QUATERNION])) if parts else None)
 
 

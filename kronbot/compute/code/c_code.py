@@ -10,7 +10,16 @@ import numpy as np
 
 from kronbot.compute.code.documents import about, notes
 from kronbot.compute.code.routine import Package, Routine
-from kronbot.compute.code.straight_line import VARIABLE, Notation, Part, parts, straight_line, wrapped
+from kronbot.compute.code.straight_line import (
+    VARIABLE,
+    Notation,
+    Part,
+    handed_on,
+    parts,
+    statements,
+    straight_line,
+    wrapped,
+)
 from kronbot.errors import Argument, ComputationError
 from kronbot.records import dataclass
 
@@ -76,35 +85,23 @@ def _definition(routine: Routine, style: Style) -> list[str]:
     sequence = parts(straight_line(routine, REALS[style.real]), LONGEST)
     used = frozenset().union(*(part.words for part in sequence))
     head = [*_prototype(routine, style, ""), "{", *(f"    (void){w};" for w in routine.inputs if w not in used)]
+
+    def body(part: Part) -> list[str]:
+        return [f"    {line}" for line in statements(part, style.real, VARIABLE)]
+
     if len(sequence) == 1:
-        return ["", *head, *_body(sequence[0], style), "}"]
+        return ["", *head, *body(sequence[0]), "}"]
     lines: list[str] = []
     calls: list[str] = []
-    handed = [_place(name) for part in sequence for name in part.stores]
-    if handed:
-        calls += [f"    {style.real} {VARIABLE}[{1 + max(handed)}];"]
+    if size := handed_on(sequence):
+        calls += [f"    {style.real} {VARIABLE}[{size}];"]
     parameters = _parameters(routine, style) | {VARIABLE: f"{style.real} *{VARIABLE}"}
     for k, part in enumerate(sequence):
         words, name = [word for word in parameters if word in part.words], f"{style.prefix}_{routine.name}_{k}"
         lines += ["", *wrapped(f"static void {name}(", [parameters[word] for word in words], ")", ""), "{"]
-        lines += [*_body(part, style), "}"]
+        lines += [*body(part), "}"]
         calls += wrapped(f"{name}(", words, ");", "    ")
     return [*lines, "", *head, *calls, "}"]
-
-
-def _body(part: Part, style: Style) -> list[str]:
-    """Statements; a variable is declared where it gets its first value."""
-    lines = [f"    {style.real} {name} = {VARIABLE}[{_place(name)}];" for name in part.loads]
-    declared = set(part.loads)
-    for target, expression, _ in part.assignments:
-        new = target.word == VARIABLE and target.text not in declared
-        declared.add(target.text)
-        lines.append(f"    {style.real} {target.text} = {expression};" if new else f"    {target.text} = {expression};")
-    return lines + [f"    {VARIABLE}[{_place(name)}] = {name};" for name in part.stores]
-
-
-def _place(variable: str) -> int:
-    return int(variable.removeprefix(VARIABLE))
 
 
 def _arrays(package: Package, style: Style) -> Mapping[str, Iterable[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi
 
 from kronbot.compute.code.routine import Routine
-from kronbot.compute.code.straight_line import CHOICES, VARIABLE, Notation, Part, parts, straight_line
+from kronbot.compute.code.straight_line import CHOICES, Notation, handed_on, parts, statements, straight_line
 
 NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format, choices=CHOICES | {casadi.OP_FMAX: "Math.max({}, {})"})
 # The longest function, in statements: compilers of browsers leave longer ones uncompiled.
@@ -21,25 +21,8 @@ def function(routine: Routine) -> str:
     """
     sequence = parts(straight_line(routine, NOTATION), LONGEST)
     words = ", ".join([*routine.inputs, *routine.outputs])
-    size = 1 + max((_place(name) for part in sequence for name in part.stores), default=-1)
-    lines = ["(() => {", '"use strict";', f"const {HANDED} = new Float64Array({size});"]
-    lines += [f"const parts = [{','.join(_part(part, words) for part in sequence)}];"]
+    lines = ["(() => {", '"use strict";', f"const {HANDED} = new Float64Array({handed_on(sequence)});"]
+    bodies = ("\n".join([f"({words}) => {{", *statements(part, "let", HANDED), "}"]) for part in sequence)
+    lines += [f"const parts = [{','.join(bodies)}];"]
     lines += [f"return ({words}) => {{ for (const part of parts) part({words}); }};", "})()"]
     return "\n".join(lines)
-
-
-def _part(part: Part, words: str) -> str:
-    """A part of the routine as a function; a variable is declared where it gets its first value."""
-    lines = [f"({words}) => {{"]
-    lines += [f"let {name} = {HANDED}[{_place(name)}];" for name in part.loads]
-    declared = set(part.loads)
-    for target, expression, _ in part.assignments:
-        new = target.word == VARIABLE and target.text not in declared
-        declared.add(target.text)
-        lines.append(f"{'let ' if new else ''}{target.text} = {expression};")
-    lines += [f"{HANDED}[{_place(name)}] = {name};" for name in part.stores]
-    return "\n".join([*lines, "}"])
-
-
-def _place(variable: str) -> int:
-    return int(variable.removeprefix(VARIABLE))

@@ -173,6 +173,29 @@ def parts(assignments: Sequence[Assignment], size: int) -> list[Part]:
     return result[::-1]
 
 
+def handed_on(sequence: Iterable[Part]) -> int:
+    """The size of an array in which variables are handed on from part to part, each at its :func:`_place`."""
+    return max((1 + _place(name) for part in sequence for name in part.stores), default=0)
+
+
+def statements(part: Part, declare: str, handed: str) -> list[str]:
+    """A part in a language like C; a variable is declared where it gets its first value.
+
+    Those from before come from the array ``handed``, into which those for later go.
+    """
+    lines = [f"{declare} {name} = {handed}[{_place(name)}];" for name in part.loads]
+    declared = set(part.loads)
+    for target, expression, _ in part.assignments:
+        new = target.word == VARIABLE and target.text not in declared
+        declared.add(target.text)
+        lines.append(f"{declare + ' ' if new else ''}{target.text} = {expression};")
+    return lines + [f"{handed}[{_place(name)}] = {name};" for name in part.stores]
+
+
+def _place(variable: str) -> int:
+    return int(variable.removeprefix(VARIABLE))
+
+
 def wrapped(before: str, items: Iterable[str], after: str, indent: str) -> list[str]:
     """Items separated by commas between two texts, on as many lines as they need."""
     first, *rest = list(items) or [""]

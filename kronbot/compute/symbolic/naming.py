@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import count
 
 from kronbot.description import limits
 from kronbot.description.wording import quote
@@ -98,11 +99,7 @@ def readable(names: Iterable[str]) -> dict[str, str]:
     words = {name: name for name in names if "-" not in name}
     used = set(words)
     for name in hyphenated:
-        word = name.replace("-", "_")
-        while word in used:
-            word += "_"
-        used.add(word)
-        words[name] = word
+        words[name] = _fresh(name.replace("-", "_"), used)
     return words
 
 
@@ -114,10 +111,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
         word = re.sub(r"\W", "_", name.replace("''", "_second").replace("'", "_prime"))
         if keyword.iskeyword(word) or not word.isidentifier():
             word = f"{word}_" if keyword.iskeyword(word) else f"_{word}"
-        while word in used:
-            word += "_"
-        used.add(word)
-        result[name] = word
+        result[name] = _fresh(word, used)
     return result
 
 
@@ -137,21 +131,17 @@ def short_call(letter: str, coordinates: Sequence[str], inputs: Iterable[str]) -
 def distinct(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
     """Names with ``_`` after those that mean something else already: a parameter may be called like a joint."""
     used = set(taken) | set(names)
-    result = {}
-    for name in names:
-        new = name
-        if name in taken:
-            while new in used:
-                new += "_"
-            used.add(new)
-        result[name] = new
-    return result
+    return {name: _fresh(name, used) if name in taken else name for name in names}
+
+
+def _fresh(word: str, used: set[str]) -> str:
+    """The word, with ``_`` behind it until it is not among those used, of which it is one then."""
+    while word in used:
+        word += "_"
+    used.add(word)
+    return word
 
 
 def unused(taken: Collection[str], letter: str) -> Iterable[str]:
     """x0, x1, ... without the names that are taken."""
-    number = 0
-    while True:
-        if (name := f"{letter}{number}") not in taken:
-            yield name
-        number += 1
+    return (name for number in count() if (name := f"{letter}{number}") not in taken)

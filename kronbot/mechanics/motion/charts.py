@@ -9,7 +9,8 @@ import numpy as np
 from casadi import SX
 
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.attitude import angles_behind, angles_near, angular_velocity, rates, rotations
+from kronbot.mechanics.multibody.attitude import angles_behind, angles_near, angular_velocity, rates
+from kronbot.mechanics.multibody.rotations import of_roll_pitch_yaw
 from kronbot.model.floating import CYCLE, in_chart
 from kronbot.model.robot import Robot
 
@@ -45,7 +46,7 @@ class Charts:
         self.chart = 0
         self.angles, self.rates = slice(3, 6), slice(coordinates + 3, coordinates + 6)
         self.near = x[self.angles].copy()
-        self.turn = rotations(self.near[None])[0]
+        self.turn = of_roll_pitch_yaw(self.near)
 
     def begun(self, x: Array) -> Array:
         """The state that a run begins with."""
@@ -84,4 +85,4 @@ class Charts:
         """R (N, 3, 3) and angular velocity (N, 3) in the fixed frame."""
         C, angles = TURNS[charts], states[:, self.angles]
         omega = angular_velocity(angles, states[:, self.rates])
-        return C @ rotations(angles), (C @ omega[:, :, None])[:, :, 0]
+        return C @ of_roll_pitch_yaw(angles), (C @ omega[:, :, None])[:, :, 0]

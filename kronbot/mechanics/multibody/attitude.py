@@ -28,17 +28,6 @@ def demand_no_gimbal_lock(robot: Robot, q: Array) -> None:
             )
 
 
-def rotations(angles: Array) -> Array:
-    """Rz(rz) Ry(ry) Rx(rx) (N, 3, 3) of angles (N, 3)."""
-    (cx, cy, cz), (sx, sy, sz) = np.cos(angles).T, np.sin(angles).T
-    rows = [
-        [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
-        [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
-        [-sy, cy * sx, cy * cx],
-    ]
-    return np.moveaxis(np.array(rows), -1, 0)
-
-
 def angles_near(R: Array, near: Array) -> Array:
     """Those angles (3,) of a rotation (3, 3) that are nearest to some."""
     rx, ry, rz = roll_pitch_yaw(R).tolist()

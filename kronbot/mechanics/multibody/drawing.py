@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import casadi
 import numpy as np
@@ -14,7 +14,7 @@ from kronbot.description.names import WORLD
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.kinematics import frame, link_frames, relative_motion
 from kronbot.model.beam import TIP, Beam
-from kronbot.model.robot import Robot
+from kronbot.model.robot import Body, Robot
 from kronbot.records import dataclass
 
 PURPOSE = "drawing"
@@ -114,12 +114,9 @@ class Carried:
 
 def carried(robot: Robot) -> list[Carried]:
     """The rigid bodies, without those whose numbers have no value and those without mass."""
-    loaded = {entry.name for entry in robot.file.links if entry.payload is not None}
     found = []
-    for i, link in enumerate(robot.links):
-        hubs = [] if link.hub is None else [(link.hub, False, False)]
-        tips = [(body, True, link.name in loaded and body is link.bodies[-1]) for body in link.bodies]
-        for body, at_tip, payload in (*hubs, *tips):
+    for i, on_link in enumerate(_rigid(robot)):
+        for body, at_tip, payload in on_link:
             column = casadi.veccat(*map(casadi.densify, (body.mass, body.com, body.inertia)))
             if robot.parameters.free_in(column):
                 continue
@@ -128,6 +125,14 @@ def carried(robot: Robot) -> list[Carried]:
                 com, inertia = np.array(numbers[:3]), np.reshape(numbers[3:], (3, 3))
                 found.append(Carried(i, at_tip, payload, mass, com, inertia))
     return found
+
+
+def _rigid(robot: Robot) -> Iterator[list[tuple[Body, bool, bool]]]:
+    """The rigid bodies of each link, and of each whether it is at the tip, and a payload."""
+    loaded = {entry.name for entry in robot.file.links if entry.payload is not None}
+    for link in robot.links:
+        hubs = [] if link.hub is None else [(link.hub, False, False)]
+        yield [*hubs, *((body, True, link.name in loaded and body is link.bodies[-1]) for body in link.bodies)]
 
 
 @dataclass(frozen=True)
@@ -148,12 +153,9 @@ def bodies(robot: Robot, q: Array) -> Bodies:
 
     def centres() -> tuple[dict[str, SX], dict[str, SX]]:
         q, places = SX.sym("q", robot.n), [SX(8, 1)]  # of the base, since nothing at all has no trace
-        loaded = {entry.name for entry in robot.file.links if entry.payload is not None}
-        for link, (_, root, tip) in zip(robot.links, link_frames(robot, q), strict=True):
-            hubs = [] if link.hub is None else [(root, link.hub, False)]
-            payloads = [link.name in loaded and body is link.bodies[-1] for body in link.bodies]
-            at_tip = [(tip, body, payload) for body, payload in zip(link.bodies, payloads, strict=True)]
-            for at, body, payload in (*hubs, *at_tip):
+        for on_link, (_, root, tip) in zip(_rigid(robot), link_frames(robot, q), strict=True):
+            for body, at_tip, payload in on_link:
+                at = tip if at_tip else root
                 if not robot.parameters.free_in(casadi.vertcat(body.mass, body.com)):
                     centre = at.r + at.R @ body.com
                     places.append(casadi.vertcat(body.mass, payload, at.r, centre))

@@ -76,13 +76,15 @@ def roll_pitch_yaw(R: Array) -> Array:
     return np.stack([roll, np.arctan2(-R[..., 2, 0], upright), yaw], axis=-1)
 
 
-def of_roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
-    """Rz(yaw) Ry(pitch) Rx(roll), 3 x 3."""
-    (ca, cb, cc), (sa, sb, sc) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
-    about_x = np.array([[1, 0, 0], [0, ca, -sa], [0, sa, ca]])
-    about_y = np.array([[cb, 0, sb], [0, 1, 0], [-sb, 0, cb]])
-    about_z = np.array([[cc, -sc, 0], [sc, cc, 0], [0, 0, 1]])
-    return np.asarray(about_z @ about_y @ about_x)
+def of_roll_pitch_yaw(angles: Array) -> Array:
+    """Rz(yaw) Ry(pitch) Rx(roll) (..., 3, 3) of angles (..., 3)."""
+    (cx, cy, cz), (sx, sy, sz) = (np.moveaxis(part, -1, 0) for part in (np.cos(angles), np.sin(angles)))
+    rows = [
+        [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
+        [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
+        [-sy, cy * sx, cy * cx],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
 def of_quaternion(x: float, y: float, z: float, w: float) -> Array:
