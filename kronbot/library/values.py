@@ -16,6 +16,7 @@ from kronbot.floats import Array
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
+from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.model.robot import Robot
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions.jacobian import FrameView
@@ -47,15 +48,7 @@ def point(robot: Robot, given: Values | None, word: str) -> Array:
 
 def _completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape: tuple[int, ...]) -> Array:
     """Values (..., n) of all coordinates, in rows of a shape, from some by place."""
-    values, found = np.zeros((*shape, robot.n)), robot.with_shafts(given)
-    for place in robot.rigid:
-        values[..., place] = found.get(place, 0.0)
-    if word == "q":
-        values = robot.undeformed(values)
-    elif found:
-        values = robot.undeformed_rates(values)
-    for place, value in found.items():
-        values[..., place] = value
+    values = completed(robot, given, word, shape)
     if word == "q" and robot.base:
         demand_no_gimbal_lock(robot, values)
     return values

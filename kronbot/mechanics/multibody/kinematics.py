@@ -6,15 +6,17 @@ centre of mass of all bodies of the link, with the axes of its tip frame), ``bas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.description.names import frames, is_fixed_frame
 from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, UsageError
+from kronbot.floats import Array
 from kronbot.kronecker.taylor import directional
 from kronbot.mechanics.multibody.inertia import Rigid, carried, link_inertia, section
 from kronbot.mechanics.multibody.relative_motion import RelativeMotion, Step, along
@@ -158,3 +160,20 @@ def attached(robot: Robot, q: SX, *rates: SX) -> list[SX]:
     U, u = (part[list(robot.flexible), :] for part in robot.attachment)
     by_rigid = [U @ each[list(robot.rigid), :] for each in (q, *rates)]
     return [casadi.densify(each) for each in (by_rigid[0] + u, *by_rigid[1:])]
+
+
+def completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape: tuple[int, ...] = ()) -> Array:
+    """Values (*shape, n) of q, qd or qdd, the ``word``, of which some are given by place: joints are at 0 else.
+
+    What else is not given is where nothing is deformed; of an elastic joint one of link and motor alone is both.
+    """
+    values, found = np.zeros((*shape, robot.n)), robot.with_shafts(given)
+    for place in robot.rigid:
+        values[..., place] = found.get(place, 0.0)
+    if word == "q":
+        values = robot.undeformed(values)
+    elif found:
+        values = robot.undeformed_rates(values)
+    for place, value in found.items():
+        values[..., place] = value
+    return values

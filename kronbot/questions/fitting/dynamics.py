@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Sequence
 
 import casadi
 import numpy as np
@@ -12,7 +10,6 @@ from casadi import SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.pullback import Pullback
-from kronbot.compute.trace import Rows as Places
 from kronbot.compute.trace import traced
 from kronbot.description.wording import listing
 from kronbot.floats import Array
@@ -20,8 +17,9 @@ from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.columns import Column, torques
+from kronbot.questions.fitting.columns import torques
 from kronbot.questions.fitting.data import Named
+from kronbot.questions.fitting.points import AtPoints, placed
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 from kronbot.records import dataclass
 
@@ -30,16 +28,11 @@ WORDS = ("q", "qd", "qdd")
 
 
 @dataclass
-class DynamicAnswers:
+class DynamicAnswers(AtPoints):
     """What ``dynamics`` says of the joints' torques at every row, less what is measured, with derivatives.
 
-    ``points`` (N, n) are q, qd and qdd by word, ``measured`` (N, columns) torques of the ``columns``.
+    The points are q, qd and qdd.
     """
-
-    variation: Variation
-    points: dict[str, Array]
-    columns: tuple[Column, ...]
-    measured: Array
 
     @staticmethod
     def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[DynamicAnswers, Sorted]:
@@ -50,26 +43,6 @@ class DynamicAnswers:
         if still:
             told.notes.append(f"not in {named.table.name}, where nothing is deformed, or 0: {listing(still)}")
         return DynamicAnswers(variation, points, told.columns, told.measured), told
-
-    def of(self, rows: Places) -> DynamicAnswers:
-        """The same of some of the rows."""
-        points = {word: each[rows] for word, each in self.points.items()}
-        return replace(self, points=points, measured=self.measured[rows])
-
-    def measuring(self, measured: Array) -> DynamicAnswers:
-        """The same with other measurements (N, columns)."""
-        return replace(self, measured=measured)
-
-    def computed(self, values: Array) -> Array:
-        """What is computed (N, columns), NaN where nothing is measured."""
-        return self.errors(values) + self.measured
-
-    def disturbed(self, measured: Array, noise: Array) -> Array:
-        """Measurements (N, columns) with noise on them."""
-        return measured + noise
-
-    beside: ClassVar[Mapping[str, float]] = {}
-    reason = ""
 
     @property
     def linear(self) -> bool:
@@ -104,26 +77,6 @@ class DynamicAnswers:
         tau = inverse_dynamics(propagate(robot, q, qd), qdd)
         places = {joint.name: joint.driven for joint in robot.joints}
         return casadi.vertcat(*(tau[places[column.of]] for column in self.columns))
-
-
-def placed(robot: Robot, told: Sorted, words: Sequence[str]) -> tuple[dict[str, Array], list[str]]:
-    """Coordinates, rates and accelerations (N, n) by word, and names of those that were not given.
-
-    What was not given is where nothing is deformed; of an elastic joint one of link and motor alone is both.
-    """
-    points, still, count = {}, [], len(told.rows)
-    for word, names in robot.derivative_names(words).items():
-        found = {i: told.inputs[name] for i, name in enumerate(names) if name in told.inputs}
-        whole = robot.with_shafts(found)
-        values = np.zeros((count, robot.n))
-        for place in robot.rigid:
-            values[:, place] = whole.get(place, 0.0)
-        values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
-        for place, column in whole.items():
-            values[:, place] = column
-        points[word] = values
-        still += [name for i, name in enumerate(names) if i not in whole]
-    return points, still
 
 
 def _inputs(robot: Robot) -> dict[str, str]:

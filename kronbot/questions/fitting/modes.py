@@ -6,9 +6,7 @@ ds = -y^T (s^2 dM + s dD + dK) x / (y^T (2 s M + D) x), a weighted sum of those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Sequence
 
 import casadi
 import numpy as np
@@ -27,7 +25,7 @@ from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
-from kronbot.questions.fitting.dynamics import placed
+from kronbot.questions.fitting.points import AtPoints, placed
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 from kronbot.records import dataclass
 
@@ -38,17 +36,11 @@ FREE = 1e-7
 
 
 @dataclass
-class ModalAnswers:
+class ModalAnswers(AtPoints):
     """What ``modes`` says at every row, less what is measured, with derivatives: modes are told apart by their order.
 
-    ``points`` (N, n) are q and qd by word, ``measured`` (N, columns). ``moving`` are places of joints that spin in some
-    row, which are locked in both cases.
+    The points are q and qd; joints that spin in some row are locked in both cases.
     """
-
-    variation: Variation
-    points: dict[str, Array]
-    columns: tuple[Column, ...]
-    measured: Array
 
     @staticmethod
     def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[ModalAnswers, Sorted]:
@@ -63,26 +55,7 @@ class ModalAnswers:
             told.notes.append(f"not in {named.table.name}, 0 in every row: {listing(joints)}")
         return ModalAnswers(variation, points, told.columns, told.measured), told
 
-    def of(self, rows: Places) -> ModalAnswers:
-        """The same of some of the rows."""
-        points = {word: each[rows] for word, each in self.points.items()}
-        return replace(self, points=points, measured=self.measured[rows])
-
-    def measuring(self, measured: Array) -> ModalAnswers:
-        """The same with other measurements (N, columns)."""
-        return replace(self, measured=measured)
-
-    def computed(self, values: Array) -> Array:
-        """What is computed (N, columns), NaN where nothing is measured."""
-        return self.errors(values) + self.measured
-
-    def disturbed(self, measured: Array, noise: Array) -> Array:
-        """Measurements (N, columns) with noise on them."""
-        return measured + noise
-
     linear = False
-    beside: ClassVar[Mapping[str, float]] = {}
-    reason = ""
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured."""
