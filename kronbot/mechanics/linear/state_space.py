@@ -79,93 +79,95 @@ def margins(
     error. Entries of E and C have errors ``dE`` and ``dC``; forces and outputs that are no more than these are none.
     """
     factor = np.asarray(np.linalg.cholesky(M), dtype=float)
-    inverse = np.linalg.inv(factor)
-    pairs = [(E, np.zeros_like(E) if dE is None else dE)]
-    both, halves = (C, np.zeros_like(C) if dC is None else dC), (slice(0, len(M)), slice(len(M), None))
-    pairs += [(both[0][:, half].T, both[1][:, half].T) for half in halves]
-    forces, *outputs = (_told(inverse @ A, np.abs(inverse) @ dA) for A, dA in pairs)
-    if not any(part.any() for part in outputs[1]):
-        del outputs[1]
+    inverse, n, widest = np.linalg.inv(factor), len(M), max(E.shape[1], len(C))
+    # Forces, and rows of outputs as columns, with no rates and with these; what is not there is zero.
+    A, dA = np.zeros((2, 2, 2, n, widest))
+    for part, forces, outputs in ((A, E, C), (dA, dE, dC)):
+        if forces is not None:
+            part[0, 0, :, : E.shape[1]] = forces
+        if outputs is not None:
+            part[1, :, :, : len(C)] = outputs.reshape(len(C), 2, n).transpose(1, 2, 0)
+    A, dA = inverse @ A, np.abs(inverse) @ dA
+    told = ((A**2).sum(axis=2) > (dA**2).sum(axis=2))[:, :, None]
+    A, dA = A * told, dA * told
+    rates = bool(A[1, 1].any())
+    table, kept = _margins(factor, found, *((A, dA) if rates else (A[:, :1], dA[:, :1])))
     counts: dict[str, Scalar] = {}
-    columns = []
-    for word, left, sides in (("controllable", True, [forces]), ("observable", False, outputs)):
-        table, counts[word] = _margins(factor, found, sides, left)
-        values, errors = table.T
+    for word, states, (values, errors) in zip(("controllable", "observable"), kept, table, strict=True):
+        counts[word] = states
         doubtful = (values + errors > LOST) & (values - errors <= LOST) & (errors > 0)
         if doubtful.any():
             first = int(np.flatnonzero(doubtful)[0])
             words = f"the margin of mode {first + 1}, {within(values[first], errors[first])}, holds {LOST:g}"
             counts[f"{word}_doubt"] = words
-        columns.append(table)
     names = ["controllable", "controllable_error", "observable", "observable_error"]
     numbers = [str(i + 1) for i in range(len(found))]
-    return Margins(NamedArray(np.hstack(columns), numbers, "1", names), counts)
+    return Margins(NamedArray(table.reshape(4, -1).T, numbers, "1", names), counts)
 
 
-def _told(side: Array, error: Array) -> tuple[Array, Array]:
-    """Columns with their errors, nothing where they cannot be told from it."""
-    told = (side**2).sum(axis=0) > (error**2).sum(axis=0)
-    return side * told, error * told
+def _margins(factor: Array, found: Sequence[Pole], A: Array, dA: Array) -> tuple[Array, list[int]]:
+    """Margins and their errors (2, 2, m) of left vectors against forces, and of right ones against outputs, in the
+    metric of a factor of M; and how many of all states are not lost.
 
-
-def _margins(
-    factor: Array, found: Sequence[Pole], known: Sequence[tuple[Array, Array]], left: bool
-) -> tuple[Array, int]:
-    """Margins and their errors (m, 2) of left or right vectors against columns (n x k), in the metric of a factor of M;
-    and how many of all states are not lost.
-
-    The columns of a pole s are those of the first side plus s times those of the second, if any, at length one; sides
-    are ``known`` with errors.
+    Columns A (2, orders, n, k) of a pole s are those of order 0 plus s times those of order 1, if any, at length one;
+    ``dA`` are their errors.
     """
-    sides = [side for side, _ in known]
-    vectors = np.array([pole.left if left else pole.right for pole in found], dtype=complex)
-    V = factor.T @ vectors.reshape(len(found), len(factor)).T
-    lengths = np.sqrt((np.abs(V) ** 2).sum(axis=0))
+    vectors = np.array([[pole.left for pole in found], [pole.right for pole in found]], dtype=complex)
+    V = vectors.reshape(2, len(found), len(factor)) @ factor
+    lengths = np.sqrt((np.abs(V) ** 2).sum(axis=2))[:, :, None]
     V = V / lengths
     s = np.array([pole.value for pole in found], dtype=complex).reshape(-1, 1)
-    sizes, scale = np.abs(s), _lengths(s, sides)
-    seen = [V.conj().T @ side / scale for side in sides]
-    spread = _at(sizes, [np.abs(V.T) @ error / scale for _, error in known])
+    sizes, scale = np.abs(s), _lengths(s, A)
+    seen = V.conj()[:, None] @ A / scale[:, None]
+    spread = _at(sizes, np.abs(V)[:, None] @ dA) / scale
     moving = [(i, pole.refined, pole.place) for i, pole in enumerate(found) if pole.refined is not None]
     if moving:
         rows, (refined, *_), own = zip(*moving, strict=True)
-        at, met = [*rows], [factor @ side for side in sides]
-        turned = [refined.left_errors([*own], A) if left else refined.right_errors([*own], A.T) for A in met]
-        spread[at] += _at(sizes[at], turned) / (lengths[at, None] * scale[at])
-        if len(seen) > 1:
-            spread[at] += np.array([[found[i].error] for i in at]) * np.abs(seen[1][at])
-    table = np.sqrt(np.array([(np.abs(part) ** 2).sum(axis=1) for part in (_at(s.conj(), seen), spread)]).T)
+        at, (forces, outputs) = [*rows], factor @ A
+        turned = np.array(
+            [
+                [refined.left_errors([*own], each) for each in forces],
+                [refined.right_errors([*own], each.T) for each in outputs],
+            ]
+        )
+        spread[:, at] += _at(sizes[at], turned) / (lengths * scale)[:, at]
+        if A.shape[1] > 1:
+            spread[:, at] += np.array([[found[i].error] for i in at]) * np.abs(seen[:, 1, at])
+    both = (np.abs(_at(s.conj(), seen)) ** 2).sum(axis=2), (spread**2).sum(axis=2)
+    table = np.sqrt(np.array(both)).swapaxes(0, 1)
     states = np.array([pole.count for pole in found], dtype=int)
     kept = states * (table[:, 0] > np.maximum(LOST, table[:, 1]))
-    rates, shared = any(side.any() for side in sides[1:]), dict[Block | None, list[int]]()
-    for i, pole in enumerate(found):
-        block = pole.block(rates)
-        if block is not None or pole.free:
-            shared.setdefault(block, []).append(i)
-    for block, places in shared.items():
-        if block is None:
-            basis = np.linalg.svd(V[:, places].real, full_matrices=False)[0].T
-            values = _singular(basis @ sides[0] / scale[places[0]])
-            error = float(np.linalg.norm(np.abs(basis) @ known[0][1] / scale[places[0]]))
-        else:
-            values, error = _of_block(block, factor, known, left)
-        # A pole has the least of its share of the values.
-        ends, all_states = np.cumsum(states[places]), int(states[places].sum())
-        table[places, 0], table[places, 1] = values[ends * len(values) // all_states - 1], error
-        kept[places] = 0
-        kept[places[0]] = (values > max(LOST, error)).sum() * all_states // len(values)
-    return table, int(kept.sum())
+    for side, left in enumerate((True, False)):
+        shared: dict[Block | None, list[int]] = {}
+        rates = not left and A.shape[1] > 1
+        for i, pole in enumerate(found):
+            block = pole.block(rates)
+            if block is not None or pole.free:
+                shared.setdefault(block, []).append(i)
+        for block, places in shared.items():
+            if block is None:
+                basis = np.linalg.svd(V[side, places].real, full_matrices=False)[2]
+                values = _singular(basis @ A[side, 0] / scale[side, places[0]])
+                error = float(np.linalg.norm(np.abs(basis) @ dA[side, 0] / scale[side, places[0]]))
+            else:
+                values, error = _of_block(block, factor, A[side], dA[side], left)
+            # A pole has the least of its share of the values.
+            ends, all_states = np.cumsum(states[places]), int(states[places].sum())
+            table[side, :, places] = np.column_stack([values[ends * len(values) // all_states - 1], error + 0 * ends])
+            kept[side, places] = 0
+            kept[side, places[0]] = (values > max(LOST, error)).sum() * all_states // len(values)
+    return table, kept.sum(axis=1).tolist()
 
 
-def _at(s: Numbers, sides: Sequence[Numbers]) -> Numbers:
-    """Of a first side and s times a second one, if any, the sum."""
-    return sides[0] if len(sides) == 1 else sides[0] + s * sides[1]
+def _at(s: Numbers, orders: Numbers) -> Numbers:
+    """Of order 0 and s times order 1, if any, the sum: orders (2, orders, m or 1, k)."""
+    return orders[:, 0] if orders.shape[1] == 1 else orders[:, 0] + s * orders[:, 1]
 
 
-def _lengths(s: Numbers, sides: Sequence[Array]) -> Array:
-    """By which the columns of poles s (m, 1) are divided."""
+def _lengths(s: Numbers, A: Array) -> Array:
+    """By which the columns A (2, orders, n, k) of poles s (m, 1) are divided (2, m, k)."""
     sizes = np.abs(s)
-    scale = _at(sizes, [np.sqrt((side**2).sum(axis=0)) for side in sides]) + 0 * sizes
+    scale = _at(sizes, np.sqrt((A**2).sum(axis=2))[:, :, None]) + 0 * sizes
     return np.where(scale > 0, scale, 1.0)
 
 
@@ -177,7 +179,7 @@ def _singular(A: Numbers) -> Array:
     return values
 
 
-def _of_block(block: Block, factor: Array, known: Sequence[tuple[Array, Array]], left: bool) -> tuple[Array, float]:
+def _of_block(block: Block, factor: Array, A: Array, dA: Array, left: bool) -> tuple[Array, float]:
     """Margins (m,) of eigenvalues that cannot be told apart, and their error: Kalman's test on their common space.
 
     With an orthonormal basis of the rows Y^H, N Y^H, ... the columns are those of Y^H B, N Y^H B, ...; margins are the
@@ -185,15 +187,13 @@ def _of_block(block: Block, factor: Array, known: Sequence[tuple[Array, Array]],
     """
     rows, N = (block.Y.conj().T, block.N) if left else (block.X.conj().T, block.N.conj().T)
     many, moves = len(N), block.moved if left else block.moved.T
-    sides = [side for side, _ in known]
-    S, scale = block.centre.conjugate() * np.eye(many) + N, _lengths(np.array([[block.scale]]), sides)[0]
-    met, size = [factor @ side / scale for side in sides], np.abs(rows @ factor)
-    own = [size @ error / scale for _, error in known]
-    turned = [block.rest[1] @ A if left else block.rest[0].conj().T @ A for A in met]
+    S, scale = block.centre.conjugate() * np.eye(many) + N, _lengths(np.array([[block.scale]]), A[None])[0]
+    met, own = factor @ A / scale, np.abs(rows @ factor) @ dA / scale
+    turned = (block.rest[1] if left else block.rest[0].conj().T) @ met
     parts, moved = rows @ met[0], block.spread[left].T @ np.abs(turned[0]) + own[0]
-    for A, B, error in zip(met[1:], turned[1:], own[1:], strict=True):
-        parts = parts + S @ rows @ A
-        moved = moved + np.abs(S) @ (block.spread[left].T @ np.abs(B) + error) + moves @ np.abs(rows @ A)
+    for each, B, error in zip(met[1:], turned[1:], own[1:], strict=True):
+        parts = parts + S @ rows @ each
+        moved = moved + np.abs(S) @ (block.spread[left].T @ np.abs(B) + error) + moves @ np.abs(rows @ each)
     basis, reached, errors = [rows @ factor], [parts], [moved]
     for _ in range(1, many):
         errors.append((np.abs(N) @ errors[-1] + moves @ np.abs(reached[-1])) / block.scale)
