@@ -177,9 +177,9 @@ def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
     debug, note = [line for line in capfd.readouterr().err.splitlines() if "no native code" in line]
     assert debug.isprintable()
     assert note.isprintable()
-    assert len(note) < 400
-    assert len(debug) < 1000
-    assert "ended with 1: " in debug
+    assert len(note) < 400 + len(str(compiler))
+    assert len(debug) < 1000 + len(str(compiler))
+    assert "ended with 1: " in debug or len(str(compiler)) > 100  # what follows a long name is cut
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import kronbot
 from kronbot import description
 from kronbot.cli.commands.convert import convert
 from kronbot.cli.commands.explain import FOLDER
+from kronbot.description.wording import shown_path
 from kronbot.errors import DescriptionError, UsageError
 
 ARM = """<robot name="arm">
@@ -52,9 +53,9 @@ def test_the_robot_file_goes_to_stdout_and_notes_to_stderr(arm):
     assert result.exit_code == 0
     assert [link.name for link in load(result.stdout).links] == ["upper", "tool"]
     notes = result.stderr.splitlines()
-    assert f"{arm}: not carried: visuals (1: 'upper')" in notes
+    assert f"{shown_path(str(arm))}: not carried: visuals (1: 'upper')" in notes
     for note in notes:
-        assert f"# - {note.removeprefix(f'{arm}: ')}\n" in result.stdout
+        assert f"# - {note.removeprefix(f'{shown_path(str(arm))}: ')}\n" in result.stdout
     quiet = run(arm, "--quiet")
     assert (quiet.stdout, quiet.stderr) == (result.stdout, "")
 
@@ -73,7 +74,7 @@ def test_a_file_is_written_whole_and_replaced_only_when_asked(arm, tmp_path):
         result = run(arm, "-o", file)
         assert result.exit_code == 0
         assert result.stdout == ""
-        assert result.stderr.endswith(f"wrote {file}\n")
+        assert result.stderr.endswith(f"wrote {shown_path(str(file))}\n")
         assert file.read_text() == run(arm).stdout
         file.write_text("mine")
         again = run(arm, "-o", file)

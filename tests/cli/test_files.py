@@ -72,7 +72,7 @@ def test_what_is_no_file_is_never_replaced(tmp_path, overwrite):
         with pytest.raises(UsageError, match=words) as caught:
             check_target(f"{tmp_path}/{name}", overwrite)  # a Path drops a slash at the end
         assert str(caught.value).isprintable()
-        assert len(str(caught.value)) < 400
+        assert len(str(caught.value)) < 500  # with two paths of at most 200
     with pytest.raises(UsageError, match="suffix"):
         check_target("/dev/stdout", overwrite)
 
@@ -189,7 +189,7 @@ def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, saved, links):
         saved("odd.csv", b"mine", meanwhile=lambda: (tmp_path / "odd.csv").symlink_to("elsewhere"))
     (tmp_path / "far").mkdir()
     (tmp_path / "near.csv").symlink_to("far/run.csv")
-    with pytest.raises(KronbotError, match=f"the answer is in {tmp_path.resolve()}/far/run-2.csv"):
+    with pytest.raises(KronbotError, match="the answer is in .*/far/run-2.csv"):
         saved("near.csv", b"mine", meanwhile=lambda: (tmp_path / "far" / "run.csv").write_text("theirs"))
     assert names(tmp_path / "far") == ["run-2.csv", "run.csv"]
     (tmp_path / "near.csv").unlink()
@@ -212,8 +212,11 @@ def test_a_picture_is_not_lost_with_the_name_of_its_answer(tmp_path, monkeypatch
     monkeypatch.setattr(Robot, "jacobian", appear)
     assert run(["jacobian", "khang", "-o", str(both[0]), "--plot", str(both[1])]) == 1
     assert names(tmp_path) == ["a-2.json", "a-2.svg", "a.json", "a.svg"]
-    (last,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("Error"))
-    assert all(f"the answer is in {tmp_path / name}" in last for name in ("a-2.json", "a-2.svg"))
+    *told, last = capsys.readouterr().err.splitlines()
+    # Of words that are longer than anybody reads, ends are kept.
+    assert all(f"/{name}" in last or len(last) > 500 for name in ("a-2.json", "a-2.svg"))
+    assert last.startswith("Error") and "the answer is in /" in last and "/a-2." in last
+    assert all(any(re.fullmatch(f"wrote .*/{name}", line) for line in told) for name in ("a-2.json", "a-2.svg"))
 
 
 def test_a_picture_of_the_library_that_appears_meanwhile(tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from kronbot.cli.commands.sweep import QUESTIONS
 from kronbot.cli.input import cases
 from kronbot.cli.main import run
 from kronbot.description.shipped import shipped_robots
+from kronbot.description.wording import shown_path
 from kronbot.sweeps.journal import Journal
 
 ONE = ["--workers", "1"]
@@ -97,7 +98,7 @@ def test_a_file_a_journal_and_its_picture(tmp_path, capsys):
     asked = ["sweep", "modes", "khang", "--over", "EI=-20,20", "--keep", "frequencies_free[2]", "-o", str(file), *ONE]
     assert run([*asked, "--plot", str(picture)]) == 0
     err = capsys.readouterr().err
-    assert f"wrote {file}\n" in err and f"wrote {picture}\n" in err
+    assert all(f"wrote {shown_path(str(each))}\n" in err for each in (file, picture))
     assert "warning: 1 of 2 cases have failed (case 1: " in err and "must be at least 0, it is -20.0" in err
     assert sorted(tmp_path.iterdir()) == [file, picture]
     text = file.read_text()

@@ -22,6 +22,7 @@ from waiting import PATIENCE
 
 import kronbot
 from kronbot.cli import main
+from kronbot.description.wording import shown_path
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.system import interruption
 from kronbot.system.interruption import SIGNALS, interruptions
@@ -238,7 +239,7 @@ def test_rows_so_far_are_kept(number, tmp_path):
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number, err
-    assert err.decode() == f"wrote {tmp_path / 'a.csv'}, incomplete\nError: interrupted\n"
+    assert err.decode() == f"wrote {shown_path(str(tmp_path / 'a.csv'))}, incomplete\nError: interrupted\n"
     assert (text := (tmp_path / "a.csv").read_text()).endswith("\n")
     head, *rows = csv.reader(text.splitlines())
     assert {len(row) for row in rows} == {len(head)}
