@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Outcome, Result
 
 # Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
@@ -52,10 +53,14 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
     cases = [float(case) for case in range(1, common + 1)]
     units = {"rows": [fullest.units[name] for name in compared], "columns": ["1"] * len(pairs)}
     difference = NamedArray(stack, compared, units, [f"{a}-{b}" for a, b in pairs], ("case", cases))
-    for (a, b), values in zip(pairs, np.abs(stack).max(axis=0).T, strict=True):
-        for name, largest in zip(compared, values, strict=True):
-            if name.startswith(("torque.", "curvature.")):
-                summary[f"largest_difference.{name}[{a}-{b}]"] = float(largest)
+    largest = {
+        f"{name}[{a}-{b}]": values
+        for (a, b), column in zip(pairs, np.abs(stack).max(axis=0, keepdims=True).T, strict=True)
+        for name, values in zip(compared, column, strict=True)
+        if name.startswith(("torque.", "curvature."))
+    }
+    clean = without_rounding(series | largest)  # beside what they are differences of
+    summary |= {f"largest_difference.{name}": float(clean[name][0]) for name in largest}
     answer = Result(
         "statics",
         fullest.robot,

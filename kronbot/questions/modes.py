@@ -221,7 +221,8 @@ def _with_modes(robot: Robot, count: int) -> Robot:
             counts = ModeCounts(*(count if n else 0 for n in (own.v, own.w, own.torsion)))
             damping = link.flexible.damping
             if isinstance(damping.ratio, tuple):
-                raise UsageError(Argument("convergence"), f": link {link.name!r} lists its damping ratios one by one")
+                text = f": link {link.name!r} lists its damping ratios one by one; "
+                raise UsageError(Argument("convergence"), f"{text}write one for all modes, {{ratio: 0.01}}")
             link = replace(link, flexible=replace(link.flexible, modes=counts))
         links.append(link)
     file = replace(robot.file, links=tuple(links))

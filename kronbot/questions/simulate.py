@@ -22,6 +22,7 @@ from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, k
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.momentum import momentum
 from kronbot.mechanics.multibody.outputs import Instant
+from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.mechanics.multibody.stops import Contacts
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
@@ -142,7 +143,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "complete": error is None,
         "end": reached if error is None else float(done[shown][-1]),
         "drive": str(system.drives),
-        "algorithm": run.algorithm,
+        "algorithm": algorithm_of(robot, run.algorithm),
         "solver": run.solver,
         "steps": solver.steps,
         "evaluations": solver.evaluations,

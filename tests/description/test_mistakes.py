@@ -135,6 +135,8 @@ def test_angles_in_degrees(right, wrong):
         ("alpha: pi/2", "alpha: 90*deg"),
         ("alpha: pi/2", "alpha: 2*pi"),
         ("to: 1,", "to: 10*pi,"),  # five turns are meant
+        ("alpha: pi/2", "alpha: 400*deg"),
+        ("alpha: pi/2", "alpha: -5*pi/2"),
         ("xyz: [0, 0, 1]", "xyz: [0, 0, 90]"),
         ("calibration: {shoulder: 0}", "calibration: {shoulder: 0, slide: 90}"),  # metres
     ],

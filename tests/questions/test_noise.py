@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from kronbot import loads
 from kronbot.cli.main import run
 from kronbot.questions.noise import family, without_rounding
 
@@ -75,3 +76,39 @@ def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):
     assert f"{len(raw) - len(rows)} more columns are 0 (all with --format csv)" in shown
     assert "reaction.mz" in rows
     assert "reaction.mx" not in rows
+
+
+TROLLEY = """
+kronbot: 1
+name: trolley
+gravity: [0, 0, -9.81]
+links:
+  - {name: car, joint: {type: prismatic, name: x}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 2}}
+  - name: arm
+    joint: {type: revolute, name: q1}
+    pose: {rpy: [pi/2, 0, 0]}
+    flexible: {length: 0.6, mass: 0.4, EI: {z: 90}, modes: {v: 2}}
+    payload: {mass: 1}
+  - {name: hand, joint: {type: revolute, name: q2, follows: -q1}, pose: {}, payload: {mass: 0.5, com: [0.1, 0, 0]}}
+"""
+
+
+def test_differences_of_orders_that_are_rounding_are_none():
+    """Weight pulls at no trolley on a level bridge: its forces are rounding at every order, and so are differences."""
+    robot = loads(TROLLEY)
+    answer = robot.statics(q=[[0, 0.3], [0, 0.9], [0, 1.3]], order="all")
+    of_car = {name: each for name, each in answer.summary.items() if "torque.x[" in name}
+    assert np.abs(answer["torque.x"]).max() > 0  # there is something to be taken for a force
+    assert len(of_car) == 5 and not any(of_car.values())
+    for pair in ("2-1", "exact-2"):
+        column = answer.arrays["difference"].columns.index(pair)
+        wanted = np.abs(answer["difference"][:, answer.arrays["difference"].rows.index("torque.q1"), column]).max()
+        assert answer.summary[f"largest_difference.torque.q1[{pair}]"] == wanted > 0
+
+
+def test_what_solved_a_robot_with_followers_is_told():
+    """The recursion does not: the summary names the algorithm that did."""
+    robot = loads(TROLLEY)
+    assert robot.simulate(duration=0.02, step=0.01).summary["algorithm"] == "composite"
+    alone = loads("\n".join(TROLLEY.splitlines()[:-1]))
+    assert alone.simulate(duration=0.02, step=0.01).summary["algorithm"] == "recursive"

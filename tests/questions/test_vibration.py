@@ -5,7 +5,7 @@ import pytest
 from robots_in_tests import shipped_robot, turning
 
 from kronbot import loads
-from kronbot.errors import ComputationError
+from kronbot.errors import ComputationError, UsageError
 
 ARM = """
 kronbot: 1
@@ -175,6 +175,13 @@ def test_what_converges_swings():
     swings = answer["frequencies_free"][(answer["damping_free"] < 0.99) & (answer["frequencies_free"] > 0)]
     assert len(answer["frequencies_free"]) > len(swings) == 2
     assert answer["convergence_free"][1] == pytest.approx(swings[:1], rel=1e-9)
+
+
+def test_ratios_of_single_modes_do_not_converge_and_say_what_does():
+    listed = ARM.replace("modes: {v: V, w: W}", "modes: {v: 1, w: 1}, damping: {ratio: [0.01, 0.02]}").replace("V", "1")
+    with pytest.raises(UsageError, match=r"'upper' lists .* write one for all modes, \{ratio: 0\.01\}"):
+        loads(listed).modes(convergence=2)
+    assert loads(listed.replace("[0.01, 0.02]", "0.01")).modes(convergence=2)["convergence_free"].shape[0] == 2
 
 
 def test_free_frequencies_of_sweeps_hold_those_that_swing():

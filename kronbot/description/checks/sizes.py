@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View, called
 
 _FULL_TURN = 2 * math.pi * (1 + 1e-9)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @part
@@ -41,10 +43,11 @@ def below_one(view: View) -> None:
 
 
 def turned_angles(views: Iterable[View]) -> None:
-    """Warn of angles beyond whole turns."""
+    """Warn of angles beyond whole turns, unless somebody wrote pi or deg."""
     told = set()
     for view in views:
         value, key = view.number(), next(step for step in reversed(view.path) if isinstance(step, str))
-        if value is not None and abs(value) > _FULL_TURN and key not in told:  # of a list in degrees once
+        meant = {"pi", "deg"} & {*_WORD.findall(view.text or "")}
+        if value is not None and abs(value) > _FULL_TURN and not meant and key not in told:  # of a list in degrees once
             told.add(key)
             view.warn(f"the angle {value!r} is beyond 2 pi: is it in degrees? (write {value:.12g}*deg)")

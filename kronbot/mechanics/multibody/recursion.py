@@ -86,6 +86,11 @@ class Solved:
     share: SX
 
 
+def algorithm_of(robot: Robot, asked: str) -> str:
+    """The one of ``ALGORITHMS`` that answers: joints that follow others couple what the recursion takes apart."""
+    return "composite" if any(not joint.own for joint in robot.followers) else asked
+
+
 def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     """Accelerations qdd (n x 1) under generalized forces tau by the factorization U D U^T (34)-(42).
 
@@ -95,7 +100,7 @@ def forward_dynamics(state: State, tau: SX, given: dict[int, SX]) -> SX:
     where torsion modes have no polar inertia.
     """
     robot = state.robot
-    if any(not joint.own for joint in robot.followers):
+    if algorithm_of(robot, "recursive") == "composite":
         return composite_forward_dynamics(state, tau, given)
     demand_inertia(robot, given)
     force = tau - robot.elastic_forces(state.q) - dissipative_forces(robot, state.q, state.qd) - element_forces(state)
