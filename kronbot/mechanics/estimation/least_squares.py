@@ -109,14 +109,16 @@ def fitted(
 
     def whole(x: Array) -> Array:
         values = beliefs.start + scale * (x - first)
-        return np.concatenate([errors(values), (values[informed] - means) / deviations])
+        return np.concatenate([errors(values), (values[informed] - means) / deviations, still])
 
-    count = len(_bounded(whole(first))) - len(means)
+    still = np.zeros(len(scale))
+    count = len(_bounded(whole(first))) - len(means) - len(still)
 
     def slope(x: Array) -> Array:
         J = _bounded(jacobian(beliefs.start + scale * (x - first)) * scale)
         J[:, ~seen(_norms(J))] = 0.0  # what errors do not know stays where it is, not where rounding leads it
-        return np.concatenate([J, rows])
+        told = np.concatenate([J, rows])
+        return np.concatenate([told, _holding(told)])
 
     def rho(squares: Array) -> Array:
         told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])
@@ -137,6 +139,24 @@ def fitted(
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, J, float(found.cost), weights, found.status > 0, int(found.nfev))
+
+
+def _holding(J: Array) -> Array:
+    """Rows (k, k) beside those of J (M, k) that make its rank full: what it does not tell stays where it is.
+
+    They are the directions, by columns of norm 1, along which J is rounding. Their errors are 0 wherever a search is:
+    without them a step goes as far along such a direction as it may, to where numbers lose their digits.
+    """
+    norms = _norms(J)
+    told = seen(norms) & (norms > 0)
+    rows = np.zeros((len(norms), len(norms)))
+    rows[~told, ~told] = norms.max(initial=0.0) or 1.0
+    if told.any():
+        _, sizes, V = np.linalg.svd(np.linalg.qr(J[:, told] / norms[told], mode="r"))
+        sizes = np.concatenate([sizes, np.zeros(len(V) - len(sizes))])
+        blind = sizes <= RANK * sizes[0]
+        rows[np.ix_(np.flatnonzero(told)[blind], told)] = V[blind] * norms[told]
+    return rows
 
 
 def _steps(norms: Array, informed: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[Any, Array]:

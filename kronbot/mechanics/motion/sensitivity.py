@@ -16,6 +16,7 @@ from casadi import MX, SX
 
 from kronbot.cached import cached_property
 from kronbot.compute.buffered import Buffered
+from kronbot.compute.native.kernel import Kernel
 from kronbot.compute.native.use import at_once
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
@@ -39,6 +40,8 @@ ORDER = 4
 # A record takes so many steps at most; how much longer or shorter than the one before a step may be.
 MOST = 5_000_000
 SAFETY, LEAST, GROWTH = 0.9, 0.1, 6.0
+# Native code is thought of anew where so many times as many steps are due as when it was.
+MANY_MORE = 2
 # Steps of which all states are kept at a time.
 BLOCK = 4096
 
@@ -132,16 +135,22 @@ class Grid:
 class Follower:
     """Follows states along stretches, in the steps of a grid.
 
-    ``expected`` are the steps that it will be asked for: native code does them where that pays. ``begin`` binds numbers
-    and their slopes.
+    ``begin`` binds numbers and their slopes, ``expect`` says how many steps it will be asked for.
     """
 
-    def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool, expected: int) -> None:
-        function = flow.step(derivatives)
+    def __init__(self, flow: Flow, tolerances: Tolerances, derivatives: bool) -> None:
+        self._function = function = flow.step(derivatives)
         arguments = [np.zeros(function.nnz_in(i)) for i in range(function.n_in())]  # sparse ones hold their entries
         self._step = Buffered(function, arguments, [np.zeros(function.numel_out(i)) for i in range(2)])
-        self._kernel = at_once(function, len(NODES) * expected)
+        self._kernel: Kernel | None = None
+        self._expected = 0
         arguments[6][:] = tolerances.rtol, tolerances.atol
+
+    def expect(self, steps: int) -> None:
+        """So many steps are due: native code takes them where that pays."""
+        if steps > MANY_MORE * self._expected:
+            self._expected = steps
+            self._kernel = at_once(self._function, len(NODES) * steps)
 
     def begin(self, numbers: Array, slopes: Array) -> None:
         """With these numbers, and the entries of their slopes column by column."""

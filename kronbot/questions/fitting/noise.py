@@ -73,11 +73,19 @@ class Noise:
             left = count - float(np.nansum(leverages[:, group]))
             if left < 0.5:  # the parameters follow these measurements: they tell nothing of their noise
                 continue
-            found = MEDIAN * np.nanmedian(np.abs(own)) * np.sqrt(count / left) if self.robust else None
             before = self.sigma[group[0]]
-            self._put(group, np.sqrt(np.nansum(own**2) / left) if found is None else float(found))
+            self._put(group, self.scale(own[~np.isnan(own)], left))
             change = max(change, abs(float(self.sigma[group[0]] / before) - 1))
         return change
+
+    def scale(self, errors: Array, freedom: float) -> float:
+        """The standard deviation of errors (M,) to which a fit has left so many degrees of freedom.
+
+        Of robust losses it is that of the median, which outliers do not move.
+        """
+        if self.robust:
+            return float(MEDIAN * np.median(np.abs(errors)) * np.sqrt(len(errors) / freedom))
+        return float(np.sqrt(np.sum(errors**2) / freedom))
 
     def _put(self, group: list[int], value: float) -> None:
         self.sigma[group] = max(value, LEAST * float(self.sizes[group].max()))

@@ -68,7 +68,7 @@ def report(search: Search, complete: bool) -> Result:
         "evaluations": search.evaluations,
     }
     if freedom > 0:
-        summary["noise_factor"] = float(np.sqrt(spread / freedom))
+        summary["noise_factor"] = search.noise.scale(found.errors, freedom)
     if search.check is not None:
         answers, told = search.check
         errors = answers.errors(found.values)
@@ -81,7 +81,7 @@ def report(search: Search, complete: bool) -> Result:
         there = ~np.isnan(errors)
         if there.any():
             scaled = (errors / search.noise.sigma)[there]
-            summary["validation_noise_factor"] = float(np.sqrt(np.mean(scaled**2)))
+            summary["validation_noise_factor"] = search.noise.scale(scaled, len(scaled))
             more = _long(told, errors, np.zeros_like(errors), search.noise.sigma, True)
             series = {name: np.concatenate([series[name], more[name]]) for name in series}
     warnings = [*search.notes, *_doubts(search, freedom)]
@@ -110,8 +110,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
         yield f"at a bound: {listing(held)}; errors are those of the others, with these held"
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
-    scaled = found.errors * np.sqrt(found.weights)
-    factor = float(np.sqrt(np.sum(scaled**2) / freedom)) if freedom > 0 else 1.0
+    factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
     if factor > MORE and not search.noise.groups:
         yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"
     row, _ = np.nonzero(search.present)

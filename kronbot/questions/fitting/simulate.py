@@ -274,6 +274,7 @@ class SimulatedAnswers:
                     run.lost[rows] = True
                     return
             grid = self._shared.grids[record.label]
+            follower.expect(EXPECTED * self._steps)
             found, between, largest = follower.follow(stretches, grid, start.ravel(order="F"), times)
             if largest <= STALE:
                 break
@@ -289,9 +290,14 @@ class SimulatedAnswers:
     def _follower(self, derivatives: bool) -> Follower:
         shared, flow = self._shared, self.model.flow
         if derivatives not in shared.followers:
-            steps = EXPECTED * sum(len(each.times) for each in self.records)
-            shared.followers[derivatives] = Follower(flow, TOLERANCES, derivatives, steps)
+            shared.followers[derivatives] = Follower(flow, TOLERANCES, derivatives)
         return shared.followers[derivatives]
+
+    @property
+    def _steps(self) -> int:
+        """How many there are in the records, one a row at least."""
+        grids = self._shared.grids
+        return sum(len(grids[each.label].lengths if each.label in grids else each.times) for each in self.records)
 
     def _corners(self, values: Array) -> Sequence[float]:
         """Times (s) at which the equations jump. Raises UsageError where these move with the parameters."""

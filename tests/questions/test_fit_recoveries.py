@@ -1,0 +1,30 @@
+"""Shipped robots come back from what they answer with, with each question that fits them."""
+
+import numpy as np
+import pytest
+import recoveries
+from thinned import thinned
+
+EVERY = [
+    *((name, "statics") for name in ("canadarm", "khang", "piedboeuf", "puma560", "spatial", "spin-up", "torso")),
+    *((name, "modes") for name in ("canadarm", "floating-canadarm", "khang", "piedboeuf", "spatial", "spin-up")),
+    *((name, "dynamics") for name in ("khang", "puma560", "spatial", "stacker", "stacker-numeric")),
+    *((name, "simulate") for name in ("khang", "puma560", "stacker-numeric")),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "question"), thinned(EVERY, [("khang", "modes"), ("spin-up", "statics"), ("stacker-numeric", "dynamics")])
+)
+def test_what_data_tell_comes_back(name, question):
+    """To 1e-8 from measurements without noise, also where most parameters are seen as sums only, or not at all."""
+    _, off, _ = recoveries.exact(recoveries.of(name, question))
+    assert off <= 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "question"), [("khang", "statics"), ("khang", "modes"), ("puma560", "dynamics")])
+def test_errors_are_as_large_as_they_say(name, question):
+    """True values drawn from the priors: a sum of chi-squares lies within 4 of its standard deviations."""
+    total, freedom = recoveries.chi_square(recoveries.of(name, question), 200)
+    assert abs(total - freedom) < 4 * np.sqrt(2 * freedom)
