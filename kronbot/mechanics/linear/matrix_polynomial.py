@@ -40,11 +40,15 @@ class Polynomial:
 
     def size(self, s: Numbers) -> Array:
         """sum |s|^k |A_k| (N, n, n), to measure residuals by."""
-        return _sum([np.abs(A) for A in self.matrices], np.abs(s))
+        return _sum(self._sizes, np.abs(s))
 
     def error(self, s: Numbers) -> Array:
         """Bounds of the errors of the entries (N, n, n) at s, and of arithmetic with them."""
         return _sum(self.all_errors, np.abs(s))
+
+    @cached_property
+    def _sizes(self) -> list[Array]:
+        return [np.abs(A) for A in self.matrices]
 
     @cached_property
     def _slopes(self) -> list[Array]:
@@ -53,7 +57,7 @@ class Polynomial:
     @cached_property
     def all_errors(self) -> list[Array]:
         """Errors of the entries with those of arithmetic in extended precision."""
-        return [E + 4 * WIDE * A.shape[-1] * np.abs(A) for A, E in zip(self.matrices, self.errors, strict=True)]
+        return [E + 4 * WIDE * A.shape[-1] * A for A, E in zip(self._sizes, self.errors, strict=True)]
 
     def resolvent(self, s: Complex) -> Complex:
         """Inverses (N, n, n) at s, infinite where they are beyond floats."""
@@ -97,8 +101,9 @@ class Polynomial:
         """Left vectors to right ones X: by symmetry, or Y where there is none."""
         return X.conj() if self.symmetric else Y
 
-    def bordered(self, s: Numbers, near: tuple[Numbers, Numbers] | None = None) -> Bordered:
-        """Solutions of the bordered systems at s (N,), regular where an eigenvalue is near, once refined.
+    def bordered(self, s: Numbers, slope: Numbers, near: tuple[Numbers, Numbers] | None) -> Bordered:
+        """Solutions of the bordered systems at s (N,), where L' is ``slope``: regular where an eigenvalue is near, once
+        refined.
 
         With vectors ``near`` x, y (N, n) borders are L' x and y^H L': solutions keep clear of other eigenvectors, to
         which these are orthogonal; else they are in general position. Where symmetry gives the left vector, it is left
@@ -110,7 +115,6 @@ class Polynomial:
             usual = np.cos(np.arange(1, 2 * n + 1) ** 2 * 0.7).reshape(2, n) / np.sqrt(n)
             b, c = np.broadcast_to(usual.astype(s.dtype)[:, None], (2, len(s), n))
         else:
-            slope = self.at(s, 1)
             met = slope @ near[0][:, :, None], slope.conj().swapaxes(1, 2) @ near[1][:, :, None]
             b, c = (_unit(scale * side[:, :, 0]) for side in met)
         whole = np.zeros((len(s), n + 1, n + 1), dtype=b.dtype)

@@ -58,10 +58,11 @@ def refined(p: Polynomial, s: Numbers, right: Numbers | None = None, left: Numbe
     near = None if right is None or left is None else (right, left)
     if not s.imag.any():  # real arithmetic, a third of the work
         s, near = s.real, None if near is None else (near[0].real, near[1].real)
-    near_by = p.bordered(s, near)
+    slopes = p.at(s, 1)
+    near_by = p.bordered(s, slopes, near)
     X = unit(near_by.x.T)
     Y = unit(p.left(X, near_by.y.T))
-    change, residual = (p.at(s, 1) @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
+    change, residual = (slopes @ X.T[:, :, None])[:, :, 0], p.residual(s, X).T
     slope = (change * Y.T.conj()).sum(axis=1)
     step = -np.asarray((Y.T.conj() * residual).sum(axis=1) / slope).astype(s.dtype)
     step = np.where(s.imag == 0, step.real, step)
@@ -122,8 +123,10 @@ def plainly(after: Steps, sizes: tuple[int, int]) -> npt.NDArray[np.bool_]:
     """Which steps of some systems (N, m) were small, and led to eigenvalues apart from all others and from zero."""
     start, s, errors = (part.reshape(sizes) for part in (after.starts, after.values, after.errors))
     own = np.eye(s.shape[1], dtype=bool)
-    mirrored = np.where(own & (s.imag == 0)[:, :, None], np.inf, np.abs(s[:, :, None] - s[:, None].conj()))
-    gaps = np.minimum(np.where(own, np.inf, np.abs(s[:, :, None] - s[:, None])), mirrored)
+    gaps = np.where(own, np.inf, np.abs(s[:, :, None] - s[:, None]))
+    if s.imag.any():
+        mirrored = np.abs(s[:, :, None] - s[:, None].conj())
+        gaps = np.minimum(gaps, np.where(own & (s.imag == 0)[:, :, None], np.inf, mirrored))
     lengths = np.abs(s)
     reach = np.where(np.isfinite(errors), errors, AROUND * lengths)
     far = gaps > DISTANCE * lengths[:, :, None] + ERRORS * (reach[:, :, None] + reach[:, None])

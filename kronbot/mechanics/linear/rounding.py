@@ -46,8 +46,11 @@ class Entries:
             ahead, back = (np.array(side) - A for side in (others[:PAIRS], others[PAIRS:]))
             turned, left = (np.fmax.reduce(np.abs(change)) for change in (ahead - back, ahead + back))
         errors = SAFETY * ROUNDING / (2 * STEP) * turned + 2 * left + ROUNDING * np.abs(A)
-        values, known = trace.named(A), trace.named(errors)
-        dusty = _with_dust(*(np.array([each[name] for name in "MDK"]) for each in (values, known)))
+        both, count = trace.named(np.concatenate([A, errors])), len(A)
+        values, known = (
+            {name: each[rows] for name, each in both.items()} for rows in (slice(count), slice(count, None))
+        )
+        dusty = _with_dust(*np.split(np.array([both[name] for name in "MDK"]), 2, axis=1))
         return Entries(trace, points, values, known | dict(zip("MDK", dusty, strict=True)))
 
     @property
