@@ -171,7 +171,7 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
     if met or isinstance(error, KeyboardInterrupt | click.Abort):
         # Something may have swallowed the exception, made another of it, or gone on without what it was doing.
         if not isinstance(error, Interrupted):  # with what could be saved
-            interrupted = Interrupted("interrupted")
+            interrupted = Interrupted(met.doing())
             interrupted.__cause__ = error
             error = interrupted
         error.exit_code = met.code if met else Interrupted.exit_code

@@ -610,7 +610,7 @@ class Robot:
         until the arm, under the torques, ends within 1e-5 of its goal in an independent simulation: the series.
         Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes, motors following the
         plan, so long ``after`` it (s, default: its duration). Joints that are not named stay. Raises ComputationError
-        where there is no such motion, Interrupted at Ctrl-C.
+        where there is no such motion, Interrupted at Ctrl-C with the best so far as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="0").plan({"qa": 0.3}, duration=1)
@@ -626,7 +626,7 @@ class Robot:
             word: None if each is None else arguments.positive(each, known, word) for word, each in times.items()
         }
         asked = wish(self.model, to, q, arguments.flag(shortest, "shortest"), effort_limits, **positive)
-        return plan.plan(self.model, asked, watcher(progress))
+        return complete(plan.plan(self.model, asked, watcher(progress)))
 
     @answered
     def statics(

@@ -11,6 +11,8 @@ from kronbot.questions.result import Outcome
 from kronbot.system.interruption import Interruptions, interruptions
 
 Piece = TypeVar("Piece")
+# While equations are derived and compiled, which for large robots takes longest.
+PREPARING = "interrupted while the equations were prepared, before the first number of the answer"
 
 
 def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:
@@ -21,7 +23,7 @@ def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:
     with interruptions() as met:
         outcome: Outcome | None = None
         try:
-            with met.saving():
+            with met.saving(), met.at_work(lambda: PREPARING):
                 outcome = answer(met)
         except KeyboardInterrupt:
             if outcome is None:
@@ -39,9 +41,17 @@ def gathered(
     Raises what stopped them where there is none.
     """
     found: list[Piece] = []
+    before = met.doing
+
+    def doing() -> str:
+        return f"{told(found)}, in a step that did not end in time" if found else before()
+
     error: KronbotError
     try:
-        with met.heard():
+        with (
+            met.heard(),
+            met.at_work(lambda: f"{told(found)}, in a step that did not end in time" if found else before()),
+        ):
             met.demand_none()
             for piece in pieces:
                 found.append(piece)

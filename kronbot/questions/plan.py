@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import casadi
 import numpy as np
@@ -15,7 +16,7 @@ from kronbot.description.in_time import TimeTable
 from kronbot.description.moving import TableMotion
 from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
-from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.collocation import Plan, Wanted
 from kronbot.mechanics.control.collocation import plan as collocated
@@ -25,12 +26,13 @@ from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import units_of
+from kronbot.questions.keeping import kept
 from kronbot.questions.outline import Given, Outline
-from kronbot.questions.result import Result
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.simulate import Run, simulate
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
-from kronbot.system.interruption import interruptions
+from kronbot.system.interruption import Interruptions
 
 PURPOSE = "plan"
 # Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
@@ -56,51 +58,109 @@ class Wish:
     after: float | None = None
 
 
-def plan(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Result:
-    """The motion with the torques that make it. Raises ComputationError where there is none, Interrupted."""
+def plan(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Outcome:
+    """The motion with the torques that make it; one that somebody interrupts is the best so far, with its error.
+
+    Raises ComputationError where there is none.
+    """
     if robot.base:
         raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
-    demand_inertia(robot)
-    ends = [sag(robot, _placed(robot, values)) for values in (wish.start, wish.goal)]
-    forces = _forces(robot)
-    inputs = np.eye(robot.n)[:, list(robot.rigid)]
-    wanted = _wanted(robot, wish, forces, ends, inputs)
-    best, run, intervals = None, None, INTERVALS
-    with interruptions() as met:
+    return kept(lambda met: _plan(robot, wish, progress, met))
+
+
+def _plan(robot: Robot, wish: Wish, progress: Callable[[float], None], met: Interruptions) -> Outcome:
+    found = _Found()
+    try:
+        with met.heard():
+            met.demand_none()
+            demand_inertia(robot)
+            found.search(robot, wish, progress, met)
+            answer = _answer(robot, wish, found, True)
+    except KeyboardInterrupt:
+        if found.best is None:
+            raise
+        met.take_time()
+        return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}; the best so far is told"))
+    progress(1.0)
+    return Outcome(answer, None)
+
+
+@dataclass
+class _Found:
+    """What a search has found: the ``best`` plan, and the ``run`` of the arm under it, which ``missed`` its goal."""
+
+    best: Plan | None = None
+    run: Result | None = None
+    missed: float = np.inf
+    ends: Sequence[Array] = ()
+    stopped: str = "interrupted"
+
+    def search(self, robot: Robot, wish: Wish, progress: Callable[[float], None], met: Interruptions) -> None:
+        """Halve intervals until the arm arrives."""
+        self.ends = [sag(robot, _placed(robot, values)) for values in (wish.start, wish.goal)]
+        forces = _forces(robot)
+        inputs = np.eye(robot.n)[:, list(robot.rigid)]
+        wanted = _wanted(robot, wish, forces, self.ends, inputs)
         for mesh in range(MESHES):
-            best = collocated(forces, inputs, wanted, intervals, best, met.demand_none)
+            intervals = INTERVALS * 2**mesh
+            try:
+                with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
+                    best = collocated(forces, inputs, wanted, intervals, self.best, met.demand_none)
+            except Interrupted as error:
+                self.stopped = str(error)
+                if self.best is None:
+                    self.best = cast("Plan | None", error.partial)
+                raise
             progress((mesh + 0.5) / (MESHES + 1))
-            run = _under(robot, best, wish)
-            missed = _missed(robot, run, ends)
-            if missed <= ARRIVED:
-                break
-            intervals *= 2
-    if missed > ARRIVED:
-        why = f"by {missed:.1g} of its way, {intervals // 2} intervals"
+            self.best, self.run = best, None
+            self.run = _under(robot, best, wish)
+            self.missed = _missed(robot, self.run, self.ends)
+            if self.missed <= ARRIVED:
+                return
+        why = f"by {self.missed:.1g} of its way, {intervals} intervals"
         raise ComputationError(
             f"under the torques of the plan the arm misses its goal ({why}): vibrations are too fast beside the "
             "motion; fewer modes a link, damping, or a shorter motion want fewer intervals"
         )
-    assert best is not None and run is not None
+
+
+def _answer(robot: Robot, wish: Wish, found: _Found, complete: bool) -> Result:
+    best, run = found.best, found.run
+    assert best is not None
+    series = _rows(robot, best) if run is None else run.series
     names = [*robot.coordinates, *(f"{name}_dot" for name in robot.coordinates)]
-    kept = ["t", *names, *(f"torque.{joint.name}" for joint in robot.joints)]
-    series = {name: run.series[name] for name in kept}
+    series = {name: series[name] for name in ["t", *names, *(f"torque.{joint.name}" for joint in robot.joints)]}
     summary: dict[str, Scalar] = {
+        "complete": complete,
         "duration": best.duration,
         "least": "time" if wish.duration is None else "effort",
         "intervals": len(best.tau),
         "iterations": best.iterations,
-        "end_error": missed,
     }
+    summary |= {} if run is None else {"end_error": found.missed}
     for joint, tau in zip(robot.joints, best.tau.T, strict=True):
         summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
         summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
-    told = list(run.warnings)
-    summary |= _judged(robot, run, wish, best.duration, told)
-    progress(1.0)
-    at = {"start": robot.by_name(ends[0]), "goal": robot.by_name(ends[1])}
+    told = [] if run is None else list(run.warnings)
+    if run is None:
+        told.append(
+            "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "
+            f"ends or limits by up to {best.missed:.1g} of their size"
+        )
+    elif complete:
+        summary |= _judged(robot, run, wish, best.duration, told)
+    at = {word: robot.by_name(q) for word, q in zip(("start", "goal"), found.ends, strict=True)}
     units = units_of(robot, series)
     return Result(PURPOSE, robot.name, robot.order, at, {}, series, summary, told, units=units, about=robot)
+
+
+def _rows(robot: Robot, best: Plan) -> dict[str, Array]:
+    """What the search knows: the ends of its intervals, torques of those that begin there."""
+    series = {"t": np.linspace(0, best.duration, len(best.q))}
+    for i, name in enumerate(robot.coordinates):
+        series |= {name: best.q[:, i], f"{name}_dot": best.qd[:, i]}
+    torques = np.vstack([best.tau, best.tau[-1:]])
+    return series | {f"torque.{joint.name}": torques[:, i] for i, joint in enumerate(robot.joints)}
 
 
 def _placed(robot: Robot, values: Array) -> Array:
@@ -229,4 +289,4 @@ def outline(robot: Robot, given: Given) -> Outline:
     series = ["t", *q, *qd, *(f"torque.{joint.name}" for joint in robot.joints)]
     numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude"]
     numbers += [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
-    return Outline(numbers, ["least"], series=series)
+    return Outline(numbers, ["complete", "least"], series=series)

@@ -62,7 +62,7 @@ class Place:
             begun = replace(task, kept=task.kept.hiding(journal.hidden))
             whole = False
             try:
-                with _going_on():
+                with _going_on(journal, task.cases.count):
                     for done in compute(begun, journal.spans):
                         journal.add(done)
                     self.form.save(target, begun, journal.chunks)
@@ -119,12 +119,18 @@ def place_of(output: str | None, overwrite: bool, resume: bool) -> Place | None:
 
 
 @contextmanager
-def _going_on() -> Iterator[None]:
-    """What stops a computation in here says how to go on with it."""
-    cure = "; ", Argument("resume"), " goes on with what is computed"
+def _going_on(journal: Journal, count: int) -> Iterator[None]:
+    """What stops a computation of so many cases in here says what is kept, and how to go on with it."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted("interrupted", *cure) from None
+        raise Interrupted("interrupted", *_kept(journal, count)) from None
     except ComputationError as error:
-        raise ComputationError(*error.args, *cure) from None
+        raise ComputationError(*error.args, *_kept(journal, count)) from None
+
+
+def _kept(journal: Journal, count: int) -> tuple[str | Argument, ...]:
+    done = sum(stop - start for start, stop in journal.spans)
+    if not done:
+        return (" before the first case: nothing is kept",)
+    return f" after {done} of {count} cases; ", Argument("resume"), " goes on with what is computed"

@@ -70,6 +70,8 @@ class Interruptions(list[int]):
     def forget(self) -> None:
         """Begin anew."""
         self.clear()
+        # What is being done, for who is told that it was interrupted.
+        self.doing: Callable[[], str] = lambda: "interrupted"
         self._again = _Repeats()
         self._saving = self._telling = self._hurried = False
 
@@ -124,6 +126,29 @@ class Interruptions(list[int]):
             yield
         finally:
             self._saving, self._telling, self._hurried = before
+
+    @contextmanager
+    def at_work(self, told: Callable[[], str]) -> Iterator[None]:
+        """What is ``told`` where a signal ends the process in here, since the work does not end by itself."""
+        before, self.doing = self.doing, told
+        try:
+            yield
+        except KeyboardInterrupt:  # of which somebody else tells
+            raise
+        except BaseException:
+            self.doing = before
+            raise
+        self.doing = before
+
+    @contextmanager
+    def polled(self) -> Iterator[None]:
+        """In here a first signal waits for :meth:`demand_none`, though no longer than PATIENCE."""
+        before = self._saving, self._hurried
+        self._saving = self._hurried = True
+        try:
+            yield
+        finally:
+            self._saving, self._hurried = before
 
     @contextmanager
     def heard(self) -> Iterator[None]:
@@ -236,7 +261,7 @@ class _Heard:
 
 def leave(number: int, *_: object) -> NoReturn:
     """End the process as one that a signal has ended, whatever it is doing. Also a handler of signals."""
-    _end("interrupted", ENDED + number)
+    _end(_met.doing(), ENDED + number)
 
 
 def tell_native_exits() -> None:

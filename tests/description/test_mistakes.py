@@ -80,6 +80,14 @@ MISTYPED = [
 ]
 
 
+def test_a_drive_that_stands_elsewhere_is_one_mistake():
+    """What an unknown key says is all there is to say: none of those that are known was meant."""
+    (found,) = mistakes(ROBOT.replace("torque: 3", "pid: {kp: 3}"))
+    assert found.message.startswith("unknown key 'pid': PID controllers stand in control: ")
+    (found,) = mistakes(ROBOT.replace("{torque: 3}", "{}"))
+    assert found.message.startswith("one of torque, motion, pd is wanted here, not none")
+
+
 @pytest.mark.parametrize(("right", "wrong", "message"), MISTYPED)
 def test_what_was_meant(right, wrong, message):
     """At the wrong word itself, or at the value that holds it."""

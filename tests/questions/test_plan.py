@@ -1,12 +1,15 @@
 """Plans against closed forms: bang-bang motions, least effort of a mass, and what is left of vibration."""
 
+import signal
+
 import numpy as np
 import pytest
 from robots_in_tests import model
 from scipy.linalg import expm, solve
 
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
+from kronbot.questions import plan as question
 from kronbot.questions.plan import outline
 
 TWO = """
@@ -87,3 +90,41 @@ def test_what_cannot_be_planned_is_refused():
     ):
         with pytest.raises(UsageError, match=said):
             robot.plan(**given)
+
+
+@pytest.mark.parametrize("at", ["_start", "collocated", "_under", "_judged"])
+def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch):
+    """An iterate of the search, which says how far it is off, or the plan of a mesh; nothing before the first step."""
+    search, steps = question.collocated, 0 if at == "_start" else 9
+
+    def counted(*given):
+        left = steps
+
+        def watch():
+            nonlocal left
+            left -= 1
+            if left < 0:
+                signal.raise_signal(signal.SIGINT)
+            given[-1]()
+
+        return search(*given[:-1], watch)
+
+    def ring(*given):
+        signal.raise_signal(signal.SIGINT)
+
+    if at in ("_start", "collocated"):
+        monkeypatch.setattr(question, "collocated", counted)
+    else:
+        monkeypatch.setattr(question, at, ring)
+    with pytest.raises(KeyboardInterrupt if at == "_start" else Interrupted) as error:
+        two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1})
+    if at == "_start":
+        return
+    found = error.value.partial
+    assert found.summary["complete"] is False and set(found.summary) <= set(outline(two().model, {}).all)
+    assert ("end_error" in found.summary) == (at == "_judged")
+    assert any("no simulation has judged" in told for told in found.warnings) == (at != "_judged")
+    assert found["q1"][0] == pytest.approx(0, abs=1e-6) and found["q1"][-1] == pytest.approx(1, abs=1e-6)
+    if at == "collocated":
+        assert str(error.value) == "interrupted after 9 iterations on 40 intervals; the best so far is told"
+        assert found.summary["iterations"] == 9

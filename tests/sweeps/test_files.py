@@ -14,6 +14,7 @@ from sweeps.cheap import Cheap, swept
 import kronbot
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.sweeps import folder, journal
+from kronbot.sweeps.driver import Driver
 from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.place import Place
 from kronbot.system import interruption, plain, saving
@@ -199,10 +200,20 @@ def test_a_folder_that_is_interrupted_says_how_to_go_on(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(interruption.Interruptions, "take_time", lambda met: asked.append(left(tmp_path)))
     meanwhile(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
-    with pytest.raises(Interrupted, match="resume goes on with what is computed"):
+    with pytest.raises(Interrupted, match="after 30 of 30 cases; resume goes on with what is computed"):
         list(in_folder(tmp_path / "runs"))
     assert left(tmp_path) == ["runs.part"]
     assert [len(names) for names in asked] == [2]
+
+
+def test_before_the_first_case_there_is_nothing_to_go_on_with(tmp_path, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Driver, "chunks", interrupted)
+    with pytest.raises(Interrupted, match="^interrupted before the first case: nothing is kept$"):
+        list(in_folder(tmp_path / "runs"))
+    assert left(tmp_path) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of POSIX")

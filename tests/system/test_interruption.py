@@ -24,6 +24,7 @@ import kronbot
 from kronbot.cli import main
 from kronbot.description.wording import shown_path
 from kronbot.errors import ComputationError, Interrupted
+from kronbot.questions import keeping
 from kronbot.system import interruption
 from kronbot.system.interruption import SIGNALS, interruptions
 
@@ -551,6 +552,28 @@ def test_all_is_told_once_it_is_there(place, monkeypatch, capsys):
     told = capsys.readouterr()
     demand_same(told.out, whole)
     assert told.err.startswith("Error: interrupted")
+
+
+def test_before_the_first_number_that_is_said(monkeypatch, capsys, tmp_path):
+    """Where the work ends by itself, and where a thread ends the process."""
+    words = "interrupted while the equations were prepared, before the first number of the answer"
+    met_in(monkeypatch, "kronbot.questions.simulate.integrator", signal.SIGINT)
+    assert main.run(["simulate", "khang", "--duration", "0.02", "-o", str(tmp_path / "a.csv")]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == f"Error: {words}"
+    assert list(tmp_path.iterdir()) == []
+    told = []
+    monkeypatch.setattr(interruption, "_end", lambda words, code: told.append((words, code)))
+
+    def pieces():
+        interruption.leave(signal.SIGINT)
+        yield 1
+        interruption.leave(signal.SIGTERM)
+
+    with interruption.interruptions() as met, met.at_work(lambda: words):
+        keeping.gathered(met, pieces(), lambda found: f"interrupted after {len(found)} of 2")
+        interruption.leave(signal.SIGHUP)
+    slow = "in a step that did not end in time"
+    assert told == [(words, 130), (f"interrupted after 1 of 2, {slow}", 143), (words, 129)]
 
 
 @pytest.mark.parametrize("question", ["jacobian", "hessian", "dynamics"])

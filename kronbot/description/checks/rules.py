@@ -226,7 +226,8 @@ def _references(
                 view.refuse_key(f"{quote(name)} follows other joints: nothing moves it for itself")
     for view in drive.entries:
         given = [key for key in ("torque", "motion", "pd") if key in view]
-        if view.is_mapping and len(given) != 1:
+        meant = not given and any(view.report.knows((*view.path, key)) for key in view.keys)  # by a key that is unknown
+        if view.is_mapping and len(given) != 1 and not meant:
             view.refuse(f"one of torque, motion, pd is wanted here, not {' and '.join(given) or 'none of them'}")
 
 

@@ -53,13 +53,17 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Plan:
-    """States q, qd (N + 1, n) at the ends of N intervals, torques (N, k) on them, duration (s)."""
+    """States q, qd (N + 1, n) at the ends of N intervals, torques (N, k) on them, duration (s).
+
+    ``missed`` is how far conditions are missed, of a size of one: nearly nothing, unless the search was stopped.
+    """
 
     q: Array
     qd: Array
     tau: Array
     duration: float
     iterations: int
+    missed: float = 0.0
 
 
 def plan(
@@ -73,7 +77,8 @@ def plan(
     """The best motion on so many intervals, from the one ``before`` or a smooth one.
 
     ``forces`` (q, qd, qdd) -> n are what a motion needs, ``inputs`` (n x k) where torques act; ``watch`` is called now
-    and then and may raise Interrupted. Raises ComputationError where there is none.
+    and then and may raise what stops the search: then Interrupted is raised, with the plan so far as ``partial``.
+    Raises ComputationError where there is none.
     """
     n, k = inputs.shape
     opti: Any = casadi.Opti()
@@ -111,13 +116,21 @@ def plan(
         opti.minimize(effort)
     _begin(opti, (Q, V, U), wanted, size, pace, before, intervals)
     heard: list[BaseException] = []
+    done = 0
 
-    def tell(_: int) -> None:
+    def tell(iteration: int) -> None:
+        nonlocal done
+        done = iteration
         try:
             watch()
         except BaseException as error:
             heard.append(error)
-            raise
+            raise RuntimeError from None  # of a KeyboardInterrupt CasADi would warn
+
+    def made(value: Callable[[MX], Any], missed: float = 0.0) -> Plan:
+        values = [np.asarray(value(each), dtype=float) for each in (q, v, u)]
+        rows = [each.reshape(shape) for each, shape in zip(values, ((n, -1), (n, -1), (k, -1)), strict=True)]
+        return Plan(rows[0].T, rows[1].T, rows[2].T, wanted.duration * float(value(T)), done, missed)
 
     opti.callback(tell)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
@@ -127,14 +140,16 @@ def plan(
         found = opti.solve()
     except RuntimeError:
         if heard:
-            raise Interrupted("interrupted: there is no plan yet") from heard[0]
+            error = Interrupted(f"interrupted after {done} iterations on {intervals} intervals")
+            value = opti.debug.value
+            beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
+            error.partial = made(value, max(0.0, float(beyond.max()))) if done else None
+            raise error from heard[0]
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
         cure = "more time, wider limits of torque, or a goal that is nearer"
         raise ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}") from None
-    values = [np.asarray(found.value(each), dtype=float) for each in (q, v, u)]
-    rows = [each.reshape(shape) for each, shape in zip(values, ((n, -1), (n, -1), (k, -1)), strict=True)]
-    duration = wanted.duration * float(found.value(T))
-    return Plan(rows[0].T, rows[1].T, rows[2].T, duration, int(opti.stats()["iter_count"]))
+    done = int(opti.stats()["iter_count"])
+    return made(found.value)
 
 
 def _begin(
