@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +19,9 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 settings.load_profile("kronbot")
+# Hundreds of processes need not compile the same modules, nor every run the same assertions.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Where pytest sees these, it prints what is compared without an end: five thousand rows hide which test it was.
 for name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(name, None)

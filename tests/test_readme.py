@@ -99,7 +99,7 @@ def commands():
                 yield command
 
 
-@pytest.mark.parametrize("line", commands())
+@pytest.mark.parametrize("line", list(commands()))
 def test_commands_run(line, told, unsettled, swept_here):
     """As written, one after the other in one folder."""
     needs(line)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from thinned import rare
 
 from kronbot import __version__
 from kronbot.cli.commands.cache import cache as command
@@ -183,7 +184,7 @@ def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
-    ("asked", "count"), [(["--native", "on"], 1), (["--native", "on", "-q"], 0), ([], 0), (["--native", "off"], 0)]
+    ("asked", "count"), [(["--native", "on"], 1), (["--native", "on", "-q"], 0), ([], 0), rare(["--native", "off"], 0)]
 )
 def test_native_code_that_is_asked_for_and_not_to_be_had(asked, count, monkeypatch, capsys):
     """Is missed once, however many functions are interpreted, by who has asked for it."""

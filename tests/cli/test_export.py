@@ -16,6 +16,7 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from thinned import thinned
 
 from kronbot import description, load, loads
 from kronbot.cli.commands.export import Target
@@ -157,7 +158,9 @@ def close(found, wanted, tolerance):
     return bool((difference <= tolerance * np.abs(wanted).max()).all())
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(
+    scope="module", params=thinned(list(CASES), ["puma560", "stacker", "torso", "floating-canadarm", "held", "afloat"])
+)
 def exported(request, tmp_path_factory):
     """A robot's C, Python and CasADi files, the functions of the last, a point and the answers there."""
     order, of = CASES[request.param]

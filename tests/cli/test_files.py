@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from thinned import rare
 from waiting import PATIENCE
 
 import kronbot
@@ -559,14 +560,14 @@ def test_a_full_disk_behind_stdout(tmp_path, unbuffered):
     assert (done.returncode, done.stderr) == (1, "Error: cannot write the answer: File too large (ulimit -f)\n")
 
 
-@pytest.mark.parametrize("command", ["--version", "--help", "check khang", "check khang --format json"])
+@pytest.mark.parametrize("command", ["--version", rare("--help"), rare("check khang"), "check khang --format json"])
 def test_a_full_device(command):
     """The standard example."""
     done = shell(f"$K {command} > /dev/full")
     assert (done.returncode, done.stderr) == (1, "Error: cannot write the answer: No space left on device\n")
 
 
-@pytest.mark.parametrize("command", ["--help", "schema", "check khang", "check khang --format json"])
+@pytest.mark.parametrize("command", ["--help", "schema", rare("check khang"), "check khang --format json"])
 def test_a_reader_that_has_gone(command):
     """Is no error."""
     done = shell(f"$K {command} | true")
@@ -577,14 +578,14 @@ def test_a_reader_that_has_gone(command):
 # Streams
 
 
-@pytest.mark.parametrize(("stream", "lost"), [("2>&-", 0), ("2>/dev/full", 0), ("2>&- >&- <&-", 1)])
+@pytest.mark.parametrize(("stream", "lost"), [rare("2>&-", 0), ("2>/dev/full", 0), ("2>&- >&- <&-", 1)])
 def test_nobody_hears_errors(stream, lost):
     """The exit code still tells."""
     for command, code in (("explain nosuch", 2), ("--nosuch", 2), ("convert /dev/null", 3), ("--version", lost)):
         assert shell(f"$K {command} {stream}").returncode == code
 
 
-@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("stream", [rare("2>&-"), "2>/dev/full"])
 def test_nobody_hears_warnings(stream):
     """Of the file or of the answer, which is there all the same."""
     for command in ("check puma560", "simulate khang --duration 0.01"):
@@ -668,7 +669,7 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     assert "--plot r.png: that is the file of rows itself" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("more", [">> rows.csv", "1<> rows.csv"])
+@pytest.mark.parametrize("more", [rare(">> rows.csv"), "1<> rows.csv"])
 def test_an_answer_that_goes_to_what_it_comes_from_by_stdout(tmp_path, more):
     """Would never end, or spoil what is still to be read."""
     (tmp_path / "rows.csv").write_text(text := "qa\n0.1\n0.2\n")

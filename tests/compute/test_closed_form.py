@@ -341,6 +341,7 @@ def test_short_forms_of_random_polynomials_have_the_same_value():
 # Sizes, times, refusals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", ["d", rare("ad")])
 def test_seven_joints(lengths, monkeypatch):
     """The symbolic Jacobian and Hessian of a 7-joint arm, within the issue's time limits, of a processor's own."""

@@ -15,6 +15,7 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from thinned import rare, thinned
 from waiting import PATIENCE, demand_dead, soon
 
 from kronbot.compute.native import cache, compiling, elf
@@ -127,7 +128,7 @@ def test_every_operation_agrees_to_the_bit(effort):
     assert different == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, rare(2), rare(3)])
 def test_random_functions_agree_to_the_bit(seed):
     """Chains of operations, and their gradients, where contraction or reordering would show."""
     rng = np.random.default_rng(seed)
@@ -254,7 +255,7 @@ def test_another_compiler_another_entry(kept, monkeypatch):
     assert len(kept.entries()) == 2
 
 
-@pytest.mark.parametrize("what", ["FLAGS", "LIBRARIES"])
+@pytest.mark.parametrize("what", ["FLAGS", rare("LIBRARIES")])
 def test_other_flags_another_entry(what, kept, monkeypatch):
     """Code that was compiled with other flags is not taken for this one's."""
     native(sample())
@@ -476,7 +477,7 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("lie", thinned(list(LIES), ["pipe", "link", "zero", "cut", "escapes"]))
 def test_compilers_that_lie(lie, kept, tmp_path, monkeypatch, reasons):
     """Whatever they leave for an answer: no code, a reason, nothing behind, and no waiting."""
     compiler = next(filter(shutil.which, compiling.COMPILERS))
@@ -498,9 +499,10 @@ def test_a_cut_library_is_not_loaded(kept):
     assert not elf.plausible(library[:18] + b"\xff" + library[19:], program)
 
 
-def test_few_open_files(tmp_path):
+@pytest.mark.parametrize("numbers", [(5, 8, 9, 11, 14, 20), rare(range(4, 24))])
+def test_few_open_files(numbers, tmp_path):
     """A reason, the right code, and no folder left behind, wherever it fails."""
-    folders = [tmp_path / str(most) for most in range(4, 24)]
+    folders = [tmp_path / str(most) for most in numbers]
     for folder in folders:
         with Cache(folder, create=True):
             pass

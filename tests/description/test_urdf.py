@@ -16,6 +16,7 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from robots_in_tests import model, traced
+from thinned import rare
 
 import kronbot
 from kronbot import description
@@ -257,7 +258,7 @@ def test_odd_axes_and_turned_bodies_against_an_independent_reading():
     agree(ODD, 1, ROUNDING)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *map(rare, range(2, 6))])
 def test_random_trees_against_an_independent_reading(seed):
     agree(random_urdf(seed), seed, ROUNDING)
 
@@ -330,7 +331,7 @@ def test_a_hand_written_arm_against_pinocchio(seed):
         ("talos_left_arm", None),
         ("kinova", "j2s6s200_end_effector"),  # continuous joints
         ("tiago_no_hand", None),
-        ("anymal-kinova", None),
+        rare("anymal-kinova", None),
         ("icub", None),
     ],
 )
@@ -363,7 +364,7 @@ def mimicked(text, other, names):
 @others
 @pytest.mark.parametrize(
     ("name", "native"),
-    [("panda", True), ("pr2", True), ("romeo", False)],
+    [("panda", True), ("pr2", True), rare("romeo", False)],
 )
 def test_mimic_joints_against_pinocchio(name, native):
     """Torques of motions; by Pinocchio's own mimic joints where it can read them, else reduced by hand."""

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from hypothesis import strategies as st
 from random_robots import decimals, robots, states, to_yaml
-from thinned import drawn
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.compute import trace
@@ -199,7 +199,7 @@ def test_inquiries_of_statics_are_answered_side_by_side(solver, order):
     assert (solver == "linear" and not failed) or [bool(each[2]) for each in failed] == [True, True, False, False]
 
 
-@pytest.mark.parametrize("lengths", [[1.0, 0.5, 0.5], [1.0, 0.5, 1.0, 0.5], [0.5, 0.7, 0.9, 0.7]])
+@pytest.mark.parametrize("lengths", [rare([1.0, 0.5, 0.5]), [1.0, 0.5, 1.0, 0.5], rare([0.5, 0.7, 0.9, 0.7])])
 @pytest.mark.parametrize("solver", ["linear", "newton"])
 def test_places_that_shape_what_is_traced_are_those_of_each_robot(lengths, solver):
     """A gauge at a fixed place of a beam whose length differs: what is seen there is traced after the equilibria."""

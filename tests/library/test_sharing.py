@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thinned import rare
 from waiting import PATIENCE
 
 import kronbot
@@ -43,6 +44,7 @@ def switching():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_one_robot_in_eight_threads(switching):
     """Questions that are traced and answered at the same time have the bytes of one after another."""
     asks = {
@@ -202,7 +204,7 @@ def limit():
     assert signal.signal(signal.SIGALRM, before) is handler
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+@pytest.mark.parametrize("solver", [rare("cvodes"), "dop853"])
 def test_a_time_limit_within_a_run(limit, solver):
     """CasADi makes an error of its own of it, which the integrator takes for the end of the motion."""
     robot = kronbot.load("canadarm")

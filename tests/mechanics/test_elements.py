@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mechanics.test_recursion import check_against_lagrangian
 from random_robots import robots
 from robots_in_tests import loaded
-from thinned import drawn
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.errors import ComputationError, DescriptionError
@@ -141,7 +141,7 @@ simulate: {duration: 0.5, drive: {q1: {torque: 15}}}
 """
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+@pytest.mark.parametrize("solver", ["cvodes", rare("dop853")])
 def test_energy_is_balanced_with_friction_springs_dampers_and_forces(solver):
     answer = loaded(ARM).simulate(q=[-0.4, 0.3], solver=solver, rtol=1e-11, atol=1e-12)
     assert answer.summary["energy_drift"] < 1e-8
@@ -266,7 +266,9 @@ elements:
 BEAM = "flexible: {length: 0.5, mass: 1, EI: {z: 300, y: 200}, modes: {v: 1, w: 1}}"
 
 
-@pytest.mark.parametrize(("link", "order"), [("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), (BEAM, "1"), (BEAM, "2")])
+@pytest.mark.parametrize(
+    ("link", "order"), [rare("rigid: {mass: 1, com: [0.2, 0, 0]}", "2"), rare(BEAM, "1"), (BEAM, "2")]
+)
 def test_the_linear_solver_moves_a_hung_base_by_one_solve(link, order):
     """By forces and stiffness where nothing has moved, from the linear model there."""
     text = HUNG.replace("rigid: {mass: 1, com: [0.2, 0, 0]}", link)

@@ -8,7 +8,7 @@ from mechanics.test_recursion import random_state
 from oracles import Lagrangian
 from random_robots import robots
 from robots_in_tests import model
-from thinned import drawn
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.compute.trace import Trace
@@ -69,7 +69,7 @@ elements:
 """
 
 
-@pytest.mark.parametrize(("q1", "rate"), [(0.35, 0.7), (0.35, -9.0), (0.1, 0.4), (-1.2, -0.3)])
+@pytest.mark.parametrize(("q1", "rate"), [rare(0.35, 0.7), (0.35, -9.0), rare(0.1, 0.4), (-1.2, -0.3)])
 def test_formulas_of_everything_have_the_values_of_the_library(q1, rate):
     """In a stop that pushes and in one that has let go, between stops, in a follower's stop."""
     robot = kronbot.loads(ALL)

@@ -580,6 +580,7 @@ def test_exported_functions_are_those_of_the_library(robot, seed):
         assert values == pytest.approx(J[name], abs=1e-12 * (1 + np.abs(J[name]).max()))
 
 
+@pytest.mark.slow
 def test_native_code_gives_the_same_bytes():
     """Also of runs that change their chart."""
     rows = np.random.default_rng(2).uniform(-0.7, 0.7, (40, 7))
@@ -614,6 +615,7 @@ def test_formulas_have_the_same_values(tmp_path):
             assert np.array(function(**given), dtype=float) == pytest.approx(numbers[name], abs=2e-12)
 
 
+@pytest.mark.slow
 def test_formulas_of_the_generalized_jacobian_are_its_numbers():
     """Written once with common parts: functions of every coordinate and parameter."""
     text = """

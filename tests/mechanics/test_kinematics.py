@@ -157,7 +157,7 @@ def homogeneous(rows, prismatic, q):
 @pytest.mark.parametrize(
     ("rows", "prismatic", "convention"),
     [
-        (PUMA_ROWS, (), "standard"),
+        rare(PUMA_ROWS, (), "standard"),
         (RRP_ROWS, (2,), "standard"),
         (RRP_ROWS, (2,), "modified"),
         rare(PUMA_ROWS, (), "modified"),

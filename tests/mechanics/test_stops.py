@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mechanics.test_recursion import check_against_lagrangian
 from random_robots import robots
 from robots_in_tests import loaded
-from thinned import drawn
+from thinned import drawn, rare
 
 import kronbot
 from kronbot.compute.native import policy
@@ -78,7 +78,7 @@ EVERYTHING = {
 }
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("order", [rare(1), 2])
 def test_everything_at_once_agrees(order):
     """What few random robots leave to chance: bending in both planes afloat, in a stop, behind shaft and bearing."""
     check_against_lagrangian(EVERYTHING, order, seed=order)
@@ -135,7 +135,9 @@ def dropped():
     return kronbot.loads(DROPPED)
 
 
-@pytest.mark.parametrize(("solver", "rtol"), [("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), ("radau", 1e-9)])
+@pytest.mark.parametrize(
+    ("solver", "rtol"), [("cvodes", 1e-11), ("rodas", 1e-9), ("dop853", 1e-10), rare("radau", 1e-9)]
+)
 def test_a_block_bounces_from_event_to_event(dropped, solver, rtol):
     run = dropped.simulate(q=[0.5], duration=1.6, step=0.02, solver=solver, rtol=rtol, atol=1e-12)
     heights, rates = bounces(0.5, run["t"])
@@ -157,7 +159,7 @@ def test_a_block_is_pushed_down_from_outside():
     assert run.summary["stop_events"] == 6 and run.summary["energy_drift"] < 1e-8
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "dop853"])
+@pytest.mark.parametrize("solver", [rare("cvodes"), "dop853"])
 def test_a_block_bounces_on_a_base_that_floats(solver):
     """What is between them moves as a block of the reduced mass m M/(m + M) does; the whole stays where it is."""
     base, push = 3.0, 20.0
@@ -258,7 +260,7 @@ simulate:
 """
 
 
-@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", "radau"])
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853", rare("radau")])
 def test_energy_is_balanced_with_everything_that_takes_and_gives(solver):
     """A shaft, a beam, friction, stops, an element, forces from outside: at the tolerances of runs by default."""
     run = loaded(SHAKEN).simulate(q={"q1": -1.4}, qd={"q1": 3}, duration=0.6, solver=solver)

@@ -226,7 +226,7 @@ def build_matrices(robot):
 @pytest.mark.parametrize(
     ("order", "modes", "tables"),
     [
-        ("1", SPATIAL, (21, 41)),
+        rare("1", SPATIAL, (21, 41)),
         ("2", SPATIAL, (21, 41)),
         ("exact", "{v: 2}", (21, 41)),
         *(rare(order, SPATIAL, (21, 41, 81)) for order in ORDERS[1:]),

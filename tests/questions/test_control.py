@@ -5,6 +5,7 @@ import pytest
 from robots_in_tests import model
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
+from thinned import rare
 
 from kronbot.compute.trace import Traced
 from kronbot.description import choices
@@ -97,7 +98,7 @@ def test_sampled_control_converges_with_first_order():
     assert errors[:-1] / errors[1:] == pytest.approx([2, 2], rel=0.03)
 
 
-@pytest.mark.parametrize(("gravity", "side"), [("none", "motor"), ("rigid", "link"), ("flexible", "motor")])
+@pytest.mark.parametrize(("gravity", "side"), [rare("none", "motor"), rare("rigid", "link"), ("flexible", "motor")])
 def test_poles_of_the_closed_loop_are_differences_of_simulations(gravity, side):
     """exp(A t) in some directions by central differences of runs near the rest; poles are the eigenvalues of A."""
     robot = arm(gravity, side)

@@ -99,6 +99,7 @@ def test_offsets_are_found_whatever_the_question():
     assert answer.at["parameters"]["zero"] == pytest.approx(0.15, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_derivatives_of_records_that_are_driven_by_motions(same_steps):
     """Two records, a measured motion, a torque, stiff friction, a follower; and where joints begin is found, too."""
     arm = kronbot.loads(ARM).model
@@ -173,7 +174,7 @@ def test_native_code_takes_the_same_steps(planar, data):
     assert answer.at == interpreted.at and answer["residual"].tobytes() == interpreted["residual"].tobytes()
 
 
-@pytest.mark.parametrize("initial", ["rows", "fitted"])
+@pytest.mark.parametrize("initial", ["rows", rare("fitted")])
 def test_plans_choose_records_that_tell_most(planar, initial):
     """Of all pairs those with the largest determinant, also where it is unknown where records begin."""
     t = np.linspace(0, 0.5, 6)
@@ -233,7 +234,7 @@ SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude:
 DAMPED = "modes: {v: 2}, damping: {ratio: zeta}"
 
 
-@pytest.mark.parametrize(("name", "joint", "gauge"), [("khang", "qa", "g"), ("piedboeuf", "theta", "g2")])
+@pytest.mark.parametrize(("name", "joint", "gauge"), [("khang", "qa", "g"), rare("piedboeuf", "theta", "g2")])
 def test_a_shaken_arm_its_sag_and_its_frequencies_tell_the_same(name, joint, gauge):
     """EI and damping of a published arm from a gauge while it is shaken, from frequencies, and EI from its sag."""
     said = shipped_robots()[name].read_text().partition("\nfit:")[0].splitlines()

@@ -166,6 +166,7 @@ def princeton_load(load, angle):
     return ({}, (0, load * np.sin(angle), load * np.cos(angle)), (0, 0, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [PRINCETON[-4::2], rare(PRINCETON)])
 def test_the_princeton_beam(cases):
     """Flapwise and chordwise displacement and twist, log(R) about the beam's axis, of the Kirchhoff rod."""
@@ -204,6 +205,7 @@ def critical(order, ratio, w=6, torsion=6, v=3):
     return buckling(Equilibria(robot, schema.Statics()), case, "newton")["buckling_factor"]
 
 
+@pytest.mark.slow
 def test_lateral_buckling_of_a_deep_cantilever():
     classical = rods.lateral_buckling_classical(1.0, 1.0, 1.0)
     assert critical("2", 0.05, w=4, torsion=4, v=1) == pytest.approx(classical, rel=1e-3)  # what four shapes leave
@@ -255,7 +257,7 @@ statics:
 """
 
 
-@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
+@pytest.mark.parametrize("order", [rare("1"), "2", rare("exact")])
 def test_loads_on_a_tree_minimize_the_potential(order):
     """An optimizer that knows nothing but the potential energy of particles (the oracle's) finds the same state."""
     # Fewer modes at order exact, where the oracle takes its time.

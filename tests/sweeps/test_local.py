@@ -122,6 +122,7 @@ def wanted(tmp_path):
     return file.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_driver_that_is_killed_goes_on(tmp_path, times):
     """Its processes end with it; what was finished is not computed again."""
@@ -228,7 +229,7 @@ for done in swept(Large(), {"EI": [1, 2]}, 1).chunks():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGCONT"), reason="signals of POSIX")
-@pytest.mark.parametrize("how", ["interrupted", "killed"])
+@pytest.mark.parametrize("how", [rare("interrupted"), "killed"])
 def test_a_driver_that_ends_while_a_process_starts(how):
     """The process has not got its task: it ends without a word."""
     command = [sys.executable, "-c", DURING_A_START, str(HERE), how]

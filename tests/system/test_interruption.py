@@ -159,7 +159,7 @@ SHORT = {"simulate": ["khang", "--solver", "dop853"], "hessian": ["khang", "--sy
     ("command", "number"),
     thinned(
         list(itertools.product(SHORT, (1, 5, 30, 100, 180, 260, 450))),
-        [("simulate", number) for number in (1, 100, 260, 450)] + [("hessian", number) for number in (30, 180)],
+        [("simulate", number) for number in (1, 260)] + [("hessian", 30)],
     ),
 )
 def test_while_importing(command, number):
@@ -173,7 +173,7 @@ def test_while_importing(command, number):
     ("command", "moment"),
     thinned(
         list(itertools.product(LONG, (0.0, 0.3, 1.5))),
-        [("simulate", 1.5), ("hessian", 0.3), ("statics", 0.0), ("taylor", 0.3)],
+        [("hessian", 0.3), ("statics", 0.0)],
     ),
 )
 def test_while_it_works(command, moment):
@@ -208,7 +208,7 @@ def test_other_signals_while_it_works(number, command):
         rare("cvodes", 0.0, [signal.SIGINT]),
         rare("dop853", 0.2, [signal.SIGINT]),
         # timeout sends its signal to the process and at once to its group; shells and kernels do the like.
-        ("radau", 0.1, [signal.SIGINT] * 2),
+        rare("radau", 0.1, [signal.SIGINT] * 2),
         rare("rodas", 0.1, [signal.SIGTERM] * 2),
         ("cvodes", 0.1, [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP]),
     ],
@@ -308,7 +308,7 @@ def demand_sound(processes):
         assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, rare(60)])
 def test_signals_at_random_moments(count, tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
     chance, processes = random.Random(count), []
@@ -330,7 +330,7 @@ def test_signals_at_random_moments(count, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, rare(signal.SIGTERM)])
+@pytest.mark.parametrize("number", [signal.SIGINT, rare(signal.SIGHUP), rare(signal.SIGTERM)])
 def test_what_is_ignored_stays_ignored(number):
     """nohup, and jobs in the background of scripts."""
     process = started(
