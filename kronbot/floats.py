@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from decimal import ROUND_UP, Context, Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+
+def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The different ones among values (N,), in order. Here, since NumPy's own way imports masked arrays at first."""
+    values = np.sort(values)
+    return np.asarray(values[np.append(values[:1] == values[:1], values[1:] != values[:-1])])
 
 
 def within(value: float, error: float) -> str:

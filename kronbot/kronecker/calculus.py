@@ -38,7 +38,7 @@ def matrix(A: object, word: str) -> SX:
         return A
     try:
         numbers = np.asarray(A)
-        if numbers.dtype.kind in "iuf" and numbers.ndim <= 2 and not np.ma.is_masked(A):
+        if numbers.dtype.kind in "iuf" and numbers.ndim <= 2 and (type(A) is np.ndarray or not np.ma.is_masked(A)):
             plain = numbers.astype(np.float64)
             if np.isfinite(plain).all():
                 return SX(DM(plain))

@@ -291,7 +291,7 @@ def _refuse(value: object, word: str) -> NoReturn:
 def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
     """An array without the ways of a subclass."""
     with _asking(value, word):
-        if np.ma.is_masked(value):
+        if type(value) is not np.ndarray and np.ma.is_masked(value):
             raise UsageError(Argument(word), ": masked entries have no value: fill them")
         return np.asarray(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
-from kronbot.floats import Array
+from kronbot.floats import Array, ascending
 from kronbot.model.eigenfunctions import Eigenfunctions
 from kronbot.model.shape_functions import Polynomial, Shapes, gauss
 
@@ -36,7 +36,7 @@ def fine_rule(*families: Shapes) -> tuple[Array, Array]:
 
     Between knots, so that it is exact for splines.
     """
-    cuts = np.unique(np.concatenate([[0.0, 1.0], *(family.knots for family in families)]))
+    cuts = ascending(np.concatenate([[0.0, 1.0], *(family.knots for family in families)]))
     return _composite(cuts, max(FINE_NODES if family.knots.size else family.nodes for family in families))
 
 

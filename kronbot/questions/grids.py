@@ -10,7 +10,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, ascending
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -75,7 +75,7 @@ def sampled(stops: tuple[float, ...]) -> Array:
     """Times (s) at which a run is watched for its summary, whatever its rows: even ones, stops, and halfway between."""
     at = np.array(stops)
     even = grid(stops[-1], stops[-1] / ROWS)
-    return np.unique(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
+    return ascending(np.concatenate([even, at, (at[1:] + at[:-1]) / 2]))
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,20 @@ class Times:
         return Times(self.every[:count], in_rows, self.resting[:count], self.shown[:among], self.watched[:among])
 
 
+def _among(every: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Which of ascending numbers are those that are some of them."""
+    found = np.zeros(len(every), dtype=bool)
+    found[np.searchsorted(every, some)] = True
+    return found
+
+
 @lru_cache(maxsize=2)
 def times(duration: float, step: float, stops: tuple[float, ...], motion_end: float | None) -> Times:
     """Those of a run whose motion ends at a time (s), if any: made once for many alike."""
     shown, watched, rest = grid(duration, step), sampled(stops), times_of_rest(motion_end, duration)
-    told = np.union1d(shown, watched)
-    every = np.union1d(told, rest)
-    parts = every, np.isin(every, told), np.isin(every, rest), np.isin(told, shown), np.isin(told, watched)
+    told = ascending(np.concatenate([shown, watched]))
+    every = ascending(np.concatenate([told, rest]))
+    parts = every, _among(every, told), _among(every, rest), _among(told, shown), _among(told, watched)
     for each in parts:
         each.setflags(write=False)
     return Times(*parts)

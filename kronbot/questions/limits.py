@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.trace import Trace
-from kronbot.floats import Array
+from kronbot.floats import Array, ascending
 from kronbot.model.joint import Limits
 from kronbot.model.motions import Motion
 from kronbot.model.robot import Robot
@@ -133,7 +133,7 @@ def told_of_motion(robot: Robot, joint: str, motion: Motion, end: float | None, 
     if end is not None:
         # A short motion in a long run is looked at as closely as the run.
         stops = {min(end, *stops), min(end, last)}
-    times = np.unique(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
+    times = ascending(np.concatenate([np.linspace(begin, max(begin, stop), SAMPLES) for stop in stops]))
     t = SX.sym("t")
     values = Trace(robot.parameters, {"t": t}, {"q": motion.value(t)}, purpose).rows(times)["q"].reshape(-1)
     return _timed(passings_of(limits, values), times)

@@ -15,7 +15,7 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.compute.question import Quantity, Question
 from kronbot.compute.trace import Trace, traced
 from kronbot.description.choices import INPUTS
-from kronbot.floats import Array
+from kronbot.floats import Array, ascending
 from kronbot.mechanics.control.closed_loop import closed, in_states, of_loop, seen_beside
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.modal import Modes
@@ -325,7 +325,7 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
     """Whether going on along the motion changes neither matrices nor forces, as along a symmetry."""
     if point.qdd.any() or (point.qd != robot.undeformed_rates(point.qd)).any():
         return False
-    steps = np.unique(np.outer(FURTHER, 1 / np.abs(point.qd[point.qd != 0])))
+    steps = ascending(np.outer(FURTHER, 1 / np.abs(point.qd[point.qd != 0])).ravel())
     steps = np.append(0.0, steps)[:, None]
     rest = (point.qd, point.qdd, np.asarray(point.tau), point.force)
     rows = trace.rows(point.q + steps * point.qd, *(np.tile(part, (len(steps), 1)) for part in rest))

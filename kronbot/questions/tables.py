@@ -14,6 +14,7 @@ import numpy as np
 
 from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.description.wording import escaped
+from kronbot.floats import ascending
 from kronbot.questions.columns import unit_of_number
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
@@ -213,7 +214,7 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
         return
     # Room for a word on what is left out is room for one more row.
     most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
-    rows = np.unique(np.linspace(0, count - 1, most).round().astype(int))
+    rows = ascending(np.linspace(0, count - 1, most).round().astype(int))
     texts = {name: [number(values[row]) for row in rows] for name, values in telling.items()}
     shown: list[str] = []
     taken = 0
