@@ -12,7 +12,6 @@ from kronbot.library.arguments import NumberLike
 from kronbot.library.loads import Loads, on_beams, on_frames
 from kronbot.library.values import Values, by_index, indices_of, joint_values, of_drives, outputs_of, points
 from kronbot.mechanics.static.equilibria import Given
-from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.load_cases import Sweep, calibration_angles
 from kronbot.questions.static_report import Inquiry
@@ -48,10 +47,9 @@ def inquiry(
     torques = of_drives(robot, by_index(robot, tau, "tau"), "tau")
     if torques and method == "linear":
         raise UsageError("the linear solver is about given angles: leave out ", Argument("tau"), ", or take ", NEWTON)
-    if method == "linear" and (
-        (places["q"] != robot.undeformed(places["q"])).any() or places["q"][..., list(hung(robot))].any()
-    ):
-        raise UsageError("the linear solver finds deflections from straight beams: give joints only, or take ", NEWTON)
+    if method == "linear" and (places["q"] != robot.undeformed(places["q"])).any():
+        cure = "give joints, and where its base is, only, or take " if robot.base else "give joints only, or take "
+        raise UsageError("the linear solver finds deflections from straight beams: ", cure, NEWTON)
     rows = {} if angles is None else arguments.pairs(angles, "angles")
     indices_of(robot, list(rows), "angles")
     swept = {name: _angles(robot, row, f"angles of {name}") for name, row in rows.items()}

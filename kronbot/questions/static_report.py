@@ -16,9 +16,11 @@ from kronbot.floats import Array
 from kronbot.mechanics.multibody.rotations import along
 from kronbot.mechanics.static.compliance import compliance
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, Given, whole
+from kronbot.mechanics.static.equilibrium import solved
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import NEGATIVE, Flags, Tangent
+from kronbot.model.floating import hung
 from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
 from kronbot.questions.elements import demand_directions
@@ -65,8 +67,23 @@ class Report:
         found: dict[str, Array] = {}
         for trace in traces:
             if trace is not None:
-                found |= trace.rows(self.q, self.cases.loads, self._whole)
+                found |= trace.rows(self.q, self.cases.loads, self._whole, *self._about)
+        if "coupling" in found:
+            driven = [joint.driven for joint in self.equilibria.robot.joints]
+            found["quadratic"][:, driven] += self._coupled(found["coupling"], found["second"])
         return found
+
+    @property
+    def _about(self) -> list[Array]:
+        """Where linear statics has a base that elements hold (N, 6 or 0) before it moves."""
+        return [self.cases.straight[:, list(hung(self.equilibria.robot))]] if self.linear else []
+
+    def _coupled(self, coupling: Array, second: Array) -> Array:
+        """What deflections of second order (N, m) add to torques (N, joints) of the linear statics."""
+        q, cases = self.cases.straight, self.cases
+        K = self.equilibria.stiffness(q, cases.loads, self._whole, cases.free)[1]
+        further = solved(K, -second.reshape(len(q), -1))
+        return np.asarray((coupling.reshape(len(q), -1, K.shape[-1]) @ further[:, :, None])[:, :, 0])
 
     @cached_property
     def tangent(self) -> Tangent:

@@ -17,7 +17,7 @@ from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.static.compliance import DIRECTIONS
 from kronbot.mechanics.static.critical import NEAR
-from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria, whole
+from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria
 from kronbot.mechanics.static.equilibrium import Ends, Lost
 from kronbot.mechanics.static.static_model import PURPOSE
 from kronbot.mechanics.static.tangent import Flags
@@ -136,7 +136,7 @@ def _at_rest(own: Sequence[Equilibria], inquiries: Sequence[Inquiry]) -> list[At
     begun = Cases.joined([each.cases(case) for each, case in zip(bare, still, strict=True)])
     ends = _ends(_together(bare, single), begun, linear)
     loads = np.concatenate([each.cases(case).loads for each, case in zip(own, still, strict=True)])
-    rows = trace_of(_together(own, single), linear).rows(ends.q, loads, whole(np.ones(len(own))))
+    rows = Report(_together(own, single), replace(begun, loads=loads), ends.q, linear, ()).rows
     found: list[AtRest] = [{name: values[i : i + 1] for name, values in rows.items()} for i in range(len(own))]
     for i in np.flatnonzero(ends.lost).tolist():
         inquiry = replace(inquiries[i], cases=still[i])

@@ -141,16 +141,18 @@ def centre_of_mass(link: Link, q_f: SX) -> SX:
     return whole.moment / whole.mass
 
 
-def truncated(robot: Robot, q: SX, expression: SX, degree: int, others: Sequence[int] = ()) -> SX:
+def truncated(
+    robot: Robot, q: SX, expression: SX, degree: int, others: Sequence[int] = (), about: SX | None = None
+) -> SX:
     """The Taylor polynomial of that degree in the flexible coordinates about where nothing is deformed, by entry.
 
     Of degree 1 it makes Piedboeuf's (26) of the endpoint Jacobian of order 2: zero and first order in q_f kept. It is
-    one in ``others``, places in q, too: about 0.
+    one in ``others``, places in q, too: about ``about``.
     """
     q_f = q[[*robot.flexible, *others], :]
     if q_f.is_empty():
         return expression
-    eta, rest = SX.sym("eta", q_f.rows()), casadi.vertcat(*attached(robot, q), SX.zeros(len(others), 1))
+    eta, rest = SX.sym("eta", q_f.rows()), casadi.vertcat(*attached(robot, q), SX(0, 1) if about is None else about)
     polynomial = sum(directional(expression, q_f, eta, degree), SX.zeros(expression.shape))
     return casadi.substitute(casadi.substitute(polynomial, q_f, rest), eta, q_f - rest)
 

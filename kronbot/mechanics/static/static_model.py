@@ -38,7 +38,8 @@ class StaticModel:
 
     ``q`` (n x 1), ``given`` and ``shares`` (2 x 1) of gravity and of all other loads. ``given`` is force (N) and moment
     (N m) on the endpoint and then on each of ``frames``, and force along each of ``beams`` (N/m), in the base frame.
-    ``statics`` holds the file's loads and gauges.
+    ``statics`` holds the file's loads and gauges. ``about`` are the coordinates of a base that elements hold where
+    linear statics has it before it moves.
     """
 
     robot: Robot
@@ -48,12 +49,14 @@ class StaticModel:
     q: SX
     given: SX
     shares: SX
+    about: SX
 
     @staticmethod
     def of(robot: Robot, statics: schema.Statics, frames: Sequence[str] = (), beams: Sequence[str] = ()) -> StaticModel:
         """The static model of a robot."""
         given = SX.sym("given", 6 * (1 + len(frames)) + 3 * len(beams))
-        return StaticModel(robot, statics, frames, beams, SX.sym("q", robot.n), given, SX.sym("shares", 2))
+        symbols = SX.sym("q", robot.n), given, SX.sym("shares", 2), SX.sym("about", len(hung(robot)))
+        return StaticModel(robot, statics, frames, beams, *symbols)
 
     @property
     def inputs(self) -> dict[str, SX]:
@@ -131,7 +134,7 @@ class StaticModel:
             cut = {word: degrees[word.partition(":")[0]] for word in found if word.partition(":")[0] in degrees}
             return found | {word: self._cut(found[word], cut[word]) for word in cut}
 
-        return self._traced(("outputs", *asked, linear), outputs)
+        return self._traced(("outputs", *asked, linear), outputs, linear=linear)
 
     def balance(self) -> Trace:
         """F and K = dF/dq as numbers; with compliances K = dR/dq instead, from which :meth:`scaling` has all else."""
@@ -177,31 +180,51 @@ class StaticModel:
     def linear_report(self) -> Trace:
         """The same as the linear statics sees it: positions as polynomials of the order's degree, forces of degree 1.
 
-        ``quadratic`` holds the forces with the terms of second order, which Piedboeuf (41) leaves out.
+        ``quadratic`` holds the forces with the terms of second order, which Piedboeuf (41) leaves out, at deflections
+        of first order. Those of second order, -K^-1 ``second``, act on them by ``coupling``, where there is any.
         """
-        return self._traced("linear report", self._truncated)
+        return self._traced("linear report", self._truncated, linear=True)
 
     def _truncated(self) -> dict[str, SX]:
         cut = self._cut
         outputs = {name: cut(part, self._degree) for name, part in self.positions.items()}
         outputs |= {"forces": cut(self.forces, 1), "reaction": cut(self.reaction, 1), "quadratic": cut(self.forces, 2)}
+        driven, free = [joint.driven for joint in self.robot.joints], sorted([*self.robot.flexible, *hung(self.robot)])
+        coupling = cut(casadi.jacobian(self._standing[driven, :], self.q[free, :]), 0)
+        if not coupling.is_zero():
+            residual = self.residual[free, :]
+            outputs |= {"coupling": coupling, "second": cut(residual, 2) - cut(residual, 1)}
         stored = elastic_energy(self.state)
         if self.compliances.own:
             stored += casadi.dot(self.compliances.c, cut(self.compliances.exerted, 1) ** 2) / 2
         return outputs | self.strains | {"elastic": stored}
 
+    @property
+    def _standing(self) -> SX:
+        """Forces (n x 1) that are there while loads come to nothing, so that what they do with deflections of second
+        order is of second order: those of springs, beams and elements, of a base that hangs on these also its weight.
+        """
+        if hung(self.robot):
+            return self.forces
+        bare = propagate(replace(self.robot, gravity=SX(3, 1)), self.q, SX(self.robot.n, 1))
+        found = Compliances(self.robot, self.q, inverse_dynamics(bare, SX(self.robot.n, 1)))
+        return found.forces if found.own else found.F
+
     def _cut(self, expression: SX, degree: int) -> SX:
         """The polynomial of a degree in what is deformed, and in how far a base is that elements hold."""
-        return truncated(self.robot, self.q, expression, degree, list(hung(self.robot)))
+        return truncated(self.robot, self.q, expression, degree, list(hung(self.robot)), self.about)
 
     @property
     def _degree(self) -> int:
         """Of the polynomials that the linear statics has for positions."""
         return {"0": 1 if hung(self.robot) else 0, "1": 1}.get(self.robot.order, 2)
 
-    def _traced(self, what: Hashable, outputs: Callable[[], dict[str, SX]], *, lean: bool = False) -> Trace:
+    def _traced(
+        self, what: Hashable, outputs: Callable[[], dict[str, SX]], *, lean: bool = False, linear: bool = False
+    ) -> Trace:
         asked = self.statics.loads, self.statics.distributed, self.statics.gauges, tuple(self.frames), tuple(self.beams)
-        return traced(self.robot, (what, *asked), PURPOSE, lambda: (self.inputs, outputs()), lean=lean)
+        inputs = self.inputs | ({"about": self.about} if linear else {})
+        return traced(self.robot, (what, *asked), PURPOSE, lambda: (inputs, outputs()), lean=lean)
 
     @cached_property
     def positions(self) -> dict[str, SX]:
