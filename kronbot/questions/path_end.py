@@ -8,14 +8,16 @@ from kronbot.description.wording import listing
 from kronbot.errors import Argument
 from kronbot.floats import Array
 from kronbot.mechanics.static.equilibria import Case, Equilibria, whole
-from kronbot.mechanics.static.equilibrium import Lost, Path
+from kronbot.mechanics.static.equilibrium import Lost, Path, metric
 from kronbot.mechanics.static.small import tips
+from kronbot.mechanics.static.static_model import PURPOSE
+from kronbot.mechanics.static.tangent import to_unit
 from kronbot.model.robot import Robot
 
 # Beams that a load turns by more than this (rad) by linear theory are not of this world.
 ABSURD = 10.0
-# A share of the largest stiffness: less is none.
-LOOSE = 1e-14
+# A share of the largest stiffness: less is none. And one of the way that is gone without any: less is rounding.
+LOOSE, MOVES = 1e-14, 1e-6
 
 
 def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpose: str) -> str:
@@ -31,12 +33,21 @@ def told(robot: Robot, path: Path, straight: Array, lost: Lost, what: str, purpo
 
 
 def loose(equilibria: Equilibria, case: Case, lost: Lost) -> str:
-    """Joints with torques that have no stiffness where the path ended, neither of gravity nor of loads."""
-    cases = equilibria.cases([case])
-    K = np.abs(equilibria.stiffness(lost.q[None], cases.loads, whole(np.ones(1)), cases.free)[1][0])
-    rows = zip(cases.free, K, strict=True)
-    held = LOOSE * K.max(initial=0.0)
-    return listing(equilibria.robot.coordinates[i] for i, row in rows if i in case.torques and row.max() <= held)
+    """Joints with torques that move without any stiffness where the path ended, neither of gravity nor of loads.
+
+    What yields in them moves along: they are in the null space of the stiffness.
+    """
+    cases, robot = equilibria.cases([case]), equilibria.robot
+    K = equilibria.stiffness(lost.q[None], cases.loads, whole(np.ones(1)), cases.free)[1][0]
+    if not np.isfinite(K).all():
+        return ""
+    U = to_unit(metric(robot, cases.free, PURPOSE))
+    _, values, rows = np.linalg.svd(U @ K @ U.T)
+    ways = np.abs(rows[values <= LOOSE * values.max(initial=0.0)] @ U)
+    moving = (ways > MOVES * ways.max(axis=1, initial=0.0, keepdims=True)).any(axis=0)
+    names = {joint.driven: joint.name for joint in robot.joints}
+    free = (place for place, moves in zip(cases.free, moving, strict=True) if moves and place in case.torques)
+    return listing(names.get(place, robot.coordinates[place]) for place in free)
 
 
 def other_order(robot: Robot) -> list[str | Argument]:

@@ -326,7 +326,8 @@ def _lost(equilibria: Equilibria, case: Case, lost: Lost) -> ComputationError:
     robot = equilibria.robot
     if loose := path_end.loose(equilibria, case, lost):
         return ComputationError(
-            f"{_named(robot, case)}: nothing holds {loose}: no torque has an angle of its own there"
+            f"{_named(robot, case)}: nothing holds {loose}: no torque has an angle of its own there; give angles in "
+            "place of torques, or what holds: a spring, elements, gravity"
         )
     return ComputationError(
         f"{_named(robot, case)}: {_end(equilibria, case, lost, 'torque' if case.torques else 'load')}; ",

@@ -76,3 +76,19 @@ def test_a_joint_that_nothing_holds_is_named(tmp_path, capsys):
         assert "Error: q1 = 0: nothing holds q1: no torque has an angle" in capsys.readouterr().err
     file.write_text(text("10"))
     assert command_line(["statics", str(file), "--tau", "q1=0", "--q", "q1=-1.5"]) == 0
+
+
+@pytest.mark.parametrize("shaft", ["", ", elastic: {stiffness: 400}", ", elastic: {compliance: 1/400}"])
+def test_a_joint_that_turns_with_its_motor_and_another_is_named_alone(shaft):
+    """No row of the stiffness is empty where a shaft turns as a whole; what a spring holds beside it is held."""
+    robot = kronbot.loads(f"""
+kronbot: 1
+name: two
+gravity: [0, 0, 0]
+links:
+  - {{name: a, joint: {{type: revolute, name: q1{shaft}}}, pose: {{}}, rigid: {{mass: 1}}}}
+  - {{name: b, joint: {{type: revolute, name: q2{shaft}, spring: {{stiffness: 3}}}}, pose: {{}}, rigid: {{mass: 1}}}}
+""")
+    with pytest.raises(ComputationError, match="nothing holds q1: .* give angles in place of torques, or what holds"):
+        robot.statics(tau={"q1": 1, "q2": 1})
+    assert robot.statics(tau={"q2": 1.5})["q2" if shaft else "angle.q2"][0] == pytest.approx(0.5)
