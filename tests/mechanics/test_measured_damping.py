@@ -293,3 +293,48 @@ def test_damping_of_a_hung_base_does_not_depend_on_how_its_angles_are_counted():
     assert run.summary["energy_drift"] < 1e-8
     still = pitching.dynamics()["D"]
     assert still[3:6, 3:6].any() and not np.array_equal(pitching.dynamics(q={"base.ry": 0.5})["D"], still)
+
+
+@pytest.mark.parametrize("joints", ["locked", "free"])
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_a_base_on_springs_swings_with_the_rest(joints, count):
+    """M, K and D of the linear model: their pencil has the ratios, by SciPy; what no spring holds is no mode."""
+    rng = np.random.default_rng(count)
+    places = [(each / np.linalg.norm(each), rng.uniform(-0.4, 0.4, 3)) for each in rng.normal(size=(count, 3))]
+    robot = {
+        "kronbot": 1,
+        "name": "hung",
+        "gravity": [0, 0, 0],
+        "base": {"type": "floating", "rigid": {"mass": 3, "inertia": {"Ixx": 0.1, "Iyy": 0.2, "Izz": 0.25}}},
+        "links": [
+            {
+                "name": "arm",
+                "joint": {"type": "revolute", "name": "q1", "rotor_inertia": 0.1, "elastic": {"stiffness": 40}},
+                "pose": {"xyz": [0.1, 0.2, 0]},
+                "flexible": {"length": 1, "mass": 1, "EI": {"z": 30}, "modes": {"v": 1}},
+            }
+        ],
+        "elements": [
+            {"name": f"e{i}", "type": "spring", "between": ["world", "base"], "stiffness": 100 + 10 * i, "rest": 2.0,
+             "points": [(near + 2 * way).tolist(), near.tolist()]}
+            for i, (way, near) in enumerate(places)
+        ],
+        "damping": {"ratios": [0.01, 0.03, 0.02], "joints": joints},
+    }  # fmt: skip
+    found = kronbot.loads(to_yaml(robot), order="1").linearize(tau=[0])
+    moving = [i for i, name in enumerate(found.arrays["M_L"].rows) if joints == "free" or name != "q1.motor"]
+    M, K, D = (found[name][np.ix_(moving, moving)] for name in ("M_L", "K_L", "D_L"))
+    squares, Phi = eigh(K, M)
+    swings = squares > 1e-9 * squares.max()
+    assert swings.sum() == count + 2
+    wanted = np.zeros(len(squares))
+    wanted[swings] = 2 * np.sqrt(squares[swings]) * [0.01, 0.03, *[0.02] * count]
+    assert Phi.T @ D @ Phi == pytest.approx(np.diag(wanted), abs=1e-8 * wanted.max())
+
+
+def test_there_may_be_a_ratio_for_each_mode_of_a_base_on_springs():
+    text = HUNG.format(gravity=[0, 0, 0], inertia="{Ixx: 1, Iyy: 1, Izz: 1}", turn=[0, 0, 0],
+                       **{name: [[i, 0, 2], [0, i, 1]] for i, name in enumerate("abc")})  # fmt: skip
+    kronbot.loads(text.replace("ratios: 0.05", "ratios: [1, 1, 1, 1, 1, 1, 1]"))
+    with pytest.raises(DescriptionError, match="9 ratios, but the robot has at most 8 modes that swing"):
+        kronbot.loads(text.replace("ratios: 0.05", "ratios: [1, 1, 1, 1, 1, 1, 1, 1, 1]"))

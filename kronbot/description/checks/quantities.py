@@ -270,9 +270,14 @@ def _measured(root: View) -> None:
     yielding = sum(link["flexible"]["modes"][key].count for link in links for key in ("v", "w", "torsion"))
     yielding += sum(("elastic" in link["joint"]) + ("spring" in link["joint"]) for link in links)
     yielding += sum(len(tilts_of(link["joint"])) for link in links)
+    most = ""
+    if root["elements"].items:  # which hold a base, and joints where these are free
+        yielding += 6 * (root["base"]["type"].text == "floating")
+        yielding += sum("name" in link["joint"] for link in links) if damping["joints"].text == "free" else 0
+        most = "at most "
     if len(damping["ratios"].items) > yielding:
         damping["ratios"].refuse(
-            f"{len(damping['ratios'].items)} ratios, but the robot has {yielding} modes that swing"
+            f"{len(damping['ratios'].items)} ratios, but the robot has {most}{yielding} modes that swing"
         )
 
 

@@ -17,6 +17,9 @@ from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propag
 from kronbot.model.floating import hung, in_chart
 from kronbot.model.robot import Robot
 
+# A share of the largest square of a frequency: less is rounding.
+LOOSE = 1e-14
+
 
 def dissipative_forces(robot: Robot, q: SX, qd: SX) -> SX:
     """Forces (n x 1) that damping and friction take at q with rates qd (n x 1 each)."""
@@ -48,12 +51,12 @@ def measured_damping(robot: Robot) -> SX:
 
     M and K are those of what is deformed at the posture of the file. With joints locked K has the stiffness of gravity
     there, as ``modes``; with joints free these move along, so that M is what is left of it when they are eliminated,
-    and gravity, under which a free arm does not stand, is left out. A floating base moves along in both. The last
-    ratio holds for all further modes. Entries are symbols whose values follow those of the robot: they take no part in
-    what is traced.
+    and gravity, under which a free arm does not stand, is left out. A floating base moves along in both, unless
+    elements hold it: then it swings. The last ratio holds for all further modes. Entries are symbols whose values
+    follow those of the robot: they take no part in what is traced.
     """
     said = robot.file.damping
-    if said is None or not robot.flexible:
+    if said is None or not (robot.flexible or robot.elements):
         return SX(robot.n, robot.n)
     return robot.parameters.kept(("measured damping", robot.order), lambda: _matrix(robot, said))
 
@@ -70,16 +73,19 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
     T[:, list(robot.rigid)] = U
     M = T.T @ generalized_inertia_matrix(state) @ T
     if said.joints == "locked":
-        swinging, following = flexible, list(robot.base)
-        falls = robot.base and not hung(robot)  # so that it has no weight
+        held = bool(hung(robot))
+        swinging, following = ([*robot.base, *flexible], []) if held else (flexible, list(robot.base))
+        falls = robot.base and not held  # so that it has no weight
         energy = elastic_energy(state) + (0 if falls else gravity_energy(state))
-        K = casadi.hessian(energy, q)[0][flexible, flexible]
+        K = casadi.hessian(energy, q)[0][swinging, swinging]
     else:
         springs = casadi.hessian(elastic_energy(state), q)[0] if robot.elements else robot.stiffness
         elastic = T.T @ springs @ T
         following = [place for place in (*robot.base, *robot.rigid) if elastic[place, :].is_zero()]
         swinging = robot.others(following)
         K = elastic[swinging, swinging]
+    if not swinging:
+        return SX(robot.n, robot.n)
     places = [*swinging, *following]
     numbers = casadi.substitute([casadi.densify(M[places, places]), casadi.densify(K)], [q], [casadi.densify(posture)])
     ratios = said.ratios if isinstance(said.ratios, tuple) else (said.ratios,)
@@ -97,19 +103,23 @@ def _matrix(robot: Robot, said: RobotDamping) -> SX:
 def modal_damping(M: Array, K: Array, ratios: Array, swinging: int) -> Array:
     """D (m x m) of the first m = ``swinging`` coordinates, while the others follow without stiffness; K is m x m.
 
-    Ratios (m,) go by ascending frequency. Directions without a positive stiffness do not swing and have no damping.
+    Ratios (m,) go by ascending frequency. Directions without a positive stiffness, but for rounding, do not swing and
+    have no damping.
     """
     inertia, across = M[:swinging, :swinging], M[:swinging, swinging:]
     if across.size:
         inertia = inertia - across @ np.linalg.solve(M[swinging:, swinging:], across.T)
-    try:  # by K, which keeps the lowest frequencies to rounding
+    try:
+        L = np.asarray(np.linalg.cholesky(inertia), dtype=float)
+        squares, V = np.linalg.eigh(_scaled(L, K))
+        swings = squares > LOOSE * squares[-1:]
+    except np.linalg.LinAlgError:  # what moves no mass swings infinitely fast
+        swings = np.ones(swinging, dtype=bool)
+    if swings.all():  # by K, which keeps the lowest frequencies to rounding
         L = np.asarray(np.linalg.cholesky(K), dtype=float)
         slowness, V = np.linalg.eigh(_scaled(L, inertia))
         shapes, factors = (L @ V)[:, ::-1], np.sqrt(np.maximum(slowness[::-1], 0.0))
-    except np.linalg.LinAlgError:
-        L = np.asarray(np.linalg.cholesky(inertia), dtype=float)
-        squares, V = np.linalg.eigh(_scaled(L, K))
-        swings = squares > 0
+    else:
         shapes, factors = (L @ V)[:, swings], np.sqrt(squares[swings])
     return np.asarray((shapes * (2 * ratios[: len(factors)] * factors)) @ shapes.T)
 
