@@ -207,7 +207,7 @@ class Linearization:
         free = robot.others(choice.locked)
         count, beside = len(free), len(system.M) - len(free)
         found = of_loop(given.solution.poles, count)
-        h = values["h"][free]
+        h = np.where(np.abs(values["h"]) <= given.errors["h"], 0.0, values["h"])[free]  # balanced to rounding
         size, locked = robot.n + len(integrals), held(robot, choice.locked, integrals)
         own = [place for place in range(size) if place not in locked]
         E, dE = (rows["E"].reshape(size, len(inputs))[own, :] for rows in (values, given.errors))

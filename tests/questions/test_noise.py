@@ -106,6 +106,16 @@ def test_differences_of_orders_that_are_rounding_are_none():
         assert answer.summary[f"largest_difference.torque.q1[{pair}]"] == wanted > 0
 
 
+def test_what_is_in_balance_to_rounding_has_no_h_L():
+    """About an equilibrium nothing is left over; what is, is told: beams that are straight under gravity."""
+    robot = loads(TROLLEY)
+    for angle in (0.3, 0.9, 1.3):
+        sagged, straight = (robot.linearize(q={"q1": angle}, equilibrium=each) for each in (True, False))
+        assert not sagged["h_L"].any() and sagged.summary["largest_h_L"] == 0
+        assert "about an equilibrium" in sagged.summary["verdict"]
+        assert straight.summary["largest_h_L"] == np.abs(straight["h_L"]).max() > 1
+
+
 def test_what_solved_a_robot_with_followers_is_told():
     """The recursion does not: the summary names the algorithm that did."""
     robot = loads(TROLLEY)
