@@ -14,7 +14,13 @@ from kronbot.errors import UsageError
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import relative_motion
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, demand_inertia, inverse_dynamics, solve_positive
+from kronbot.mechanics.multibody.recursion import (
+    ALGORITHMS,
+    algorithm_of,
+    demand_inertia,
+    inverse_dynamics,
+    solve_positive,
+)
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.model.parameters import Parameters
@@ -96,7 +102,7 @@ def package(robot: Robot, names: Sequence[str], choice: ExportOptions) -> Packag
     asked = _Asked(robot, q, qd, qdd, tau, choice.algorithm, jacobians.view(robot, choice.frame, choice.axes))
     questions = {name: FUNCTIONS[name].question(asked) for name in names}
     binding = Binding.of(parameters, parameters.shaping)
-    words = {"algorithm": choice.algorithm, "frame": choice.frame, "axes": choice.axes}
+    words = {"algorithm": algorithm_of(robot, choice.algorithm), "frame": choice.frame, "axes": choice.axes}
     return Package(
         robot=robot.name,
         order=robot.order,

@@ -117,8 +117,9 @@ def test_what_is_in_balance_to_rounding_has_no_h_L():
 
 
 def test_what_solved_a_robot_with_followers_is_told():
-    """The recursion does not: the summary names the algorithm that did."""
+    """The recursion does not: the summary, and a header in C, name the algorithm that does."""
     robot = loads(TROLLEY)
+    assert "(composite algorithm)" in robot.export("forward_dynamics").c()[1]
     assert robot.simulate(duration=0.02, step=0.01).summary["algorithm"] == "composite"
     alone = loads("\n".join(TROLLEY.splitlines()[:-1]))
     assert alone.simulate(duration=0.02, step=0.01).summary["algorithm"] == "recursive"
