@@ -46,11 +46,16 @@ def _cut(name: object) -> str:
 class Argument:
     """An argument of a question as a part of a message, with the value to give it; each face has its own words for it.
 
-    Here those of the library: ``order exact``. The command line says ``--order exact``.
+    Here those of the library: ``order exact``. The command line says ``--order exact``. A name may hold one that a
+    caller made, which must not write to the terminal either: signs that do not print are escaped, and long ones cut.
     """
 
     name: str
     value: str = ""
+
+    def __post_init__(self) -> None:
+        name = self.name if len(self.name) <= LONGEST_NAME else self.name[: LONGEST_NAME - 3] + "..."
+        object.__setattr__(self, "name", "".join(c if c.isprintable() else repr(c)[1:-1] for c in name))
 
     def __str__(self) -> str:
         return f"{self.name} {self.value}".rstrip()

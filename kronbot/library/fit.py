@@ -157,7 +157,9 @@ def _expressions(columns: object) -> dict[str, Expression]:
         try:
             found[name] = parse(arguments.text(text, f"columns of {name}"))
         except ExpressionError as error:
-            raise UsageError(Argument("columns"), f" {name}: {error.of(str(text), 'an expression')}") from None
+            raise UsageError(
+                Argument("columns"), f" {quote(name)[1:-1]}: {error.of(str(text), 'an expression')}"
+            ) from None
     return found
 
 
@@ -169,10 +171,10 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
         try:
             found[key] = parse(written)
         except ExpressionError as error:
-            raise UsageError(Argument(word), f" {key}: {error.of(written, 'an expression')}") from None
+            raise UsageError(Argument(word), f" {quote(key)[1:-1]}: {error.of(written, 'an expression')}") from None
         for name in sorted(found[key].names):
             if name not in definitions:
-                raise unknown(name, definitions, Argument(word), f" {key}: no parameter ")
+                raise unknown(name, definitions, Argument(word), f" {quote(key)[1:-1]}: no parameter ")
     return found
 
 

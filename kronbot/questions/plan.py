@@ -206,7 +206,7 @@ def _wanted(robot: Robot, wish: Wish, forces: casadi.Function, ends: Sequence[Ar
         duration = float(1.5 * np.max(2 * np.sqrt(way * inertia / np.maximum(limit, 1e-300))[moving]))
     else:
         duration = wish.duration
-    scale = np.where(np.isfinite(limit), limit, held + 6 * inertia * way.max() / duration**2)
+    scale = np.where(np.isfinite(limit), limit, held + 6 * inertia * way.max() / np.square(duration))
     return Wanted(start, goal, wish.low, wish.high, np.maximum(scale, 1e-12), duration, wish.duration is None)
 
 

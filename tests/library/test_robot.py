@@ -457,3 +457,19 @@ def test_pickles_that_were_changed_are_refused():
         assert written.count(old), old
         with pytest.raises(UsageError, match=r"this pickle of (a robot|an answer) is not as it was written"):
             pickle.loads(written.replace(old, new))
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J\n\ud800", "x" * 10**6])
+def test_names_of_a_caller_do_not_write_to_the_terminal(arm, name):
+    data = {"q1": [0.1, 0.2], "endpoint.y": [0.1, 0.2]}
+    for ask in (
+        lambda: arm.fit({name: 1}),
+        lambda: arm.fit(data, validate={name: 1}),
+        lambda: arm.fit(data, sigma={name: "?"}),
+        lambda: arm.fit(data, delay={name: "?"}),
+        lambda: arm.sweep("modes", cases={name: 1}),
+        lambda: arm.design(lqr=True, deviation={name: "?"}),
+    ):
+        with pytest.raises(UsageError) as refused:
+            ask()
+        assert str(refused.value).isprintable() and len(str(refused.value)) < 500

@@ -128,3 +128,9 @@ def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch):
     if at == "collocated":
         assert str(error.value) == "interrupted after 9 iterations on 40 intervals; the best so far is told"
         assert found.summary["iterations"] == 9
+
+
+@pytest.mark.parametrize("given", [{"duration": 5e-324}, {"duration": 1e300}, {"q": {"q1": 1e308}, "duration": 1}])
+def test_numbers_at_the_ends_of_double_precision_are_told(given):
+    with pytest.raises(ComputationError, match="no plan is found"):
+        two().plan({"q1": 1}, **given)

@@ -141,3 +141,45 @@ def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch):
 def test_addresses_that_dask_cannot_use_are_told(address):
     with pytest.raises(ComputationError, match="no Dask scheduler answers"):
         text(swept(Cheap(), {"EI": [1]}, scheduler=address))
+
+
+BEGIN = """
+import sys
+from kronbot.errors import UsageError
+from kronbot.sweeps.engines.dask import _imported
+try:
+    _imported()
+except UsageError as error:
+    sys.exit(str(error))
+import os, dask.config
+print(dask.config.get("distributed.client.preload"), os.environ["HOME"])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners of POSIX")
+@pytest.mark.parametrize("whose", ["own", "linked", "shared", "shared and empty", "DASK_CONFIG"])
+def test_settings_that_others_can_have_laid_are_refused(tmp_path, whose):
+    """They name code that a client of Dask runs; HOME is another user's where sudo keeps it."""
+    home = tmp_path / "home"
+    folder = home / ".config" / "dask"
+    folder.mkdir(parents=True)
+    home.chmod(0o777 if whose.startswith("shared") else 0o700)
+    if whose != "shared and empty":
+        (folder / "d.yaml").write_text("distributed: {client: {preload: [json]}}")
+    else:
+        folder.rmdir()
+    if whose == "linked":
+        folder.rename(home / "elsewhere")
+        folder.symlink_to(home / "elsewhere")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DASK")}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(home)}
+    if whose == "DASK_CONFIG":
+        (folder / "d.yaml").chmod(0o666)
+        environment |= {"HOME": str(tmp_path / "nobody"), "DASK_CONFIG": str(folder / "d.yaml")}
+    told = subprocess.run([sys.executable, "-c", BEGIN], env=environment, capture_output=True, text=True, timeout=100)
+    if whose in ("own", "linked"):
+        assert told.stdout == f"['json'] {home}\n", told.stderr
+    elif whose == "shared and empty":
+        assert told.stdout == f"[] {home}\n", told.stderr
+    else:
+        assert "others can change them" in told.stderr

@@ -167,6 +167,8 @@ def _begin(
         old = np.linspace(0, 1, len(before.q))
         q, v = (np.column_stack([np.interp(s, old, c) for c in each.T]) for each in (before.q, before.qd))
         tau = before.tau[np.minimum((s[:-1] * len(before.tau) + 1e-9).astype(int), len(before.tau) - 1)]
+    if not all(np.isfinite(each).all() for each in (q / size, v / pace, tau / wanted.scale)):
+        raise ComputationError("no plan is found: its speeds are too large or too small for double precision")
     opti.set_initial(Q, q.T / size)
     opti.set_initial(V, v.T / pace)
     opti.set_initial(U, (tau / wanted.scale).T)

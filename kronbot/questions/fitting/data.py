@@ -206,7 +206,8 @@ class Named:
                 if used not in self.table.header:
                     hint = did_you_mean(used, self.table.header) or f"; there are {listing(self.table.header)}"
                     raise UsageError(
-                        Argument("columns"), f" {name}: {self.table.name} has no column {quote(used)}{hint}"
+                        Argument("columns"),
+                        f" {quote(name)[1:-1]}: {self.table.name} has no column {quote(used)}{hint}",
                     )
 
     @property
@@ -240,6 +241,6 @@ class Named:
             made_here = np.asarray(values, dtype=float)
             if np.isinf(made_here).any():
                 row = int(np.isinf(made_here).argmax()) + 1
-                raise UsageError(Argument("columns"), f" {name}: no finite number in row {row}")
+                raise UsageError(Argument("columns"), f" {quote(name)[1:-1]}: no finite number in row {row}")
             found = {**found, name: made_here}
         return {name: found[name] for name in wanted}

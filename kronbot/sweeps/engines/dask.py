@@ -9,6 +9,8 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
@@ -17,12 +19,16 @@ from kronbot.description.wording import quote
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError, said
 from kronbot.sweeps.engines.interface import Lost
 from kronbot.sweeps.work import Done, Parcel
+from kronbot.system import private
+from kronbot.system.platform import host
 
 # How long (s) a scheduler may take to answer; how often one that works is asked for its workers.
 PATIENCE, PAUSE = 10.0, 2.0
 # Bytes that are read of its file, which lists its workers.
 LARGEST = 1 << 26
 GONE = "the connection to the scheduler is lost"
+# Variables that say where Dask's settings are, beside HOME.
+_SETTINGS = ("DASK_CONFIG", "DASK_ROOT_CONFIG")
 _LOG = logging.getLogger("distributed.client")
 
 
@@ -30,11 +36,7 @@ class Dask:
     """The cluster of a scheduler: an address (``tcp://...``, ``tls://...`` by Dask's configuration) or its file."""
 
     def __init__(self, parcel: Parcel, scheduler: str) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise UsageError(Argument("scheduler"), " needs Dask: pip install 'kronbot[cluster]'") from None
-        self._distributed: Any = distributed
+        self._distributed: Any = _imported()
         where = scheduler if "://" in scheduler else _address(scheduler)
         _LOG.disabled = True  # it prints tracebacks of what is told here
         answer: SimpleQueue[Any] = SimpleQueue()
@@ -115,6 +117,48 @@ class Dask:
             except Empty:
                 if self._client.status != "running":
                     raise ComputationError(GONE) from None
+
+
+def _imported() -> Any:
+    """``distributed``, without settings that others can have laid (HOME kept by sudo): they name code that clients run.
+
+    Where Dask has been imported before, the caller's program has read its settings. Raises UsageError.
+    """
+    usual = os.path.join(os.path.expanduser("~"), ".config", "dask")  # as Dask itself says it
+    places = {"HOME": usual} | {name: os.environ[name] for name in _SETTINGS if os.environ.get(name)}
+    foreign = {name: place for name, place in places.items() if host.OWNERS and not _own(Path(place).absolute())}
+    for place in foreign.values():
+        if os.path.lexists(place):
+            why = f"Dask's settings in {quote(place)} name code that it runs, and others can change them"
+            raise UsageError(Argument("scheduler"), f": {why}; let them, and the folders above, be yours alone")
+    hidden = {name: os.environ.get(name) for name in foreign}
+    try:
+        os.environ.update(dict.fromkeys(hidden, f"{os.devnull}/none"))  # what is not there yet may come
+        import distributed
+    except ImportError:
+        raise UsageError(Argument("scheduler"), " needs Dask: pip install 'kronbot[cluster]'") from None
+    finally:
+        for name, value in hidden.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+    return distributed
+
+
+def _own(place: Path) -> bool:
+    """Nobody else can lay anything there: a folder, or the one of a file, and where a link leads."""
+    if place.is_symlink() and place.exists():
+        return _own(place.parent) and _own(place.parent / place.readlink())
+    file = place.is_file()
+    try:
+        with closing(private.opened(place.parent if file else place, create=False)) as folder:
+            if file:
+                private.content(place.name, folder, LARGEST)
+    except FileNotFoundError:
+        return True  # below folders of one's own
+    except (KronbotError, OSError):
+        return False
+    return True
 
 
 def _address(file: str) -> str:
