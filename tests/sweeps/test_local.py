@@ -130,11 +130,12 @@ def test_a_driver_that_is_killed_goes_on(tmp_path, times):
     for _ in range(times):
         before = journalled(tmp_path) if (tmp_path / "out.csv.part").exists() else set()
         known = len(logged(tmp_path))
-        driver = started(tmp_path, 0.01)
+        driver = started(tmp_path, 0.1)  # so that on a busy machine, too, it does not come to its end meanwhile
         soon(lambda many=known + 20: len(logged(tmp_path)) >= many)
         time.sleep(chance.random() * 0.3)
         driver.kill()
         driver.communicate()
+        assert not (tmp_path / "out.csv").exists()
         new = logged(tmp_path)[known:]
         assert before.isdisjoint(value for value, _ in new)
         demand_dead(*{process for _, process in new})
