@@ -17,6 +17,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, seen
 from kronbot.records import dataclass
 
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Residuals = Callable[[Array], Array]
 # Where robust losses leave the square, in sigmas: 95 % of the efficiency of least squares under Gaussian noise
 # (Holland and Welsch 1977).
@@ -25,6 +26,8 @@ TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
 STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
 # The first step without priors, as a share of one that changes all by their scales.
 FIRST = 0.02
+# What errors hardly feel goes by its own size, so many times as far as what they feel most.
+WIDEST = 10.0
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
 
@@ -40,7 +43,7 @@ class Beliefs:
     deviation: Array
 
     @cached_property
-    def informed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def informed(self) -> Flags:
         """Which have a prior (k,)."""
         return ~np.isnan(self.mean)
 
@@ -53,7 +56,7 @@ class Beliefs:
         size = np.where(np.isfinite(width), np.minimum(size, width), size)
         return np.where(self.informed, self.deviation, size)
 
-    def at_bound(self, values: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def at_bound(self, values: Array) -> Flags:
         """Which values (k,) lie on a bound."""
         near = AT_BOUND * self.scale
         return np.asarray((values - self.lower <= near) | (self.upper - values <= near))
@@ -105,7 +108,7 @@ def fitted(
     deviations, means = beliefs.deviation[informed], beliefs.mean[informed]
     rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
 
-    units, first = _steps(_norms(_bounded(jacobian(beliefs.start) * scale)), informed)
+    units, first = _steps(_norms(_bounded(jacobian(beliefs.start) * scale)), informed, beliefs.start != 0)
 
     def whole(x: Array) -> Array:
         values = beliefs.start + scale * (x - first)
@@ -159,20 +162,24 @@ def _holding(J: Array) -> Array:
     return rows
 
 
-def _steps(norms: Array, informed: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[Any, Array]:
+def _steps(norms: Array, informed: Flags, sized: Flags) -> tuple[Array, Array]:
     """What lengths of steps are measured by (k,), and the first ``x`` (k,), whose distance from 0 is the longest first.
 
     Where there are priors it is one deviation of each. Measured by what errors feel of them, steps that are cut short
     would leave the priors along what the data hardly tell, and the way back leads through a curved valley. Without a
-    prior a parameter counts as those with one do that errors feel as much of. ``norms`` (k,) are of columns at first.
+    prior a parameter counts as those with one do that errors feel as much of. Without any it counts as errors feel it,
+    and those that they hardly feel count by their values, which ``sized`` ones have: else these would be the first to
+    change their signs. ``norms`` (k,) are of columns at first.
     """
-    if not informed.any():
-        return "jac", np.full(len(norms), FIRST)
-    typical = np.sqrt(np.mean(norms[informed] ** 2))
+    known = informed if informed.any() else seen(norms)
+    typical = np.sqrt(np.mean(norms[known] ** 2)) if known.any() else 0.0
     units = np.ones(len(norms))
     felt = ~informed & seen(norms) & (typical > 0)
     units[felt] = typical / norms[felt]
-    return units, units
+    if informed.any():
+        return units, units
+    units[sized] = np.minimum(units[sized], WIDEST)
+    return units, FIRST * units
 
 
 def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
