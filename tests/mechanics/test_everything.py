@@ -1,30 +1,38 @@
 """Robots that have everything at once, shafts, bearings, followers, friction, springs, stops, elements, a base that
 floats: linear models and formulas against the Lagrangian and the numbers of the library."""
 
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from mechanics.test_recursion import random_state
 from oracles import Lagrangian
-from random_robots import robots
-from robots_in_tests import model
+from random_robots import robots, to_yaml
+from robots_in_tests import model, moving
 from thinned import drawn, rare
 
 import kronbot
+from kronbot.compute.native import policy
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear.linear_model import LinearModel
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
 
 STEP = 1e-5
-
-
-@drawn(
-    3,
-    20,
+CC = shutil.which("cc")
+EVERYTHING = (
     robots(max_links=2, max_coordinates=3, joined=True, stopped=True, yielding=True)
     | robots(max_links=2, max_coordinates=2, joined=True, stopped=True, yielding=True, floating=True),
     st.sampled_from([1, 2]),
     st.integers(0, 10**6),
 )
+
+
+@drawn(3, 20, *EVERYTHING)
 def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
     """M_L, D_L, K_L about any motion by central differences of the forces that the oracle needs for it."""
     q, qd, qdd = random_state(robot, order, seed)
@@ -45,6 +53,74 @@ def test_linear_models_are_derivatives_of_the_lagrangian(robot, order, seed):
             columns.append((oracle.inverse_dynamics(*both[0]) - oracle.inverse_dynamics(*both[1])) / (2 * STEP))
         wanted = np.array(columns).T
         assert np.abs(found[word].reshape(wanted.shape) - wanted).max() < 1e-6 * (np.abs(wanted).max() + size), word
+
+
+@drawn(2, 20, *EVERYTHING)
+def test_poles_are_those_of_differences_of_the_lagrangian(robot, order, seed):
+    """s^2 M + s D + K of the oracle, at rest where nothing is deformed, is singular at every pole of ``modes``."""
+    ours = kronbot.loads(to_yaml(robot), order=str(order))
+    q, _, _ = random_state(robot, order, seed)
+    posture = {joint.name: q[joint.driven] for joint in ours.model.joints}
+    found, oracle = ours.modes(q=posture), Lagrangian(robot, order)
+    q[list(ours.model.base)] = 0
+    q = ours.model.undeformed(q)
+    still = np.zeros(len(q))
+
+    def slopes(place):
+        """Central differences by coordinates (0) or rates (1)."""
+        columns = []
+        for unit in np.eye(len(q)):
+            moved = [
+                [each + sign * STEP * unit * (i == place) for i, each in enumerate((q, still, still))]
+                for sign in (1, -1)
+            ]
+            columns.append((oracle.inverse_dynamics(*moved[0]) - oracle.inverse_dynamics(*moved[1])) / (2 * STEP))
+        return np.array(columns).T
+
+    M, D, K = oracle.mass_matrix(q), slopes(1), slopes(0)
+    size = np.sqrt(np.diag(M))
+    M, D, K = (each / np.outer(size, size) for each in (M, D, K))
+    for case, free in (("locked", ours.model.others(ours.model.rigid)), ("free", range(len(q)))):
+        if f"poles_{case}" not in found:
+            continue
+        at = np.ix_(list(free), list(free))
+        for pole in np.ravel(found[f"poles_{case}"]):
+            terms = abs(pole) ** 2 * np.linalg.norm(M[at]) + abs(pole) * np.linalg.norm(D[at]) + np.linalg.norm(K[at])
+            smallest = np.linalg.svd(pole**2 * M[at] + pole * D[at] + K[at], compute_uv=False)[-1]
+            assert smallest < 1e-7 * terms, (case, pole)
+
+
+@pytest.mark.skipif(CC is None, reason="needs a C compiler")
+@drawn(1, 10, *EVERYTHING)
+def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, seed):
+    """C to rounding, native code to the last bit."""
+    ours = kronbot.loads(to_yaml(robot), order=str(order))
+    state = [np.ascontiguousarray(each) for each in random_state(robot, order, seed)]
+    forces, torques = moving(ours.model, tau=inverse_dynamics), []
+    for choice in ("off", "on"):
+        with policy.native(choice):
+            torques.append(forces(*state)["tau"])
+    assert torques[0].tobytes() == torques[1].tobytes()
+    with tempfile.TemporaryDirectory() as folder:
+        source, header = ours.export("inverse_dynamics", "forward_dynamics").c()
+        written, library = Path(folder, "random.c"), Path(folder, "random.so")
+        written.write_text(source)
+        Path(folder, "random.h").write_text(header)
+        subprocess.run([CC, "-O0", "-fPIC", "-shared", str(written), "-o", str(library), "-lm"], check=True)
+        code = ctypes.CDLL(str(library))
+    tau, qdd = np.empty(ours.n), np.empty(ours.n)
+
+    def call(function, *arrays):
+        function(*(each.ctypes.data_as(ctypes.c_void_p) for each in arrays))
+
+    call(code.random_inverse_dynamics, *state, tau)
+    found = ours.dynamics(*state)
+    wanted, M = found["tau"].ravel(), found["M"]
+    assert max(np.abs(each - wanted).max() for each in (tau, *torques)) < 1e-11 * (
+        np.abs(wanted).max() + np.abs(M).max()
+    )
+    call(code.random_forward_dynamics, *state[:2], tau, qdd)
+    assert np.abs(M @ (qdd - state[2])).max() < 1e-9 * (np.abs(wanted).max() + np.abs(M).max() * np.abs(qdd).max())
 
 
 ALL = """
