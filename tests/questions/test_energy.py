@@ -6,7 +6,7 @@ from oracles import Lagrangian
 from scipy.integrate import solve_ivp
 from yaml import safe_load
 
-from kronbot import loads
+from kronbot import load, loads
 
 BEAM = """
 kronbot: 1
@@ -140,3 +140,13 @@ motion:
     summary = robot.simulate(1, 0.1).summary
     assert summary["largest_energy"] == pytest.approx(2.386 * 9.81 * np.sin(0.2), rel=1e-9)
     assert summary["energy_drift"] < 1e-14
+
+
+def test_what_energy_drifts_by_at_the_defaults():
+    """What ``explain integration`` tells of khang, the one of the shipped robots whose default run is above 1e-8."""
+    robot = load("khang")
+    default, fine = robot.simulate().summary, robot.simulate(rtol=1e-9, atol=1e-11).summary
+    assert 1e-8 < default["energy_drift"] < 2e-7
+    assert fine["energy_drift"] < 1e-8
+    assert 1.1 < fine["evaluations"] / default["evaluations"] < 1.25
+    assert load("piedboeuf").simulate().summary["energy_drift"] < 1e-8
