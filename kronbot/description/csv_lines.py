@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import BinaryIO
 
 from kronbot.cached import cached_property
+from kronbot.description import limits
 from kronbot.description.expressions.grammar import DECIMAL
-from kronbot.errors import Mistake
+from kronbot.description.wording import quote
+from kronbot.errors import DescriptionError, Mistake
 from kronbot.records import dataclass
 
 # Characters that a line of a file may have: 200 for each of the most coordinates that a robot has.
@@ -90,3 +93,57 @@ def lines_of(file: BinaryIO) -> Iterator[list[str]]:
         if lines:
             yield lines
     yield (rest + decoder.decode(b"", final=True)).split("\n")
+
+
+class TableLine(Line):
+    """A line that is not blank, of names or of numbers."""
+
+    @property
+    def holds_a_number(self) -> bool:
+        """Whether it may be a row of numbers."""
+        return any(NUMBER.fullmatch(cell) for cell in self.cells)
+
+    def numbers(self, count: int, wanted: str, mistakes: list[Mistake]) -> list[float] | None:
+        """The ``count`` finite numbers of the line, or None and what is wrong."""
+        if len(mistakes) > limits.MISTAKES:
+            return self.counted(count, mistakes)
+        if len(self.cells) != count:
+            self.demand_commas()
+            message = f"{wanted}, not {len(self.cells)}"
+            halves = zip(self.cells[::2], self.cells[1::2], strict=False)
+            if len(self.cells) == 2 * count and all(map(DECIMAL_COMMA.fullmatch, map(",".join, halves))):
+                cure = f"{message} (decimals have a point: {self.cells[0]}.{self.cells[1]})"
+                raise DescriptionError([self.mistake(cure)])
+            mistakes.append(self.mistake(message))
+            return None
+        numbers, wrong = self._read()
+        if wrong:
+            self.demand_commas()
+        mistakes += [self.mistake(f"{quote(self.cells[i])} is not a finite number", i) for i in wrong]
+        return None if wrong else numbers
+
+    def counted(self, count: int, mistakes: list[Mistake]) -> list[float] | None:
+        """The same beyond the mistakes that are shown: words would take seconds for a hostile file."""
+        numbers, wrong = self._read()
+        found = 1 if len(numbers) != count else len(wrong)
+        mistakes += [Mistake(self.number, 1, "", self.file)] * found
+        return None if found else numbers
+
+    def _read(self) -> tuple[list[float], list[int]]:
+        """The numbers, and which of them are none."""
+        numbers = [float(cell) if NUMBER.fullmatch(cell) else math.nan for cell in self.cells]
+        return numbers, [i for i, number in enumerate(numbers) if not math.isfinite(number)]
+
+    def demand_commas(self) -> None:
+        """Raise DescriptionError where other signs part columns, or a comma stands for a decimal point.
+
+        That is one mistake of the whole file, and not told line by line.
+        """
+        if wrong := self.separated:
+            raise DescriptionError([wrong])
+
+
+def too_few(rows: Sequence[object], least: int, file: str) -> list[Mistake]:
+    """The mistake of a file with fewer rows of numbers than these."""
+    few = len(rows) < least
+    return [Mistake(1, 1, f"{len(rows)} rows of numbers, at least {least} are wanted", file)] if few else []

@@ -12,16 +12,30 @@ from kronbot.records import dataclass
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class TimeTable:
-    """A CSV file of time in s and a value, linear between the rows or in steps."""
+Column = Annotated[
+    Text | None, Field(description="of a file of more columns than two; default: the one that has the name of it")
+]
 
+
+@dataclass(frozen=True)
+class _Rows:
     file: Annotated[Text, Field(description="path relative to the robot file")]
     steps: Annotated[Flag, Field(description="the value of a row holds until the next row")] = False
     foreign: ClassVar[Mapping[str, str]] = {"type": ": a file needs none"}
 
 
-class VectorTable(TimeTable):
+@dataclass(frozen=True)
+class TimeTable(_Rows):
+    """A CSV file of time in s and a value, linear between the rows or in steps."""
+
+    column: Column = None
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Names of the column that is meant, the first of which a file has."""
+        return (name,) if self.column is None else (self.column,)
+
+
+class VectorTable(_Rows):
     """A CSV file of time in s and three components, linear between the rows or in steps."""
 
 

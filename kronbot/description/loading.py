@@ -197,18 +197,18 @@ def _with_tables(described: Description) -> Description:
     turning = {link.joint.name for link in robot.links if link.joint.type == "revolute"}
     for joint, motion in (*robot.motion.items(), *((joint, drive.motion) for joint, drive in drives.items())):
         if isinstance(motion, TableMotion):
-            rows = table(motion.file)
-            rows.period(joint in turning) if motion.periodic else rows.motion()
+            table(motion.file).of_joint(motion, joint, joint in turning)
     if robot.control.state_feedback is not None:
         table(robot.control.state_feedback.K).gains()
-    pushes = (each for push in robot.simulate.forces for each in (push.force, push.moment))
-    for given in (*(drive.torque for drive in drives.values()), *pushes):
-        if isinstance(given, TimeTable):
-            rows = table(given.file)
-            rows.vector() if isinstance(given, VectorTable) else rows.torque()
+    for joint, drive in drives.items():
+        if isinstance(drive.torque, TimeTable):
+            table(drive.torque.file).torque(*drive.torque.columns(f"torque.{joint}"))
+    for given in (each for push in robot.simulate.forces for each in (push.force, push.moment)):
+        if isinstance(given, VectorTable):
+            table(given.file).vector()
     for element in robot.elements:
         if isinstance(element.force, TimeTable):
-            table(element.force.file).force()
+            table(element.force.file).force(*element.force.columns(f"force.{element.name}"))
     return replace(described, tables=tables)
 
 

@@ -8,7 +8,7 @@ from kronbot.description import scalars
 from kronbot.description.choices import ShaperType
 from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.expressions.expression import parse
-from kronbot.description.in_time import Sinusoid
+from kronbot.description.in_time import Column, Sinusoid
 from kronbot.description.validation import LIST_OR_VALUE, Check, Choice, Field, Tag
 from kronbot.records import dataclass
 
@@ -103,6 +103,8 @@ class TableMotion:
 
     file: Annotated[Text, Field(description="path relative to the robot file")]
     periodic: Annotated[Flag, Field(description="the rows are one period; the last is the first again")] = False
+    held: Annotated[Flag, Field(description="it is at rest at both ends, and stands there outside")] = False
+    column: Column = None
     begin: Begin = ZERO
     type: Annotated[Literal["table"], Field(description="kind of motion")] = "table"
 

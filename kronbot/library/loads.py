@@ -13,6 +13,7 @@ from kronbot.model.robot import Robot
 
 # By the name of what they act on; several on one as pairs.
 Loads = Mapping[str, Sequence[NumberLike]] | Sequence[tuple[str, Sequence[NumberLike]]]
+Limits = Mapping[str, NumberLike | Sequence[NumberLike | None]]
 
 
 def on_frames(robot: Robot, loads: Loads | None) -> list[tuple[str, list[float]]]:

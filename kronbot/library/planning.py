@@ -3,52 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
+from kronbot.description import choices
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
 from kronbot.library import arguments
-from kronbot.library.arguments import NumberLike
-from kronbot.library.values import Values, by_index, of_drives
+from kronbot.library.loads import Limits
+from kronbot.library.values import by_index, of_drives
+from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
-from kronbot.questions.plan import Wish
+from kronbot.questions.judgement import Wish
 
 
-def wish(
-    robot: Robot,
-    to: Values,
-    q: Values | None,
-    shortest: bool,
-    effort_limits: Mapping[str, NumberLike | Sequence[NumberLike]] | None,
-    duration: float | None,
-    after: float | None,
-) -> Wish:
-    """The wish that arguments tell. Raises UsageError where they tell none."""
-    if shortest == (duration is not None):
+def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
+    """The wish that the arguments of :meth:`Robot.plan` tell. Raises UsageError where they tell none."""
+    known = robot.description.values
+    times = [
+        None if asked[word] is None else arguments.positive(asked[word], known, word) for word in ("duration", "after")
+    ]
+    if arguments.flag(asked["shortest"], "shortest") == (times[0] is not None):
         raise UsageError("one of ", Argument("duration"), " and ", Argument("shortest"), " is wanted")
+    follows = arguments.choice(asked["drive"], choices.PLANNED, "drive") == "motion"
+    least = "change" if follows else "effort"
+    if asked["least"] is not None:
+        least = arguments.choice(asked["least"], choices.LEAST, "least")
+        if times[0] is None:
+            raise UsageError(Argument("least"), " goes with ", Argument("duration"), ": the shortest time is least")
     places = list(robot.rigid)
-    given = of_drives(robot, by_index(robot, q, "q"), "q")
+    given = of_drives(robot, by_index(robot, asked["q"], "q"), "q")
     start = np.array([given.get(place, 0.0) for place in places])
-    ends = of_drives(robot, by_index(robot, to, "to"), "to")
+    ends = of_drives(robot, by_index(robot, asked["to"], "to"), "to")
     goal = np.array([ends.get(place, first) for place, first in zip(places, start.tolist(), strict=True)])
-    return Wish(start, goal, *_limits(robot, effort_limits), duration, after)
-
-
-def _limits(robot: Robot, given: Mapping[str, NumberLike | Sequence[NumberLike]] | None) -> tuple[Array, Array]:
-    names, known = [joint.name for joint in robot.joints], robot.description.values
-    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    for name, each in arguments.pairs({} if given is None else given, "effort_limits").items():
-        if name not in names:
-            raise unknown(name, names, "effort_limits: no joint ")
-        word = f"effort_limits {name}"
-        if arguments.is_list(each):
-            pair = arguments.numbers(each, known, word, (2,))
-        else:
-            size = arguments.positive(each, known, word)
-            pair = [-size, size]
+    efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
+    low, high = np.array([efforts.get(joint.name, (-np.inf, np.inf)) for joint in robot.joints]).reshape(-1, 2).T
+    for name, pair in efforts.items():
         if not pair[0] < 0 < pair[1]:
-            raise UsageError(f"{word}: limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}")
-        low[names.index(name)], high[names.index(name)] = pair
-    return low, high
+            raise UsageError(
+                f"effort_limits {name}: limits on either side of 0 are wanted, not {pair[0]:g} and {pair[1]:g}"
+            )
+    limits = _pairs(robot, asked["limits"], "limits", None)
+    for name, pair in limits.items():
+        if not pair[0] < pair[1]:
+            raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
+    return Wish(start, goal, low, high, times[0], follows, least == "change", limits, times[1])
+
+
+def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> list[Robot]:
+    """The robot, and those of the ends of ranges of parameters, that are to share its motion."""
+    ranges = _pairs(robot, robust, "robust", [*robot.description.values])
+    if ranges and not follows:
+        raise UsageError(
+            Argument("robust"),
+            " goes with ",
+            Argument("drive", "motion"),
+            ": arms that differ under one torque go apart",
+        )
+    corners = product(*(((name, end) for end in pair) for name, pair in ranges.items()))
+    others = [robot.description.with_overrides({name: repr(value) for name, value in corner}) for corner in corners]
+    return [robot, *(with_values(robot, other) for other in others if ranges)]
+
+
+def _pairs(
+    robot: Robot, given: Limits | None, word: str, names: Sequence[str] | None
+) -> dict[str, tuple[float, float]]:
+    """Smallest and largest by name; one number is that and its negative."""
+    known, found = robot.description.values, {}
+    for name, each in arguments.pairs({} if given is None else given, word).items():
+        if names is not None and name not in names:
+            raise unknown(name, names, f"{word}: no {'parameter' if word == 'robust' else 'joint'} ")
+        if arguments.is_list(each):
+            low, high = _range(each, known, f"{word} {name}", open_ended=word != "robust")
+        elif word == "robust":
+            raise UsageError(Argument("robust"), f" {name}: a range is wanted, from one value to another")
+        else:
+            high = arguments.positive(each, known, f"{word} {name}")
+            low = -high
+        found[name] = low, high
+    return found
+
+
+def _range(given: object, known: arguments.Known, word: str, open_ended: bool) -> tuple[float, float]:
+    """Two numbers, one of which may be left out (None or an empty text)."""
+    pair = arguments.entries(given, word)
+    bare = [each is None or (isinstance(each, str) and not each.strip()) for each in pair]
+    if len(pair) != 2 or not open_ended or not any(bare) or all(bare):
+        low, high = arguments.numbers(given, known, word, (2,))
+        return low, high
+    value = arguments.number(pair[bare.index(False)], known, word)
+    return (-np.inf, value) if bare[0] else (value, np.inf)

@@ -31,7 +31,7 @@ from kronbot.system.sealed import demand_same, seal
 if TYPE_CHECKING:
     from kronbot.library.exporting import Export
     from kronbot.library.fit import Data, Estimated
-    from kronbot.library.loads import Loads
+    from kronbot.library.loads import Limits, Loads
     from kronbot.library.poses import PoseLike
     from kronbot.library.statics import Vectors
     from kronbot.library.sweep import Sweep
@@ -599,34 +599,48 @@ class Robot:
         *,
         duration: NumberLike | None = None,
         shortest: bool = False,
-        effort_limits: Mapping[str, NumberLike | Sequence[NumberLike]] | None = None,
+        drive: str = "torque",
+        least: str | None = None,
+        effort_limits: Limits | None = None,
+        limits: Limits | None = None,
+        robust: Mapping[str, Sequence[NumberLike]] | None = None,
         after: NumberLike | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
 
-        In a ``duration`` (s) with the least effort, or the ``shortest`` one that ``effort_limits`` allow: by joint a
-        number, or smallest and largest (N m or N). By direct collocation, IPOPT and exact Hessians; the mesh is refined
-        until the arm, under the torques, ends within 1e-5 of its goal in an independent simulation: the series.
-        Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes, motors following the
-        plan, so long ``after`` it (s, default: its duration). Joints that are not named stay. Raises ComputationError
-        where there is no such motion, Interrupted at Ctrl-C with the best so far as ``partial``.
+        In a ``duration`` (s) with the ``least`` effort, or change of what moves it, or the ``shortest`` one that limits
+        allow. ``drive`` "torque" holds torques on equal intervals; "motion" has motors follow a motion exactly, a C2
+        cubic spline, of which torques are outcomes: vibrations that the model lacks are hardly excited.
+        ``effort_limits`` are by joint a number, or smallest and largest (N m or N, None for none), ``limits`` those of
+        any column of a simulation (coordinates, ``q1_dot``, ``tip.LINK.y``, ``endpoint.x``) or of its outputs
+        (``acceleration.q1``, ``curvature.g1``, ``reaction.q1.fx``). Arms with parameters at the ends of ranges in
+        ``robust`` come to rest under the same motion. By direct collocation, IPOPT and exact Hessians; the mesh is
+        refined until every arm, under the plan, ends within 1e-5 of its goal and keeps its limits in an independent
+        simulation: the series. Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes,
+        motors following the plan, so long ``after`` it (s, default: its duration). Joints that are not named stay.
+        Raises ComputationError where there is no such motion, Interrupted at Ctrl-C with the best so far as
+        ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="0").plan({"qa": 0.3}, duration=1)
         >>> answer["qa"][[0, -1]].round(6).tolist()
         [0.0, 0.3]
         """
-        from kronbot.library.planning import wish
+        from kronbot.library.planning import sharing, wish
         from kronbot.questions import plan
 
-        known = self.description.values
-        times = {"duration": duration, "after": after}
-        positive = {
-            word: None if each is None else arguments.positive(each, known, word) for word, each in times.items()
+        asked: dict[str, object] = {
+            "to": to,
+            "q": q,
+            "duration": duration,
+            "shortest": shortest,
+            "drive": drive,
+            "least": least,
         }
-        asked = wish(self.model, to, q, arguments.flag(shortest, "shortest"), effort_limits, **positive)
-        return complete(plan.plan(self.model, asked, watcher(progress)))
+        asked |= {"effort_limits": effort_limits, "limits": limits, "after": after}
+        wanted = wish(self.model, asked)
+        return complete(plan.plan(sharing(self.model, robust, wanted.follows), wanted, watcher(progress)))
 
     @answered
     def statics(

@@ -102,7 +102,7 @@ def build(description: Description, order: str, parameters: Parameters | None = 
             parameters.vector(file.endpoint.position),
         ),
         motions={
-            joint: motion(entry, parameters, description.tables, joint in turning)
+            joint: motion(entry, parameters, description.tables, joint, joint in turning)
             for joint, entry in file.motion.items()
         },
         rigid_parts=rigid,

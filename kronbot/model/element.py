@@ -54,7 +54,9 @@ class Element:
 def element(entry: described.Element, parameters: Parameters, tables: Mapping[str, Table]) -> Element:
     """What a file says of one."""
     number = parameters.number
-    in_time = None if isinstance(entry.force or ZERO, Expression) else function_of_time(entry.force, parameters, tables)
+    in_time = None
+    if not isinstance(entry.force or ZERO, Expression):
+        in_time = function_of_time(entry.force, parameters, tables, f"force.{entry.name}")
     return Element(
         name=entry.name,
         frames=entry.between,

@@ -64,8 +64,11 @@ class InTime:
         return parameters.evaluate_all(self.joints, wanted_for) if self.joints.numel() else []
 
 
-def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table]) -> InTime:
-    """The function that a file describes, a number (1 x 1) or a vector (3 x 1), which may name one of the tables."""
+def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table], name: str = "") -> InTime:
+    """The function that a file describes, a number (1 x 1) or a vector (3 x 1), which may name one of the tables.
+
+    ``name`` is that of a number's column where a table has many.
+    """
 
     def value(entry: Expression | tuple[Expression, Expression, Expression]) -> SX:
         return parameters.vector(entry) if isinstance(entry, tuple) else parameters.number(entry)
@@ -74,7 +77,7 @@ def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table]) -> 
         case described.VectorTable():
             return _of_table(given, tables[given.file].vector())
         case described.TimeTable():
-            return _of_table(given, tables[given.file].torque())
+            return _of_table(given, tables[given.file].torque(*given.columns(name)))
         case described.Step() | described.VectorStep():
             begin, height = parameters.number(given.begin), value(given.value)
             end = SX(math.inf) if given.end is None else parameters.number(given.end)
@@ -98,7 +101,7 @@ def in_time(given: Any, parameters: Parameters, tables: Mapping[str, Table]) -> 
     return InTime(lambda t: constant)
 
 
-def _of_table(given: described.TimeTable, columns: tuple[tuple[float, ...], ...]) -> InTime:
+def _of_table(given: described.TimeTable | described.VectorTable, columns: tuple[tuple[float, ...], ...]) -> InTime:
     """Linear between the rows of a table, or in steps."""
     times, *components = columns
 

@@ -37,8 +37,9 @@ class Motion:
 
     ``form`` is that from its own time 0 on. ``times`` (s) are the rows of the table in ``file``, empty for a formula.
     ``period`` (1 x 1, s) is that of its rate, None where it has none, and ``travel`` (1 x 1, rad or m) how far it goes
-    in one; ``joints`` (k x 1, s) is where pieces of a formula meet, the last where it ends. It begins at ``start``
-    (1 x 1, s) and stands still before; where that is None it has always been under way.
+    in one; ``joints`` (k x 1, s) is where pieces of a formula meet, the last where it ends. A table that is ``held``
+    stands outside its rows. It begins at ``start`` (1 x 1, s) and stands still before; where that is None it has always
+    been under way.
     """
 
     form: Callable[[SX], SX]
@@ -48,6 +49,7 @@ class Motion:
     joints: SX = field(default_factory=lambda: SX(0, 1))
     start: SX | None = None
     file: str = ""
+    held: bool = False
 
     def delayed(self, start: SX) -> Motion:
         """The same, beginning at a time (1 x 1, s); at a structural 0 it has always been under way."""
@@ -76,8 +78,8 @@ class Motion:
 
     @property
     def ends(self) -> bool:
-        """Whether it is known up to a time only: that of the last row of a table that does not repeat."""
-        return bool(self.times) and self.period is None
+        """Whether it is known up to a time only: that of the last row of a table that neither repeats nor is held."""
+        return bool(self.times) and self.period is None and not self.held
 
     def begins(self, parameters: Parameters, wanted_for: str) -> float:
         """The time (s) before which it stands still, -inf where there is none. Raises FreeParameters."""
@@ -99,7 +101,7 @@ class Motion:
         0 of what stands still. Raises FreeParameters where that has no value.
         """
         waiting = max(0.0, self.begins(parameters, wanted_for))
-        if self.ends:
+        if self.times and self.period is None:
             return waiting + self.times[-1]
         length = self.joints[-1] if self.joints.numel() else self.period
         found = 0.0 if length is None else abs(parameters.evaluate(length, wanted_for))
@@ -128,7 +130,7 @@ class Motion:
 
     def _between(self, begin: float, end: float, rows: Sequence[float]) -> tuple[float, ...]:
         """Rows of a table in its own time; of one that repeats in all its periods. Raises UsageError beyond MOST."""
-        if not rows or self.ends:
+        if not rows or self.period is None:
             return tuple(row for row in rows if begin <= row <= end)
         first, period = self.times[0], self.times[-1] - self.times[0]
         periods = range(math.floor((begin - first) / period), math.ceil((end - first) / period))
@@ -158,16 +160,20 @@ class Motion:
         return q, qd, casadi.jacobian(qd, t)
 
 
-def motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
+def motion(
+    entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], joint: str, turning: bool
+) -> Motion:
     """The motion that a file describes, which may name one of the tables, of a joint that is ``turning`` or slides."""
-    own = _own_motion(entry, parameters, tables, turning)
+    own = _own_motion(entry, parameters, tables, joint, turning)
     shaper = getattr(entry, "shaper", None)
     if shaper is not None:
         own = own.shaped(*impulses(shaper if isinstance(shaper, tuple) else (shaper,), parameters))
     return own.delayed(parameters.number(entry.begin))
 
 
-def _own_motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], turning: bool) -> Motion:
+def _own_motion(
+    entry: moving.Motion, parameters: Parameters, tables: Mapping[str, Table], joint: str, turning: bool
+) -> Motion:
     """The same in its own time."""
     match entry:
         case moving.Cycloidal():
@@ -191,8 +197,8 @@ def _own_motion(entry: moving.Motion, parameters: Parameters, tables: Mapping[st
             numbers = (entry.amplitude, entry.frequency, entry.phase, entry.offset or ZERO)
             return sinusoid(*(parameters.number(number) for number in numbers))
         case moving.TableMotion():
-            table = tables[entry.file]
-            made = periodic_spline(*table.period(turning)) if entry.periodic else spline(*table.motion())
+            rows = tables[entry.file].of_joint(entry, joint, turning)
+            made = periodic_spline(*rows) if entry.periodic else held(*rows) if entry.held else spline(*rows)
             return replace(made, file=entry.file)
 
 
@@ -300,6 +306,16 @@ def spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
     """The C2 cubic spline through a table (not-a-knot at both ends), known up to its last time."""
     curve = casadi.interpolant("spline", "bspline", [times], values)
     return Motion(lambda t: curve(t), times=times)
+
+
+def held(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:
+    """The same through the rows of what is at rest at both ends, where it stands outside."""
+    curve = spline(times, values)
+
+    def value(t: SX) -> SX:
+        return casadi.if_else(t < times[0], values[0], casadi.if_else(t < times[-1], curve.value(t), values[-1]))
+
+    return replace(curve, form=value, held=True)
 
 
 def periodic_spline(times: tuple[float, ...], values: tuple[float, ...]) -> Motion:

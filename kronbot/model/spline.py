@@ -18,7 +18,7 @@ import numpy as np
 
 from kronbot.description import limits
 from kronbot.description.mistakes import raise_all
-from kronbot.description.table import ShapeTable
+from kronbot.description.shape_tables import ShapeTable
 from kronbot.errors import Mistake
 from kronbot.floats import Array
 from kronbot.model.beam_integrals import gram, rule

@@ -438,8 +438,8 @@ RULES = {
     "keys that look like tags": (
         robot(more="simulate: {drive: {q1: {motion: {type: table, table: 1, <mapping>: 2, file: x}}}}\n"),
         [
-            "9:47: unknown key 'table'; known here: file, periodic, start, type",
-            "9:57: unknown key '<mapping>'; known here: file, periodic, start, type",
+            "9:47: unknown key 'table'; known here: file, periodic, held, column, start, type",
+            "9:57: unknown key '<mapping>'; known here: file, periodic, held, column, start, type",
             "9:77: the file 'x' cannot be used: a robot file on standard input has no folder",
         ],
     ),

@@ -202,3 +202,54 @@ def test_whether_the_rows_are_a_period_is_checked_with_the_robot(tmp_path):
     (tmp_path / "r.yaml").write_text(wrong)
     with pytest.raises(DescriptionError, match="true or false"):
         kronbot.load(tmp_path / "r.yaml")
+
+
+def test_joints_take_their_columns_of_one_file(tmp_path):
+    """A simulation's own CSV moves the robot again: motions by the joint's name, torques by theirs."""
+    file = tmp_path / "sliders.yaml"
+    (tmp_path / "t.csv").write_text("0,0\n1,3\n")
+    (tmp_path / "q.csv").write_text("0,0\n0.3,0.09\n0.7,0.49\n1,1\n")
+    file.write_text(SLIDERS)
+    first = kronbot.load(file).simulate(step=0.05)
+    rows = zip(*(column.tolist() for column in first.series.values()), strict=True)
+    lines = [",".join(first.series), *(",".join(map(repr, row)) for row in rows)]
+    (tmp_path / "run.csv").write_text("\n".join(lines))
+    file.write_text(SLIDERS.replace("t.csv", "run.csv").replace("q.csv", "run.csv"))
+    again = kronbot.load(file).simulate(step=0.05)
+    for name in ("q1", "q2", "torque.q1"):
+        assert again[name] == pytest.approx(first[name], abs=1e-9)
+    file.write_text(SLIDERS.replace("{file: t.csv}", "{file: run.csv, column: torque.q2}").replace("q.csv", "run.csv"))
+    assert kronbot.load(file).simulate(step=0.05)["torque.q1"] == pytest.approx(first["torque.q2"], abs=1e-9)
+    for said, wrong in (
+        ("q.csv, column: q3", "run.csv:1:1: no column 'q3'; column: NAME says which"),
+        ("q.csv, column: torgue.q1", "no column 'torgue.q1'; did you mean 'torque.q1'?"),
+    ):
+        file.write_text(SLIDERS.replace("q.csv", said).replace("q.csv", "run.csv"))
+        with pytest.raises(DescriptionError, match=wrong):
+            kronbot.load(file)
+    (tmp_path / "run.csv").write_text("t,q1,q2\n0,1,1\n1,2\n2,x,3\n")
+    file.write_text(SLIDERS.replace("q.csv", "run.csv"))
+    with pytest.raises(DescriptionError) as caught:
+        kronbot.load(file)
+    assert "run.csv:3:1: 3 columns are wanted here, as in the header, not 2" in str(caught.value)
+    assert "run.csv:4:3: 'x' is not a finite number" in str(caught.value)
+
+
+def test_what_is_held_stands_outside_its_rows(tmp_path):
+    """A rise of degree three on rows of its own; one that moves at an end is no such table."""
+    file, times = tmp_path / "sliders.yaml", np.linspace(0.2, 0.8, 13)
+    s = (times - 0.2) / 0.6
+    rows = zip(times.tolist(), (s**2 * (3 - 2 * s)).tolist(), strict=True)
+    (tmp_path / "q.csv").write_text("".join(f"{t!r},{q!r}\n" for t, q in rows))
+    file.write_text(SLIDERS.replace("q.csv", "q.csv, held: true").replace("{file: t.csv}", "1"))
+    run = kronbot.load(file).simulate(step=0.05, duration=2)
+    s = np.clip((run["t"] - 0.2) / 0.6, 0, 1)
+    assert run["q2"] == pytest.approx(s**2 * (3 - 2 * s), abs=1e-12)
+    assert run["q2_dot"][run["t"] > 0.81].tolist() == pytest.approx([0] * 24, abs=1e-12)
+    for rows, place in (("0,0\n1,1\n2,1\n3,1\n4,1\n", 1), ("0,0\n1,0\n2,0\n3,0\n4,1\n", 5)):
+        (tmp_path / "q.csv").write_text(rows)
+        with pytest.raises(DescriptionError, match=f"q.csv:{place}:1: it moves here, by"):
+            kronbot.load(file)
+    file.write_text(SLIDERS.replace("q.csv", "q.csv, held: true, periodic: true").replace("{file: t.csv}", "1"))
+    with pytest.raises(DescriptionError, match="one of 'held' and 'periodic'"):
+        kronbot.load(file)

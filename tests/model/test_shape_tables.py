@@ -23,7 +23,7 @@ from thinned import drawn, rare, thinned
 from kronbot import description
 from kronbot.cli.main import run as kronbot
 from kronbot.compute.trace import Trace
-from kronbot.description.table import ShapeTable
+from kronbot.description.shape_tables import ShapeTable
 from kronbot.errors import DescriptionError, FreeParameters, Mistake
 from kronbot.mechanics.linear.modal import natural_frequencies
 from kronbot.mechanics.multibody.energy import elastic_energy

@@ -9,6 +9,7 @@ import click
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
+from kronbot.description import choices
 from kronbot.errors import UsageError
 
 
@@ -18,7 +19,21 @@ from kronbot.errors import UsageError
 @options.q_of_one_point_option
 @click.option("--duration", type=Quantity(), help="How long, s: with the least effort.")
 @click.option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")
+@click.option(
+    "--drive",
+    type=click.Choice(choices.PLANNED),
+    help="What moves joints: torques in steps (default), or a motion that they follow.",
+)
+@click.option(
+    "--least",
+    type=click.Choice(choices.LEAST),
+    help="What is, in a given time: effort, or change of what moves joints.",
+)
 @click.option("--effort-limits", metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")
+@click.option("--limits", metavar="COLUMN=LIMIT,...", help="Of other columns: q1_dot=0.5,tip.boom.y=0.1,endpoint.z=0:.")
+@click.option(
+    "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
+)
 @click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
 @options.output_options()
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
@@ -30,6 +45,7 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
     \b
     Examples:
       kronbot plan khang --to qa=0.5 --duration 2
+      kronbot plan canadarm-craig-bampton --to q1=0.5,q2=0.5,q3=1 --duration 10 --drive motion -o plan.csv
       kronbot plan arm.yaml --to q1=pi/2,q2=0 --shortest --effort-limits q1=40,q2=-5:10 -o plan.csv
     """
     out.check(arrays=())

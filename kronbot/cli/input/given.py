@@ -28,9 +28,9 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "calibration": lambda robot, text: of_joints(robot, text, "--calibration"),
     **{word: _named_of(f"--{word}") for word in ("weights", "effort", "noise", "deviation")},
     "to": lambda robot, text: of_joints(robot, text, "--to"),
-    "effort_limits": lambda robot, text: {
-        name: value.split(":") if ":" in value else value for name, value in named(text, "--effort-limits").items()
-    },
+    "effort_limits": lambda robot, text: _ranges(text, "--effort-limits"),
+    "limits": lambda robot, text: _ranges(text, "--limits"),
+    "robust": lambda robot, text: _ranges(text, "--robust"),
     "force": lambda robot, text: text.split(","),
     "angles": sweeps.angles_by_joint,
     "forces": lambda robot, text: sweeps.vectors(text, "--forces"),
@@ -38,6 +38,10 @@ CONVERTERS: dict[str, Callable[[Robot, Any], object]] = {
     "loads": lambda robot, texts: sweeps.loads(texts, "--load", _FRAME_LOAD, (3, 6)),
     "distributed": lambda robot, texts: sweeps.loads(texts, "--distributed", "LINK=fx,fy,fz", (3,)),
 }
+
+
+def _ranges(text: str, option: str) -> dict[str, str | list[str]]:
+    return {name: value.split(":") if ":" in value else value for name, value in named(text, option).items()}
 
 
 def named(text: str, option: str) -> dict[str, str]:

@@ -30,6 +30,8 @@ def check_motion(motion: View) -> None:
     if "shaper" in motion:
         for shaper in motion["shaper"].items or (motion["shaper"],):
             _shaper(shaper)
+    if "periodic" in motion and "held" in motion:
+        motion["held"].refuse("a motion that is periodic goes on and is not held: one of 'held' and 'periodic'")
     times = [point[0] for point in motion["through"].items]
     for before, after in pairwise(times):
         first, second = before.number(None), after.number(None)

@@ -1,13 +1,15 @@
 """Motions from rest to rest that are best: direct collocation, solved by IPOPT with exact Hessians.
 
-Torques are constant on each of N equal intervals; within one the states follow Radau IIA of three stages (order 5,
-L-stable: stiff modes do not set the mesh). Accelerations at the stages are unknowns, so that the equations of motion
-stand as inverse dynamics and no inertia matrix is inverted.
+On each of N equal intervals the states follow Radau IIA of three stages (order 5, L-stable: stiff modes do not set the
+mesh). Accelerations at the stages are unknowns, so that the equations of motion stand as inverse dynamics and no
+inertia matrix is inverted. What moves the joints is either torques, constant on each interval, or their jerks, linear
+on each and continuous, and zero at both ends: then joints follow C3 splines of degree four exactly, torques are
+outcomes, and vibrations that are faster than the intervals are hardly excited. Several arms may share one motion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi
@@ -27,94 +29,108 @@ RADAU = np.array(
         [(16 - _ROOT) / 36, (16 + _ROOT) / 36, 1 / 9],
     ]
 )
-STAGES = len(RADAU)
+STAGES, TIMES, WEIGHTS = len(RADAU), RADAU.sum(axis=1).tolist(), RADAU[-1].tolist()
 # Iterations of IPOPT, and the share of the best value to which it is found.
 ITERATIONS, TOLERANCE = 1000, 1e-8
 # Bounds of the end time, as shares of the first guess.
 SPAN = (1e-2, 1e2)
+# What may be left of rest in coordinates that nothing drives: what is too fast for the intervals hardly heeds inputs.
+LEFT = 1e-6
+# So much the squares of changes count, in the search alone: they are of the order of one with it.
+CHANGE = 1e-4
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One that moves from rest at ``start`` to rest at ``goal`` (n,), with the ``forces`` (q, qd, qdd) -> n.
+
+    ``seen`` (q, qd, qdd) -> m is what limits hold.
+    """
+
+    forces: casadi.Function
+    seen: casadi.Function
+    start: Array
+    goal: Array
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """From rest at ``start`` to rest at ``goal`` (n,), torques (k,) between ``low`` and ``high``.
+    """Torques or forces (k,) at the coordinates ``driven`` between ``low`` and ``high``; ``scale`` (k,) is their size,
+    ``weights`` (n,) are those of the forces in all equations.
 
-    ``duration`` (s) is kept, or, with ``shortest``, a first guess. The integral of the squares of the torques, each by
-    its ``scale`` (k,), is least otherwise.
+    What is seen of an arm is between ``least`` and ``most`` (m,), of the size ``sizes``. ``duration`` (s) is kept, or,
+    with ``shortest``, a first guess and the time is least. Otherwise the integral of the squares of the torques, each
+    by its scale, is, or with ``smooth`` that of the rates of what moves them. ``follows``: motors follow a motion.
     """
 
-    start: Array
-    goal: Array
+    driven: tuple[int, ...]
     low: Array
     high: Array
     scale: Array
+    weights: Array
+    least: Array
+    most: Array
+    sizes: Array
     duration: float
     shortest: bool
+    smooth: bool
+    follows: bool
 
 
 @dataclass(frozen=True)
 class Plan:
-    """States q, qd (N + 1, n) at the ends of N intervals, torques (N, k) on them, duration (s).
+    """States q, qd (N + 1, n) of the first arm at the ends of N intervals, ``inputs``, duration (s).
 
-    ``missed`` is how far conditions are missed, of a size of one: nearly nothing, unless the search was stopped.
+    Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``missed``
+    is how far conditions are missed, of a size of one: nearly nothing, unless the search was stopped.
     """
 
     q: Array
     qd: Array
-    tau: Array
+    inputs: Array
+    accelerations: Array
     duration: float
     iterations: int
     missed: float = 0.0
 
+    @property
+    def intervals(self) -> int:
+        """Their number."""
+        return len(self.q) - 1
 
-def plan(
-    forces: casadi.Function,
-    inputs: Array,
-    wanted: Wanted,
-    intervals: int,
-    before: Plan | None,
-    watch: Callable[[], None],
-) -> Plan:
+    def followed(self, driven: Sequence[int], pieces: int) -> tuple[Array, Array]:
+        """Times (s) and places of the joints that follow it, so many on each interval, at rest at the end to rounding.
+
+        Integrated from its jerks, of which the least change undoes what the search has left of the end.
+        """
+        N, h = self.intervals, self.duration / self.intervals
+        ahead = self.duration - h * np.arange(1, N)
+        left = h * np.array([np.ones(N - 1), ahead, ahead**2 / 2 + h**2 / 12])
+        way = np.zeros((3, len(driven)))
+        way[2] = self.q[-1, driven] - self.q[0, driven]
+        j = np.zeros((N + 1, len(driven)))
+        j[1:-1] = self.inputs[1:-1] + np.linalg.lstsq(left, way - left @ self.inputs[1:-1], rcond=None)[0]
+        a = _summed(0 * way[0], h * (j[:-1] + j[1:]) / 2)
+        v = _summed(0 * way[0], h * a[:-1] + h**2 * (j[:-1] / 3 + j[1:] / 6))
+        q = _summed(self.q[0, driven], h * v[:-1] + h**2 * a[:-1] / 2 + h**3 * (j[:-1] / 8 + j[1:] / 24))
+        parts = np.arange(pieces) / pieces * h
+        snap, s = np.diff(j, axis=0)[:, None] / h, parts[None, :, None]
+        rows = q[:-1, None] + s * (v[:-1, None] + s / 2 * (a[:-1, None] + s / 3 * (j[:-1, None] + s / 4 * snap)))
+        times = (np.arange(N)[:, None] * h + parts).ravel()
+        return np.append(times, self.duration), np.vstack([rows.reshape(-1, len(driven)), self.q[-1, driven]])
+
+
+def _summed(first: Array, changes: Array) -> Array:
+    return np.vstack([first, first + np.cumsum(changes, axis=0)])
+
+
+def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None, watch: Callable[[], None]) -> Plan:
     """The best motion on so many intervals, from the one ``before`` or a smooth one.
 
-    ``forces`` (q, qd, qdd) -> n are what a motion needs, ``inputs`` (n x k) where torques act; ``watch`` is called now
-    and then and may raise what stops the search: then Interrupted is raised, with the plan so far as ``partial``.
-    Raises ComputationError where there is none.
+    ``watch`` is called now and then and may raise what stops the search: then Interrupted is raised, with the plan so
+    far as ``partial``. Raises ComputationError where there is none.
     """
-    n, k = inputs.shape
-    opti: Any = casadi.Opti()
-    size = np.maximum(np.abs(wanted.goal - wanted.start).max(initial=0.0), 1e-6)
-    pace = size / wanted.duration
-    T = opti.variable() if wanted.shortest else MX(1)
-    h = T * wanted.duration / intervals
-    Q, V = opti.variable(n, intervals + 1), opti.variable(n, intervals + 1)
-    A, U = opti.variable(n * STAGES, intervals), opti.variable(k, intervals)
-    q, v, u = size * Q, pace * V, casadi.diag(MX(wanted.scale)) @ U
-    a = pace / wanted.duration * A
-    parts = [a[i * n : (i + 1) * n, :] for i in range(STAGES)]
-    every = forces.map(intervals)
-    stages_v = [v[:, :-1] + h * sum(float(c) * each for c, each in zip(row, parts, strict=True)) for row in RADAU]
-    stages_q = [q[:, :-1] + h * sum(float(c) * each for c, each in zip(row, stages_v, strict=True)) for row in RADAU]
-    weight = np.maximum(np.abs(inputs) @ wanted.scale, wanted.scale.min())
-    for at, rate, change in zip(stages_q, stages_v, parts, strict=True):
-        left = every(at, rate, change) - MX(inputs) @ u
-        opti.subject_to(casadi.vec(left / MX(weight[:, None] * np.ones((1, intervals)))) == 0)
-    opti.subject_to(casadi.vec(stages_q[-1] - q[:, 1:]) / size == 0)
-    opti.subject_to(casadi.vec(stages_v[-1] - v[:, 1:]) / pace == 0)
-    ends = ((Q[:, 0], wanted.start / size), (Q[:, -1], wanted.goal / size), (V[:, 0], 0), (V[:, -1], 0))
-    for side, value in ends:
-        opti.subject_to(side == value)
-    for i in range(k):
-        low, high = wanted.low[i] / wanted.scale[i], wanted.high[i] / wanted.scale[i]
-        if np.isfinite([low, high]).any():
-            opti.subject_to(opti.bounded(low, U[i, :], high))
-    effort = casadi.sumsqr(U) / intervals
-    if wanted.shortest:
-        opti.subject_to(opti.bounded(SPAN[0], T, SPAN[1]))
-        opti.minimize(T)
-        opti.set_initial(T, 1.0 if before is None else before.duration / wanted.duration)
-    else:
-        opti.minimize(effort)
-    _begin(opti, (Q, V, U), wanted, size, pace, before, intervals)
+    problem = _Problem(arms, wanted, intervals, before)
     heard: list[BaseException] = []
     done = 0
 
@@ -128,13 +144,16 @@ def plan(
             raise RuntimeError from None  # of a KeyboardInterrupt CasADi would warn
 
     def made(value: Callable[[MX], Any], missed: float = 0.0) -> Plan:
-        values = [np.asarray(value(each), dtype=float) for each in (q, v, u)]
-        rows = [each.reshape(shape) for each, shape in zip(values, ((n, -1), (n, -1), (k, -1)), strict=True)]
-        return Plan(rows[0].T, rows[1].T, rows[2].T, wanted.duration * float(value(T)), done, missed)
+        q, qd, inputs, accelerations = (
+            np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
+        )
+        return Plan(q, qd, inputs, accelerations, wanted.duration * float(value(problem.T)), done, missed)
 
+    opti = problem.opti
     opti.callback(tell)
-    options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
-    options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "show_eval_warnings": False}
+    options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
+    options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
+    options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
     opti.solver("ipopt", options)
     try:
         found = opti.solve()
@@ -146,29 +165,143 @@ def plan(
             error.partial = made(value, max(0.0, float(beyond.max()))) if done else None
             raise error from heard[0]
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
-        cure = "more time, wider limits of torque, or a goal that is nearer"
+        cure = "more time, wider limits, or a goal that is nearer"
         raise ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}") from None
     done = int(opti.stats()["iter_count"])
     return made(found.value)
 
 
-def _begin(
-    opti: Any, parts: tuple[MX, MX, MX], wanted: Wanted, size: float, pace: float, before: Plan | None, intervals: int
-) -> None:
-    """Where the search begins: a polynomial from rest to rest, or what is known."""
-    Q, V, U = parts
-    s = np.linspace(0, 1, intervals + 1)
-    if before is None:
-        way = wanted.goal - wanted.start
-        q = wanted.start + np.outer(s**3 * (10 - 15 * s + 6 * s**2), way)
-        v = np.outer(30 * s**2 * (1 - s) ** 2, way) / wanted.duration
-        tau = np.zeros((intervals, U.shape[0]))
-    else:
-        old = np.linspace(0, 1, len(before.q))
-        q, v = (np.column_stack([np.interp(s, old, c) for c in each.T]) for each in (before.q, before.qd))
-        tau = before.tau[np.minimum((s[:-1] * len(before.tau) + 1e-9).astype(int), len(before.tau) - 1)]
-    if not all(np.isfinite(each).all() for each in (q / size, v / pace, tau / wanted.scale)):
-        raise ComputationError("no plan is found: its speeds are too large or too small for double precision")
-    opti.set_initial(Q, q.T / size)
-    opti.set_initial(V, v.T / pace)
-    opti.set_initial(U, (tau / wanted.scale).T)
+class _Problem:
+    """Unknowns, equations and what is least: states of every arm, and the inputs that all share."""
+
+    def __init__(self, arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None) -> None:
+        self.wanted, self.intervals, self.before = wanted, intervals, before
+        self.opti: Any = casadi.Opti()
+        self.size = max(max(float(np.abs(arm.goal - arm.start).max(initial=0.0)) for arm in arms), 1e-6)
+        self.pace = self.size / wanted.duration
+        self.rise = self.pace / wanted.duration
+        self.T = self.opti.variable() if wanted.shortest else MX(1)
+        self.h = self.T * wanted.duration / intervals
+        count, self.unit = len(wanted.driven), np.full(len(wanted.driven), self.rise / wanted.duration)
+        if not wanted.follows:
+            self.unit = wanted.scale
+        U = self.opti.variable(count, intervals + wanted.follows)
+        A = self.opti.variable(count, intervals + 1) if wanted.follows else MX.zeros(count, intervals + 1)
+        self.inputs, self.accelerations = casadi.diag(MX(self.unit)) @ U, self.rise * A
+        self._begin_inputs(U, A, arms[0])
+        efforts = [self._moved(arm, arm is arms[0]) for arm in arms]
+        self.parts = (*efforts[0][1:], self.inputs, self.accelerations)
+        if wanted.follows:
+            rising = self.h * (self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
+            self.opti.subject_to(casadi.vec(A[:, :-1] + rising / self.rise - A[:, 1:]) == 0)
+            self._zero(*(each[:, end] for each in (U, A) for end in (0, -1)))
+        changes = casadi.sumsqr(U[:, 1:] - U[:, :-1]) * intervals
+        if wanted.shortest:
+            self.opti.subject_to(self.opti.bounded(SPAN[0], self.T, SPAN[1]))
+            self.opti.set_initial(self.T, 1.0 if before is None else before.duration / wanted.duration)
+            self.opti.minimize(self.T)
+        else:
+            self.opti.minimize(CHANGE * changes if wanted.smooth else sum(effort for effort, *_ in efforts))
+
+    def _moved(self, arm: Arm, first: bool) -> tuple[MX, MX, MX]:
+        """Equations and limits of an arm: its effort and its states."""
+        opti, wanted, N, n = self.opti, self.wanted, self.intervals, len(arm.start)
+        Q, V, A = opti.variable(n, N + 1), opti.variable(n, N + 1), opti.variable(n * STAGES, N)
+        q, v, a = self.size * Q, self.pace * V, self.rise * A
+        accelerations = [a[i * n : (i + 1) * n, :] for i in range(STAGES)]
+        rates = [v[:, :-1] + self.h * _combined(row, accelerations) for row in RADAU]
+        places = [q[:, :-1] + self.h * _combined(row, rates) for row in RADAU]
+        driven, free = list(wanted.driven), [i for i in range(n) if i not in wanted.driven]
+        share = casadi.repmat(MX(wanted.weights), 1, N)
+        efforts = []
+        for c, at, rate, change in zip(TIMES, places, rates, accelerations, strict=True):
+            needed = arm.forces.map(N)(at, rate, change)
+            taus = needed[driven, :]
+            if wanted.follows:
+                self._zero((needed / share)[free, :])
+                jerk, change_of_jerk = self.inputs[:, :-1], self.inputs[:, 1:] - self.inputs[:, :-1]
+                along = self.accelerations[:, :-1] + self.h * c * (jerk + c / 2 * change_of_jerk)
+                self._zero((change[driven, :] - along) / self.rise)
+            else:
+                opti.subject_to(casadi.vec((needed - _placed(self.inputs, driven, n)) / share) == 0)
+                taus = self.inputs
+            efforts.append(casadi.sumsqr(taus / casadi.repmat(MX(wanted.scale), 1, N)) / N)
+            if wanted.follows or c == TIMES[0]:
+                _between(opti, taus, wanted.low, wanted.high, wanted.scale)
+            if len(wanted.sizes):
+                _between(opti, arm.seen.map(N)(at, rate, change), wanted.least, wanted.most, wanted.sizes)
+        opti.subject_to(casadi.vec(places[-1] - q[:, 1:]) / self.size == 0)
+        opti.subject_to(casadi.vec(rates[-1] - v[:, 1:]) / self.pace == 0)
+        still = np.zeros(n)
+        for side, value in ((Q[:, 0], arm.start), (V[:, 0], still)):
+            opti.subject_to(side == value / self.size)
+        for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
+            if first or not wanted.follows:  # joints that follow one motion end in one place
+                self._zero(side[driven] - value[driven])
+            if free:
+                opti.subject_to(opti.bounded(value[free] - LEFT, side[free], value[free] + LEFT))
+        self._begin(Q, V, arm)
+        return sum(w * effort for w, effort in zip(WEIGHTS, efforts, strict=True)), q, v
+
+    def _zero(self, *parts: MX) -> None:
+        """Equations; of nothing none."""
+        whole = casadi.vertcat(*map(casadi.vec, parts))
+        if whole.numel():
+            self.opti.subject_to(whole == 0)
+
+    def _begin(self, Q: MX, V: MX, arm: Arm) -> None:
+        """Where the search begins: a polynomial from rest to rest, or what is known of the first arm."""
+        s = np.linspace(0, 1, self.intervals + 1)
+        if self.before is None:
+            way = arm.goal - arm.start
+            q = arm.start + np.outer(s**3 * (10 - 15 * s + 6 * s**2), way)
+            v = np.outer(30 * s**2 * (1 - s) ** 2, way) / self.wanted.duration
+        else:
+            old = np.linspace(0, 1, self.before.intervals + 1)
+            q, v = (np.column_stack([np.interp(s, old, c) for c in x.T]) for x in (self.before.q, self.before.qd))
+        self._guess(Q, q / self.size)
+        self._guess(V, v / self.pace)
+
+    def _guess(self, unknown: MX, values: Array) -> None:
+        if not np.isfinite(values).all():
+            raise ComputationError("no plan is found: its speeds are too large or too small for double precision")
+        self.opti.set_initial(unknown, values.T)
+
+    def _begin_inputs(self, U: MX, A: MX, arm: Arm) -> None:
+        wanted, before = self.wanted, self.before
+        s = np.linspace(0, 1, self.intervals + 1)
+        if before is None:
+            way = (arm.goal - arm.start)[list(wanted.driven)]
+            rises = np.outer(60 * s - 180 * s**2 + 120 * s**3, way) / np.square(wanted.duration)
+            jerks = np.outer(60 - 360 * s + 360 * s**2, way) / np.power(wanted.duration, 3)
+            given = jerks if wanted.follows else np.zeros((self.intervals, len(way)))
+        elif wanted.follows:
+            old = np.linspace(0, 1, before.intervals + 1)
+            parts = (before.inputs, before.accelerations)
+            given, rises = (np.column_stack([np.interp(s, old, c) for c in x.T]) for x in parts)
+        else:
+            given = before.inputs[np.minimum((s[:-1] * before.intervals + 1e-9).astype(int), before.intervals - 1)]
+        self._guess(U, given / self.unit)
+        if wanted.follows:
+            self._guess(A, rises / self.rise)
+
+
+def _combined(weights: Array, parts: Sequence[MX]) -> MX:
+    return sum((float(w) * part for w, part in zip(weights, parts, strict=True)), MX(0))
+
+
+def _placed(inputs: MX, driven: Sequence[int], n: int) -> MX:
+    """Inputs at their coordinates, of n."""
+    return MX(np.eye(n)[:, list(driven)]) @ inputs
+
+
+def _between(opti: Any, values: MX, low: Array, high: Array, sizes: Array) -> None:
+    """Rows of values between bounds, where these are finite."""
+    for i, (least, most) in enumerate(zip(low / sizes, high / sizes, strict=True)):
+        row = values[i, :] / sizes[i]
+        if np.isfinite(least) and np.isfinite(most):
+            opti.subject_to(opti.bounded(least, row, most))
+        elif np.isfinite(least):
+            opti.subject_to(row >= least)
+        elif np.isfinite(most):
+            opti.subject_to(row <= most)

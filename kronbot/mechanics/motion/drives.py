@@ -213,9 +213,9 @@ def _drives(robot: Robot) -> Drives:
     for joint in robot.joints:
         drive = by_joint.get(joint.name)
         if drive is not None and drive.motion is not None:
-            prescribed[joint.driven] = motion(drive.motion, robot.parameters, told, joint.revolute)
+            prescribed[joint.driven] = motion(drive.motion, robot.parameters, told, joint.name, joint.revolute)
         elif drive is not None and drive.torque is not None:
-            given[joint.name] = in_time(drive.torque, robot.parameters, told)
+            given[joint.name] = in_time(drive.torque, robot.parameters, told, f"torque.{joint.name}")
     found, wanted = Drives(robot, by_joint, prescribed, given, {}, controllers(robot)), {}
     for joint in robot.joints:
         controller = found.controllers.by_joint.get(joint.name)

@@ -1,0 +1,163 @@
+"""Plans are judged by simulations: of the arm under the plan, and of a finer model whose motors follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+import numpy as np
+
+from kronbot.compute.arrays import Scalar
+from kronbot.description.controlling import Control
+from kronbot.description.in_time import TimeTable
+from kronbot.description.moving import TableMotion
+from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
+from kronbot.description.table import Table
+from kronbot.errors import KronbotError
+from kronbot.floats import Array
+from kronbot.mechanics.control.collocation import Arm, Plan
+from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions.bounded import outputs
+from kronbot.questions.result import Result
+from kronbot.questions.simulate import Run, simulate
+from kronbot.questions.statics import sag
+from kronbot.records import dataclass
+
+# Rows of the answer at least; modes more a direction of the model that judges.
+ROWS, FINER = 200, 2
+# Rows of a motion at least: the spline through them leaves it by less than what excites fast vibrations.
+FOLLOWED = 1000
+FINE = Tolerances(1e-10, 1e-12)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """From rest at the motors' values ``start`` to rest at ``goal`` (joints,), torques within ``low`` and ``high``.
+
+    In a ``duration`` (s) with the least effort, or with ``smooth`` inputs that change least, or as soon as possible
+    (None). Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other
+    columns. Vibrations are looked for so long ``after`` (s), by default as long as the motion.
+    """
+
+    start: Array
+    goal: Array
+    low: Array
+    high: Array
+    duration: float | None
+    follows: bool = False
+    smooth: bool = False
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    after: float | None = None
+
+    @property
+    def least(self) -> str:
+        """What is, in a word."""
+        return "time" if self.duration is None else "change" if self.smooth else "effort"
+
+
+def under(robot: Robot, best: Plan, wish: Wish) -> Result:
+    """The arm itself under the plan, by another integrator."""
+    pieces = -(-(FOLLOWED if wish.follows else ROWS) // best.intervals)
+    step = best.duration / (best.intervals * pieces)
+    tables, drives = dict[str, Table](), {}
+    if wish.follows:
+        times, places = best.followed(robot.rigid, pieces)
+        for joint, way in zip(robot.joints, places.T, strict=True):
+            drives[joint.name] = JointDrive(motion=TableMotion(_table(tables, joint.name, times, way)))
+    else:
+        times = np.linspace(0, best.duration, best.intervals + 1)
+        for joint, tau in zip(robot.joints, best.inputs.T, strict=True):
+            file = _table(tables, joint.name, times, np.append(tau, tau[-1]))
+            drives[joint.name] = JointDrive(torque=TimeTable(file, steps=True))
+    held = {joint.driven for joint in robot.joints} if wish.follows else set()
+    start = sag(robot, placed(robot, wish.start)).tolist()
+    q = {place: value for place, value in enumerate(start) if place not in held}
+    moved = _driven(robot, robot.file, drives, tables, robot.order)
+    known = outputs(robot)
+    asked = tuple(dict.fromkeys(str(known[name][0]) for name in wish.limits if name in known))
+    run = Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked)
+    outcome = simulate(moved, run, lambda share: None)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.result
+
+
+def _table(tables: dict[str, Table], name: str, times: Array, values: Array) -> str:
+    """The name of one more table."""
+    file = f"plan.{name}.csv"
+    rows = zip(times.tolist(), values.tolist(), strict=True)
+    tables[file] = Table(file, "".join(f"{t!r},{value!r}\n" for t, value in rows))
+    return file
+
+
+def _driven(
+    robot: Robot, file: RobotFile, drives: Mapping[str, JointDrive], tables: Mapping[str, Table], order: str
+) -> Robot:
+    said = robot.description
+    file = replace(file, control=Control(), motion={}, simulate=Simulate(drive=dict(drives)))
+    return build(replace(said, robot=file, tables={**said.tables, **tables}), order)
+
+
+def missed(arm: Arm, robot: Robot, run: Result) -> float:
+    """How far the arm is from its rest at the end, as a share of the way and of its pace."""
+    size, goal = float(np.abs(arm.goal - arm.start).max()), arm.goal
+    q = np.array([run.series[name][-1] for name in robot.coordinates])
+    qd = np.array([run.series[f"{name}_dot"][-1] for name in robot.coordinates])
+    pace = max(float(np.abs(run.series[f"{name}_dot"]).max()) for name in robot.coordinates)
+    return max(float(np.abs(q - goal).max()) / size, float(np.abs(qd).max()) / pace)
+
+
+def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[str]) -> dict[str, Scalar]:
+    """What is left of vibration afterwards where motors follow the plan, by a model with more modes."""
+    links = tuple(
+        link
+        if link.flexible is None or not isinstance(link.flexible.shape, str)
+        else replace(link, flexible=replace(link.flexible, modes=_finer(link.flexible.modes)))
+        for link in robot.file.links
+    )
+    if not robot.flexible:
+        return {}
+    after = duration if wish.after is None else wish.after
+    times = run.series["t"]
+    rest = duration + np.arange(1, max(4, int(np.ceil(after / (times[1] - times[0]))) + 2)) * (times[1] - times[0])
+    tables, drives = dict[str, Table](), {}
+    for joint in robot.joints:
+        values = run.series[robot.coordinates[joint.driven]]
+        places = np.append(values, np.full(len(rest), values[-1]))
+        drives[joint.name] = JointDrive(motion=TableMotion(_table(tables, joint.name, np.append(times, rest), places)))
+    try:
+        moved = _driven(robot, replace(robot.file, links=links), drives, tables, robot.order)
+        end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
+        whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, {}, {}, "equilibrium")
+        outcome = simulate(moved, whole, lambda share: None)
+        if outcome.error is not None:
+            raise outcome.error
+    except KronbotError as error:
+        told.append(f"no finer model has judged the plan: {error}")
+        return {}
+    found = outcome.result.summary
+    return {name: found[name] for name in ("residual_amplitude",) if name in found}
+
+
+def _finer(modes: Modes) -> Modes:
+    return Modes(*(count + FINER if count else 0 for count in (modes.v, modes.w, modes.torsion)))
+
+
+def passed(run: Result, name: str, low: float, high: float) -> float:
+    """How far a column goes beyond its limits, as a share of their size."""
+    values = run.series[name]
+    return max(0.0, float((low - values).max()), float((values - high).max())) / size_of(low, high)
+
+
+def size_of(low: float, high: float) -> float:
+    """That of what is between limits, one of which may be none."""
+    return max((abs(each) for each in (low, high) if np.isfinite(each)), default=0.0) or 1.0
+
+
+def placed(robot: Robot, values: Array) -> Array:
+    """q (n,) of motors at values, all else undeformed."""
+    q = np.zeros(robot.n)
+    q[list(robot.rigid)] = values
+    return robot.undeformed(q)
