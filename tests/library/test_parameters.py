@@ -220,6 +220,7 @@ def test_a_robot_that_was_asked_never_changes():
     assert ask(1) == ask(2) == ask(3)
 
 
+@pytest.mark.slow
 def test_threads_with_values_of_their_own():
     """Eight at once, of one structure and of others, traced while the others ask: the bits of one after another."""
     values = [{"EI": 20 + k, "c": 1} if k % 2 else {"a": ("pi/2", "0.1")[k // 4], "c": k} for k in range(8)]

@@ -83,7 +83,7 @@ def in_pinocchio(robot):
     return made
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [rare(0), 1, 2])
 def test_equations_of_motion_are_those_of_the_free_flyer_of_pinocchio(seed):
     """M, forces and accelerations, after the change from angles and their rates to twists of the body."""
     pin = pytest.importorskip("pinocchio")

@@ -456,6 +456,7 @@ def by_hills_determinant(a, q, terms=20_000):
         return np.array([complex(half + root), complex(half - root)])
 
 
+@pytest.mark.slow
 def test_multipliers_are_as_far_off_as_their_errors_say():
     """By Hill's determinant, right to 1e-14; and the errors are no larger than 1e-9."""
     for a, q in ((0.5, 0.2), (2.3, 0.7), (4.05, 0.9)):

@@ -40,7 +40,7 @@ def arm(damping, gravity="-9.81", shape="craig-bampton", order="2", **parameters
     return kronbot.loads(text, order=order, parameters=parameters)
 
 
-@pytest.mark.parametrize("order", ["1", "2", "exact"])
+@pytest.mark.parametrize("order", ["1", "2", rare("exact")])
 def test_locked_modes_have_the_ratios(order):
     """At the posture, with gravity; further modes have the last one; elsewhere they differ."""
     robot = arm("ratios: [z, 0.012], at: {q2: pi/3}", order=order)
@@ -280,6 +280,7 @@ def hung(turned):
     return kronbot.loads(HUNG.format(gravity=vector(0, 0, -3), inertia=written, turn=turn, **ends), order="1")
 
 
+@pytest.mark.slow
 def test_damping_of_a_hung_base_does_not_depend_on_how_its_angles_are_counted():
     """It pitches beyond 60 degrees, where the chart changes, or it rolls by as much, where none does."""
     pitching, rolling = hung(turned=False), hung(turned=True)

@@ -82,6 +82,7 @@ def test_growth_is_linear_in_the_links(function, lengths):
     assert step[0] > 0
 
 
+@pytest.mark.slow
 def test_growth_is_cubic_in_the_modes_of_one_link_only():
     """A polynomial of degree 3 in the modes m a direction: (2 m)^3/6 for each link but the first, which is clamped."""
     for links, most in ((2, 6), (3, 5)):

@@ -64,6 +64,7 @@ def test_gauges_of_a_small_load_are_moments_over_stiffness(order):
     assert tip == pytest.approx(total / [GJ, EI_Y, EI_Z], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_gauges_of_a_large_load_are_those_of_kirchhoffs_rod():
     """A dead force and moment in space that bend by more than half a radian and twist."""
     force, moment = (-0.3, 0.6, -0.9), (0.3, -0.2, 0.25)

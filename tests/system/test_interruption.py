@@ -191,7 +191,7 @@ MOMENTS = {"simulate": 0.3, "hessian": 1.0, "statics": 0.0}
     ("number", "command"),
     thinned(
         list(itertools.product((signal.SIGTERM, signal.SIGHUP), MOMENTS)),
-        [(signal.SIGTERM, "simulate"), (signal.SIGHUP, "hessian")],
+        [(signal.SIGTERM, "simulate")],
     ),
 )
 def test_other_signals_while_it_works(number, command):
@@ -248,6 +248,7 @@ def test_rows_so_far_are_kept(number, tmp_path):
     assert not list(tmp_path.glob(".kronbot-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGTERM), rare((signal.SIGHUP,))])
 def test_what_is_being_written_gets_whole(numbers, tmp_path):
     """A signal that comes when all is computed waits for the file, a second one ends it."""
@@ -391,6 +392,7 @@ def test_when_nothing_else_helps(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rows_are_kept_when_nothing_else_helps(tmp_path):
     """Those that are written, by the thread that ends the process."""
     script = """
