@@ -1,7 +1,5 @@
 """The linear solver of statics on robots that have everything: what it leaves out is of the order that is told."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -75,7 +73,7 @@ def test_torques_are_of_first_and_of_second_order(robot, order, seed):
     load, newton = 1.0, None
     while (
         newton is None
-        or max((abs(newton[name][0] - still[name]) for name in newton if name in still), default=0) > 0.02
+        or max((abs(newton[name][0] - still[name]) for name in newton if name in still), default=0) > 0.003
     ):
         load /= 4
         assert load > 1e-7
@@ -84,7 +82,7 @@ def test_torques_are_of_first_and_of_second_order(robot, order, seed):
         except ComputationError:
             newton = None
     errors = []
-    for share in (1, 0.5, 0.25):
+    for share in (1, 0.5):
         newton, linear = answers(share * load)
         size = max(abs(newton[f"torque.{name}"][0]) for name in names)
         errors.append(
@@ -93,9 +91,10 @@ def test_torques_are_of_first_and_of_second_order(robot, order, seed):
                 for word in ("torque", "torque_quadratic")
             ]
         )
-    for (first, second), (first_half, second_half) in pairwise(errors):
-        assert first_half < max(first / 3.5, 1e-11 * size)
-        assert second_half < max(second / 6.5, 1e-11 * size)
+    (first, second), (first_half, second_half) = errors
+    rounding = 1e-11 * (size + 100.0)  # of stiffnesses of so many N/m
+    assert first_half < max(first / 3.5, rounding)
+    assert second_half < max(second / 6.5, rounding)
 
 
 STAYED = """
