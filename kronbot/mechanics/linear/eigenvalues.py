@@ -27,8 +27,6 @@ NEAR, NEARER = 1e-8, 1e-12
 SWEEPS, PATIENCE, SEARCHES = 36, 12, 60
 # A quotient that leads further than this share of the eigenvalue does not lead to the nearest one.
 FAR = 0.05
-# Steps that a multiple eigenvalue may be away: they are shares of the way.
-LEAPS = 16
 # A group is refined with the nearest eigenvalue outside where that is not so many times its spread away.
 ROOM = 12.0
 # Beyond so many times their size errors carry no eigenvalues, or there is nothing else.
@@ -142,11 +140,11 @@ def near(found: Sequence[Eigenvalue], share: float = NEAR) -> list[list[Eigenval
 
 
 def _reach(e: Eigenvalue, share: float = NEAR) -> float:
-    """How near others must be to be refined together: errors reach there, or several steps like the last."""
+    """How near others must be to be refined together: errors reach there."""
     size = abs(e.value)
     if not np.isfinite(e.error):
         return max((FAR if _crowded(e) else share) * size, e.around)
-    return max(min(share, NEARER) * size, min(4 * e.error, 4 * size), min(LEAPS * e.moved, FAR * size))
+    return max(min(share, NEARER) * size, min(4 * e.error, 4 * size))
 
 
 def _crowded(e: Eigenvalue) -> bool:
