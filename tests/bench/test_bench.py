@@ -173,6 +173,7 @@ def test_what_a_case_of_a_sweep_costs(tmp_path, monkeypatch):
     assert [entry["who"] for entry in sweeps.compare()] == list(sweeps.steps(sweeps.arm(tmp_path)))
 
 
+@pytest.mark.slow
 def test_whole_sweeps_are_what_they_say(tmp_path):
     """Commands and choices of a campaign; nothing is timed."""
     sweeps.arm(tmp_path)

@@ -146,6 +146,7 @@ links:
     assert not re.search(r"e-1\d|\d\.\d", out)
 
 
+@pytest.mark.slow
 def test_formulas_of_a_seven_joint_arm_come_in_time(tmp_path, capsys):
     """The Jacobian within its 10 s, the Hessian within its 30 s, both complete."""
     signs = ["-pi/2", "pi/2", "pi/2", "-pi/2", "-pi/2", "pi/2", "0"]

@@ -271,7 +271,7 @@ def test_a_parameter_may_be_called_like_a_rate():
 @pytest.mark.parametrize(
     ("name", "order", "matrices"),
     [
-        ("puma560", "0", ["J_T", "J_R", "H_T", "H_R", "M"]),
+        rare("puma560", "0", ["J_T", "J_R", "H_T", "H_R", "M"]),
         ("khang", "1", ["J_T", "J_R", "H_T", "M"]),
         ("khang", "2", ["J_T", "M"]),
         ("canadarm", "1", ["J_T"]),
@@ -555,6 +555,7 @@ def written():
     return "\n".join(f"{one.text()} {one.legend()} {one.latex()} {one.python('f')}" for one in every)
 
 
+@pytest.mark.slow
 def test_the_text_does_not_depend_on_the_hash_seed():
     script = "import test_closed_form; print(test_closed_form.written())"
     here = Path(__file__).parent

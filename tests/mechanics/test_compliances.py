@@ -148,6 +148,7 @@ def test_derivatives_of_fits_are_exact_at_any_compliance(yielding, c):
         assert np.abs(J[:, i] - wanted).max() <= 1e-6 * np.abs(wanted).max() + 1e-9, name
 
 
+@pytest.mark.slow
 def test_a_fit_finds_what_does_not_yield(yielding):
     """Compliances that are 0 come back as 0 within their errors, on either side of it, others beside them."""
     true = yielding.with_parameters(c1=0, c3=0)

@@ -487,6 +487,7 @@ def by_taylor(M, K0, K1, frequency, steps=24, terms=34):
         return np.array([complex(value) for value in mpmath.eig(unit, left=False, right=False)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gravity", [rare(0.0), 9.81])
 def test_errors_are_near_what_rounding_does_where_pieces_swing_and_inertia_is_uneven(gravity):
     """Two hinged bodies on a shaker, a light one at the tip: multipliers from 1e3 to 1e-4, each right to 1e-10."""

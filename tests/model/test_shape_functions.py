@@ -442,6 +442,7 @@ def test_running_integrals_of_powers(da, db):
     np.testing.assert_allclose(running_twice(a, da, b, db, xi), expected, rtol=2e-14)
 
 
+@pytest.mark.slow
 def test_running_integrals_of_eigenfunctions():
     v, torsion = shape_functions.clamped_free(3), shape_functions.torsion_sine(2)
     xi = np.array([0.9, 0.25])

@@ -182,6 +182,7 @@ def test_sliders_are_kinematics(opened):
     assert [*found["position"], *found["angles"]] == pytest.approx(pose[:6], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_shafts_go_with_their_motors(opened):
     """Sliders of links behind them say how far they yield."""
     robot = kronbot.loads(ELASTIC)

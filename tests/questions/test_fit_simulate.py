@@ -99,7 +99,6 @@ def test_offsets_are_found_whatever_the_question():
     assert answer.at["parameters"]["zero"] == pytest.approx(0.15, rel=1e-9)
 
 
-@pytest.mark.slow
 def test_derivatives_of_records_that_are_driven_by_motions(same_steps):
     """Two records, a measured motion, a torque, stiff friction, a follower; and where joints begin is found, too."""
     arm = kronbot.loads(ARM).model
@@ -164,6 +163,7 @@ def test_parameters_come_back_from_a_record(planar, data):
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
 
 
+@pytest.mark.slow
 def test_native_code_takes_the_same_steps(planar, data):
     told = {name: values[:20] for name, values in data.items()}
     sigma = {"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from robots_in_tests import model
+from thinned import thinned
 
 from kronbot.cli.main import run
 from kronbot.mechanics.static.small import beyond_small
@@ -55,7 +56,7 @@ def test_every_question_warns_beyond_a_tenth_of_the_length(question, order, aske
     assert "made for" not in said
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", thinned(list(QUESTIONS), ["linearize", "statics"]))
 def test_the_exact_order_has_no_such_end_and_quiet_keeps_quiet(question, asked):
     summary, said = asked(question, "0.35", "--order", "exact")
     assert "made for" not in said

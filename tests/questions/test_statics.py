@@ -414,6 +414,7 @@ def test_a_ctrl_c_that_a_library_makes_something_of(becomes, monkeypatch):
     assert outcome.result.summary["cases"] == (7 if becomes is None else 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "duration", "solver"),
     [("khang", 0.2, "cvodes"), rare("canadarm", 0.1, "cvodes"), rare("spatial", 0.01, "dop853")],

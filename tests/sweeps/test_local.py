@@ -149,6 +149,7 @@ def test_a_driver_that_is_killed_goes_on(tmp_path, times):
     assert not (tmp_path / "out.csv.part").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_computed(tmp_path):
     driver = started(tmp_path, 0.01)
     soon(lambda: len(logged(tmp_path)) >= 100)
