@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.report import report
 from kronbot.questions.fitting.search import Inquiry, Search
+from kronbot.questions.fitting.words import alike
 from kronbot.questions.keeping import kept
 from kronbot.questions.result import Outcome
 from kronbot.system.interruption import Interruptions
@@ -38,6 +39,10 @@ def _fit(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None], met:
         search.halt()
         error = Interrupted(f"interrupted after {search.evaluations} evaluations; the best so far is told")
     if error is None and not search.found.converged:
-        told = f"no convergence after {search.found.evaluations} evaluations: what is told is the best so far"
+        count = search.found.evaluations
+        told = f"no convergence after {count} evaluation{'s' * (count != 1)}: what is told is the best so far"
         error = ComputationError(told)
+        if (both := alike(search.knowledge, search.inquiry.names)) is not None:
+            why = f"; these data hardly tell {both[0]} and {both[1]} apart: hold one with "
+            error = ComputationError(told, why, Argument("fix"), " or give it a ", Argument("prior"))
     return Outcome(report(search, error is None), error)

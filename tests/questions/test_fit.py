@@ -278,6 +278,17 @@ def test_no_convergence_is_an_error_with_the_best_so_far(arm, measured):
     assert stopped.value.partial.at["parameters"]["l"] != 1
 
 
+def test_no_convergence_names_what_is_alike():
+    """A length and a place of the base in rows that hardly turn the arm."""
+    base = "links:\n  - {name: shift, joint: {type: fixed}, pose: {xyz: [bx, 0, 0]}}"
+    robot = kronbot.loads(SMALL.replace("off: 0", "off: 0, bx: 0").replace("k: 40", "k: 4e6").replace("links:", base))
+    q = np.linspace(-0.01, 0.01, 9)
+    at = robot.with_parameters(l=0.6, bx=0.1).statics(q=q[:, None])
+    data = {"q1": q, **{name: at[name] for name in ("endpoint.x", "endpoint.y")}}
+    with pytest.raises(ComputationError, match="after 1 evaluation: .* hardly tell l and bx apart: hold one with fix"):
+        robot.fit(data, estimate=["l", "bx"], sigma={"endpoint": 1e-4}, steps=1)
+
+
 def test_hostile_measurements(arm, measured, tmp_path):
     short = {"q1": [0.1, None, 0.3], "q2": [0.0, 0.0, 0.0], "torque.q2": [1.0, 2.0, float("nan")]}
     answer = arm.fit(short, estimate=["mp"], sigma={"torque": 1})

@@ -14,6 +14,8 @@ from kronbot.questions.fitting.sorting import Sorted
 
 # Correlations that are worth a word, and rows that show a unit.
 CORRELATED, ROWS = 0.9, 3
+# Those of two parameters along which a search hardly gets on.
+HARDLY = 0.999
 # More sums of a group, and more pairs, are left to the arrays.
 MOST_SUMS, MOST_PAIRS = 6, 10
 # What numbers of another unit are, as multiples of ours: within a factor of 1.5 of these, and along with ours.
@@ -58,6 +60,15 @@ def correlated(knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
         yield f"{names[j]} and {names[i]} are correlated: {value:.4f}"
     if len(pairs) > MOST_PAIRS:
         yield f"{len(pairs) - MOST_PAIRS} more pairs are correlated by more than {CORRELATED}: the array correlations"
+
+
+def alike(knowledge: Knowledge, names: Sequence[str]) -> tuple[str, str] | None:
+    """The two parameters that the data tell apart the least, where they hardly do."""
+    R = np.abs(np.nan_to_num(np.tril(knowledge.correlations, -1)))
+    if not R.max(initial=0.0) > HARDLY:
+        return None
+    i, j = divmod(int(R.argmax()), len(R))
+    return names[j], names[i]
 
 
 def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
