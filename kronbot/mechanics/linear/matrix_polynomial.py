@@ -173,12 +173,17 @@ def _unit(x: Numbers) -> Numbers:
     return np.asarray(x / np.sqrt((np.abs(x) ** 2).sum(axis=1, keepdims=True)))
 
 
-def inverse(values: Numbers) -> Numbers:
-    """Inverses (N, n, n); of matrices that are singular to the last bit, those of matrices a rounding away."""
+def inverse(values: Numbers, share: float = ROUNDING) -> Numbers:
+    """Inverses (N, n, n); of matrices that are singular to the last bit, those of matrices a rounding away.
+
+    NaN where an entry is no finite number.
+    """
     try:
         return np.asarray(np.linalg.inv(values))
     except np.linalg.LinAlgError:
         if len(values) > 1:
             return np.concatenate([inverse(each[None]) for each in values])
-    away = ROUNDING * (np.abs(values).max(initial=0.0) or 1.0) * np.random.default_rng(0).standard_normal(values.shape)
-    return inverse(values + away)
+        if not np.isfinite(values).all():
+            return np.full_like(values, np.nan)
+    away = share * (np.abs(values).max(initial=0.0) or 1.0) * np.random.default_rng(0).standard_normal(values.shape)
+    return inverse(values + away, 4 * share)
