@@ -22,6 +22,7 @@ from kronbot.description import read
 from kronbot.errors import KronbotError, UsageError
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots.page import decimated, document
+from kronbot.plots.page import robot as shown_robot
 from kronbot.plots.page.robot import Shown
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -485,3 +486,23 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     ]:
         assert run(["jacobian", "canadarm", *words]) == 2
         assert why in capsys.readouterr().err
+
+
+def test_of_many_beams_the_fewest_places_are_tried_first(monkeypatch):
+    """The same places as of few beams, and of a robot that is too large for all nothing larger is traced."""
+    model, tried, scene = kronbot.load("khang", order="1").model, [], drawing.scene
+
+    def noted(robot, places, frames=()):
+        tried.append(places)
+        return scene(robot, places, frames)
+
+    monkeypatch.setattr(drawing, "scene", noted)
+    sizes = {places: scene(model, places).n_instructions() for places in shown_robot.PLACES}
+    for limit, wanted, of_many in ((0, 7, [7]), (sizes[7], 7, [7, 13]), (sizes[13], 13, [7, 13, 25])):
+        monkeypatch.setattr(shown_robot, "OPERATIONS", limit)
+        for many in (0, 1):  # of which it has one
+            monkeypatch.setattr(shown_robot, "MANY", many)
+            tried.clear()
+            (link,) = [each for each in Shown(model).data(np.zeros((1, model.n)))["links"] if each["sections"]]
+            assert link["sections"] == wanted
+            assert tried == ([25, 13, 7][: 1 + [25, 13, 7].index(wanted)] if many else of_many)

@@ -19,8 +19,9 @@ from kronbot.mechanics.multibody import drawing
 from kronbot.model.joint import FreeJoint
 from kronbot.model.robot import Robot
 
-# Places along a beam, most first, and operations of the function beyond which fewer are taken.
-PLACES, OPERATIONS = (25, 13, 7), 60_000
+# Places along a beam, most first, and operations of the function beyond which fewer are taken. So many beams are
+# hardly ever seen at the most: the fewest are tried first, whose function takes least time.
+PLACES, OPERATIONS, MANY = (25, 13, 7), 60_000, 12
 # Joints turn so far, and slide so far as shares of the robot's size, where the file sets no limits.
 TURN, SLIDE = math.pi, 0.5
 # Which robots keep in a plane: what is thinner than this share of the whole.
@@ -35,11 +36,14 @@ class Shown:
 
     def __init__(self, robot: Robot, frames: Sequence[str] = ()) -> None:
         self.robot = robot
-        for places in PLACES:
-            self._tape = drawing.scene(robot, places, frames)
-            if self._tape.n_instructions() <= OPERATIONS:
+        many = sum(link.beam is not None for link in robot.links) > MANY
+        for places in reversed(PLACES) if many else PLACES:
+            tape = drawing.scene(robot, places, frames)
+            fits = tape.n_instructions() <= OPERATIONS
+            if fits or not many or places == PLACES[-1]:
+                self._tape, self._places = tape, places
+            if fits != many:
                 break
-        self._places = places
 
     @property
     def scene(self) -> str:
