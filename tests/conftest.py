@@ -50,8 +50,9 @@ def own_cache(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def no_colour(monkeypatch):
-    """Messages as a pipe sees them."""
+    """Messages as a pipe sees them; where a test stands in for a terminal, it is one that can draw."""
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
 
 
 @pytest.fixture
