@@ -339,3 +339,31 @@ def test_there_may_be_a_ratio_for_each_mode_of_a_base_on_springs():
     kronbot.loads(text.replace("ratios: 0.05", "ratios: [1, 1, 1, 1, 1, 1, 1]"))
     with pytest.raises(DescriptionError, match="9 ratios, but the robot has at most 8 modes that swing"):
         kronbot.loads(text.replace("ratios: 0.05", "ratios: [1, 1, 1, 1, 1, 1, 1, 1, 1]"))
+
+
+@drawn(
+    4,
+    40,
+    robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True, gravity=False),
+    st.sampled_from(["locked", "free"]),
+)
+def test_random_trees_on_a_spring_of_the_world(robot, joints):
+    """The same pencil of the linear model, where a spring or some hold a base in one direction or in some."""
+    ratios = [0.01, 0.02, 0.03]
+    robot["elements"] = [each for each in robot["elements"] if each["type"] == "spring"]
+    stay = {"type": "spring", "between": ["world", "base"], "points": [[0, 0.3, 2], [0.1, 0.2, 0]], "stiffness": 50.0}
+    robot["elements"].append({"name": "stay", **stay})
+    parts = [each for link in robot["links"] for each in (link["joint"], link.get("flexible", {}))]
+    parts += [part.get(key, {}) for part in parts for key in ("elastic", "bearing")] + robot["elements"]
+    for part in parts:
+        for key in ("damping", "friction", "force"):
+            part.pop(key, None)
+    robot["damping"] = {"ratios": ratios, "joints": joints}
+    found = kronbot.loads(to_yaml(robot), order="1")
+    model, found = found.model, found.linearize(tau=[0] * len(found.model.joints))
+    free = [i for i in range(model.n) if joints == "free" or i not in model.rigid]
+    M, K, D = (found[name][np.ix_(free, free)] for name in ("M_L", "K_L", "D_L"))
+    squares, Phi = eigh(K, M)
+    swings, wanted = squares > 1e-12 * squares.max(), np.zeros(len(squares))
+    wanted[swings] = 2 * np.sqrt(squares[swings]) * [ratios[min(i, 2)] for i in range(swings.sum())]
+    assert np.abs(Phi.T @ D @ Phi - np.diag(wanted)).max() < 1e-7 * wanted.max()
