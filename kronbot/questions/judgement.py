@@ -101,12 +101,14 @@ def _driven(
 
 
 def missed(arm: Arm, robot: Robot, run: Result) -> float:
-    """How far the arm is from its rest at the end, as a share of the way and of its pace."""
-    size, goal = float(np.abs(arm.goal - arm.start).max()), arm.goal
+    """How far the arm is from its rest at the end, as a share of the way, and of rates in the norm of inertia there."""
+    still, unit = np.zeros(robot.n), np.eye(robot.n)
+    held = np.asarray(arm.forces(arm.goal, still, still))[:, 0]
+    M = np.array([np.asarray(arm.forces(arm.goal, still, each))[:, 0] - held for each in unit])
     q = np.array([run.series[name][-1] for name in robot.coordinates])
-    qd = np.array([run.series[f"{name}_dot"][-1] for name in robot.coordinates])
-    pace = max(float(np.abs(run.series[f"{name}_dot"]).max()) for name in robot.coordinates)
-    return max(float(np.abs(q - goal).max()) / size, float(np.abs(qd).max()) / pace)
+    qd = np.array([run.series[f"{name}_dot"] for name in robot.coordinates])
+    speeds = np.sqrt(np.maximum(np.sum(qd * (M @ qd), axis=0), 0.0))
+    return max(float(np.abs(q - arm.goal).max() / np.abs(arm.goal - arm.start).max()), float(speeds[-1] / speeds.max()))
 
 
 def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[str]) -> dict[str, Scalar]:

@@ -80,6 +80,7 @@ class _Found:
         """Halve intervals, or draw limits in, until all arms arrive within them."""
         robot, arms = robots[0], [_arm(each, wish) for each in robots]
         self.ends = arms[0].start, arms[0].goal
+        _demand_within(robots, arms, wish)
         wanted, bounds, intervals = _wanted(robot, wish, arms[0]), _bounds(robot, wish), INTERVALS
         for mesh in range(MESHES):
             try:
@@ -156,6 +157,24 @@ def _arm(robot: Robot, wish: Wish) -> Arm:
     what = seen(robot, [*wish.limits])
     limited = casadi.Function("limited", [q, qd, qdd], [what(q, qd, qdd, numbers.bound(numbers.extent))])
     return Arm(_forces(robot), limited, start, goal)
+
+
+def _demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> None:
+    """Raise ComputationError where an end itself is beyond a limit, which no motion can mend."""
+    for robot, arm in zip(robots, arms, strict=True):
+        still, efforts = np.zeros(robot.n), [*zip(wish.low.tolist(), wish.high.tolist(), strict=True)]
+        for word, q in (("starts", arm.start), ("ends", arm.goal)):
+            values = np.asarray(arm.seen(q, still, still)).ravel()[: len(wish.limits)]
+            found = [*zip(wish.limits.items(), values.tolist(), strict=True)]
+            held = np.asarray(arm.forces(q, still, still))[list(robot.rigid), 0]
+            names = (f"torque.{joint.name}" for joint in robot.joints)
+            found += [*zip(zip(names, efforts, strict=True), held.tolist(), strict=True)]
+            for (name, (low, high)), value in found:
+                if not low <= value <= high:
+                    raise ComputationError(
+                        f"no plan is found: the arm {word} with {name} = {value:.6g}, beyond its limits {low:g} and "
+                        f"{high:g}: wider ones, or another place"
+                    )
 
 
 def _bounds(robot: Robot, wish: Wish) -> dict[str, tuple[float, float]]:

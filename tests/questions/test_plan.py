@@ -162,8 +162,12 @@ def test_deflections_and_torques_keep_their_limits_between_the_stages():
     most = 0.97 * free["torque.q1"].max()
     weak = robot.plan({"q1": 1}, duration=1, drive="motion", effort_limits={"q1": most})
     assert most * 0.995 < weak["torque.q1"].max() < most * (1 + 1e-5)
-    with pytest.raises(ComputationError, match="no plan is found"):
+    with pytest.raises(ComputationError, match=r"no plan is found: the arm starts with torque.q1 = 9.8"):
         robot.plan({"q1": 1}, duration=1, drive="motion", effort_limits={"q1": 0.5})
+    with pytest.raises(ComputationError, match="the arm ends with q1 = 1, beyond its limits -0.5 and 0.5"):
+        robot.plan({"q1": 1}, duration=1, drive="motion", limits={"q1": 0.5})
+    with pytest.raises(ComputationError, match=r"no plan is found \("):
+        robot.plan({"q1": 1}, duration=1, drive="motion", limits={"q1_dot": 0.9})
 
 
 @pytest.mark.slow
