@@ -98,11 +98,8 @@ class Kronbot:
         self.table |= {name: self.angles[:, i] for i, name in enumerate(JOINTS)}
 
     def __call__(self):
-        from kronbot.compute.native.policy import native
-
         sigma = dict.fromkeys(JOINTS, NOISE)
-        with native("on"):
-            self.answer = self.robot.fit(self.table, question="simulate", sigma=sigma, initial="file")
+        self.answer = self.robot.fit(self.table, question="simulate", sigma=sigma, initial="file")
 
     @property
     def found(self):
