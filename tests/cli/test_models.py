@@ -200,7 +200,8 @@ def test_frequencies_are_told_in_hertz_too(capsys):
         (["jacobian", "khang", "--array", "v"], "no array 'v'"),
     ],
 )
-def test_what_an_answer_cannot_hold_is_told_before_it_is_computed(given, words, capsys, monkeypatch):
+def test_what_an_answer_cannot_hold_is_told_before_it_is_computed(given, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for question in ("modes", "linearize", "linearize_along", "taylor", "hessian", "dynamics", "jacobian"):
         monkeypatch.setattr(f"kronbot.library.robot.Robot.{question}", None)
     assert run(given) == 2

@@ -391,12 +391,12 @@ def test_a_linked_folder_is_refused(kept, tmp_path, reasons):
 
 
 def test_a_folder_that_everybody_can_rename_is_refused(kept, tmp_path, reasons):
-    """The folder above must not be everybody's, unless sticky as /tmp is."""
+    """The folder above must not be everybody's, unless sticky and root's, as /tmp is."""
     tmp_path.chmod(0o777)
     assert native(sample()) is None
     assert "rename" in reasons()
     tmp_path.chmod(0o1777)
-    assert native(sample()) is not None
+    assert (native(sample()) is not None) == (tmp_path.stat().st_uid == 0)
 
 
 def test_a_folder_of_somebody_else_is_refused(monkeypatch, reasons):
