@@ -24,6 +24,8 @@ Residuals = Callable[[Array], Array]
 TUNING = {"linear": 1.0, "huber": 1.345, "cauchy": 2.385}
 # Steps of a search, and relative changes of parameters and cost that end it.
 STEPS, CHANGE, IMPROVEMENT = 200, 1e-11, 1e-9
+# Robust losses approach their least value step by step: what is left of it is many times the last improvement.
+STEADY = 1e-2
 # The first step without priors, as a share of one that changes all by their scales.
 FIRST = 0.02
 # What errors hardly feel goes by its own size, so many times as far as what they feel most.
@@ -132,8 +134,8 @@ def fitted(
         np.where(np.isfinite(b), first + (b - beliefs.start) / scale, b) for b in (beliefs.lower, beliefs.upper)
     )
     found = least_squares(
-        whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT, xtol=CHANGE, gtol=None,
-        loss="linear" if loss == "linear" else rho, max_nfev=steps,
+        whole, first, slope, (low, high), x_scale=units, ftol=IMPROVEMENT * (1.0 if loss == "linear" else STEADY),
+        xtol=CHANGE, gtol=None, loss="linear" if loss == "linear" else rho, max_nfev=steps,
     )  # fmt: skip
     values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)
