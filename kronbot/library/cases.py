@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from inspect import unwrap
+from inspect import signature, unwrap
 from typing import Protocol, Self
 
 from kronbot.description import choices
+from kronbot.description.wording import unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError, said
+from kronbot.library import arguments
 from kronbot.library.answering import Posed, in_words
 from kronbot.library.arguments import NumberLike
 from kronbot.model.parameter_rows import Parted
@@ -28,7 +30,7 @@ Ask = Callable[[], Result]
 class Varied(Protocol):
     """A robot of the library, whose methods are the questions."""
 
-    def with_parameters(self, **values: NumberLike) -> Self:
+    def with_parameters(self, /, **values: NumberLike) -> Self:
         """The same with other values."""
 
     def at_order(self, order: str | int) -> Self:
@@ -52,21 +54,32 @@ def answers(robot: Varied, question: str, cases: Sequence[Case]) -> Iterator[Res
 
 def answer(robot: Varied, question: str, case: Case) -> Result:
     """What the robot of a case answers. Raises what it raises."""
-    own, arguments = _own(robot, case)
-    found: Result = getattr(own, question)(**arguments)
+    own, given = _own(robot, question, case)
+    found: Result = getattr(own, question)(**given)
     return found
 
 
-def _own(robot: Varied, case: Case) -> tuple[Varied, dict[str, object]]:
+def demand_accepted(robot: object, question: str, given: Iterable[str], but: str = "") -> Collection[str]:
+    """The arguments that a question takes of a case, ``but`` one. Raises UsageError for one that it does not."""
+    accepted = {*signature(getattr(type(robot), question)).parameters, "order"} - {"self", but}
+    for name in given:
+        if name not in accepted:
+            raise unknown(name, sorted(accepted), f"{question} takes no ", there="; it takes")
+    return accepted
+
+
+def _own(robot: Varied, question: str, case: Case) -> tuple[Varied, dict[str, object]]:
     """The robot of a case, and the arguments of its question."""
-    arguments = dict(case.arguments)
-    own = robot.with_parameters(**case.parameters) if case.parameters else robot  # type: ignore[arg-type]
-    if "order" in arguments:
-        order = arguments.pop("order")
+    given = arguments.pairs(case.arguments, "arguments")
+    demand_accepted(robot, question, given)
+    values = arguments.pairs(case.parameters, "parameters")
+    own = robot.with_parameters(**values) if values else robot  # type: ignore[arg-type]
+    if "order" in given:
+        order = given.pop("order")
         if order == "all":
             raise UsageError("a case has one order, not all: vary it")
         own = own.at_order(order)  # type: ignore[arg-type]
-    return own, arguments
+    return own, given
 
 
 def _together(robot: Varied, question: str, cases: Sequence[Case]) -> dict[int, Ask]:
@@ -78,8 +91,8 @@ def _together(robot: Varied, question: str, cases: Sequence[Case]) -> dict[int, 
     alike: dict[Hashable, list[tuple[int, Posed]]] = {}
     for i, case in enumerate(cases):
         with suppress(Exception):
-            own, arguments = _own(robot, case)
-            posed = pose(own, **arguments)
+            own, given = _own(robot, question, case)
+            posed = pose(own, **given)
             if isinstance(posed, Posed) and posed.alike is not None:
                 alike.setdefault(posed.kind, []).append((i, posed))
     made: dict[int, Ask] = {}

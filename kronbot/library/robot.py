@@ -113,7 +113,7 @@ class Robot:
         with AtWork():
             return Robot(build.anew_at_order(self._model, arguments.order(order)))
 
-    def with_parameters(self, **values: NumberLike) -> Robot:
+    def with_parameters(self, /, **values: NumberLike) -> Robot:
         """The same robot with other values of some parameters: numbers, or expressions over the others.
 
         It shares what was traced: its questions take no longer than another call. Raises UsageError for a parameter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -14,11 +13,10 @@ from kronbot.cached import cached_property
 from kronbot.compute import views
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
-from kronbot.description.wording import unknown
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
-from kronbot.library.cases import QUESTIONS
+from kronbot.library.cases import QUESTIONS, demand_accepted
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.records import dataclass
@@ -297,9 +295,7 @@ def sweep(
 ) -> Sweep:
     """The sweep that is asked for, of which nothing is computed yet. Raises UsageError for what is wrong with it."""
     asked = plain_arguments.choice(question, QUESTIONS, "question")
-    accepted = {*inspect.signature(getattr(type(robot), asked)).parameters, "order"} - {"self", "progress"}
-    if strange := [name for name in given if name not in accepted]:
-        raise unknown(strange[0], sorted(accepted), f"{asked} takes no ", there="; it takes")
+    accepted = demand_accepted(robot, asked, given, but="progress")
     fixed = {name: plain_arguments.plain(value, name) for name, value in given.items() if value is not None}
     for word, value in fixed.items():
         entries = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -129,12 +129,34 @@ def test_blocks_of_any_size_have_one_answer(arm, monkeypatch, question):
         found = [said(answer) for answer in arm.answers(question, cases)]
         assert found[:5] + found[9:] == wanted[:5] + wanted[9:]
         assert found[5] == wanted[5] and found[7] == wanted[7]
-        assert found[6][0] is ComputationError and "colour" in found[6][1][0] and found[8][0] is UsageError
+        assert (
+            found[6][0] is UnknownName
+            and f"{question} takes no 'colour'" in "".join(found[6][1])
+            and found[8][0] is UsageError
+        )
     if question == "statics":  # under so much weight there is no equilibrium
         assert wanted[1][0] is ComputationError
     else:
         assert wanted[1][0]["warnings"] == ["q1 is beyond its limit of 1 rad by 1 rad"]
     assert wanted[2][0] is DescriptionError and wanted[4][0] is UnknownName
+
+
+@pytest.mark.parametrize("question", many.QUESTIONS)
+def test_arguments_that_a_question_does_not_take_are_named(arm, question):
+    """With what may have been meant; names of callers are escaped, the library's own words for itself are none."""
+    wrong = [
+        ({}, {"ordr": 1}, f"{question} takes no 'ordr'; did you mean 'order'?"),
+        ({}, {"\x1b[2J": 1}, f"{question} takes no '\\x1b[2J'"),
+        ({}, {"self": 1}, f"{question} takes no 'self'"),
+        ({}, {1: 2}, "a name in arguments: text is wanted, not 1"),
+        ({"self": 1}, {}, "unknown parameter 'self'"),
+        ({1: 2}, {}, "a name in parameters: text is wanted, not 1"),
+    ]
+    for (*_, message), answer in zip(wrong, arm.answers(question, [Case(p, a) for p, a, _ in wrong]), strict=True):
+        assert isinstance(answer, UsageError) and str(answer).startswith(message) and str(answer).isprintable()
+    if question != "linearize_along":
+        with pytest.raises(UnknownName, match=f"{question} takes no 'ordr'; did you mean 'order'"):
+            arm.sweep(question, over={"EI": [100, 200]}, ordr=1)
 
 
 def test_cases_are_evaluated_together(arm, monkeypatch):
