@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # A floor may import itself and the floors after it.
 UPPER, LOWER = "cli library sweeps plots questions mechanics compute", "kronecker model description system errors"
-FLOORS = [*UPPER.split(), *LOWER.split(), "cached", "records", "version"]
+FLOORS = [*UPPER.split(), *LOWER.split(), "cached", "kinds", "records", "version"]
 HOMES = {
     "sympy": {f"compute/symbolic/{name}.py" for name in ("closed_form", "instructions", "printers")},
     "yaml": {"description/yaml/composing.py"},

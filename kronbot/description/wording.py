@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from kronbot.errors import Argument, UnknownName
+from kronbot.kinds import is_a
 
 QUOTED_LENGTH: Final = 60
 """Longest text that is quoted whole, characters."""
@@ -101,7 +102,7 @@ class Entries(dict[str, Any]):
 
 def no_entry(name: object, held: Iterable[str], what: str = "entry") -> UnknownName:
     """The refusal of a name that nothing has."""
-    if isinstance(name, str):
+    if is_a(name, str):
         return unknown(str.__str__(name), held, f"no {what} ")
     return UnknownName(f"entries have names: text is wanted, not a {type(name).__name__}")
 

@@ -25,6 +25,7 @@ from kronbot.description.expressions.expression import ExpressionError, evaluate
 from kronbot.description.wording import quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.kinds import is_a
 
 NumberLike: TypeAlias = float | str
 Known: TypeAlias = Mapping[str, float | None]
@@ -41,17 +42,17 @@ def unheeded(share: float) -> None:
 
 def shown(value: object) -> str:
     """A value in a message: numbers and text as they are, of others the type, whose ``repr`` may do anything."""
-    if isinstance(value, str):
+    if is_a(value, str):
         return quote(str.__str__(value))
     if value is None or type(value) in (bool, float, complex) or (type(value) is int and value.bit_length() < 200):
         return repr(value)
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         return f"an array of shape {np.ndarray.shape.__get__(value)}"
     return f"a value of type {quote(type.__getattribute__(type(value), '__name__'))[1:-1]}"
 
 
 @contextmanager
-def _asking(value: object, word: str) -> Iterator[None]:
+def asking(value: object, word: str) -> Iterator[None]:
     """What a caller's object raises while it is looked at is the caller's mistake, told as such."""
     try:
         yield
@@ -68,7 +69,7 @@ def _asking(value: object, word: str) -> Iterator[None]:
 
 def text(value: object, word: str) -> str:
     """Text, as str itself."""
-    if not isinstance(value, str):
+    if not is_a(value, str):
         raise UsageError(Argument(word), f": text is wanted, not {shown(value)}")
     return str.__str__(value)
 
@@ -83,7 +84,7 @@ def content(value: object, word: str, cure: str, known: Collection[str] = ()) ->
 
 def texts(value: object, word: str, least: int = 0) -> list[str]:
     """Texts, or one by itself."""
-    found = [text(each, word) for each in ([value] if isinstance(value, str) else entries(value, word))]
+    found = [text(each, word) for each in ([value] if is_a(value, str) else entries(value, word))]
     if len(found) < least:
         raise UsageError(Argument(word), ": name one at least")
     return found
@@ -108,10 +109,10 @@ def names(value: object, known: Collection[str], word: str, what: str) -> list[s
 
 def listed(value: object, every: Collection[str], word: str) -> list[str]:
     """Names, whichever there are: a list, "q1,q2", or "all" for those that are ``every``."""
-    if isinstance(value, str):
+    if is_a(value, str):
         given = [name.strip() for name in text(value, word).split(",") if name.strip()]
         return list(every) if given == ["all"] else given
-    if isinstance(value, Set):  # in an order that is the same every time
+    if is_a(value, Set):  # in an order that is the same every time
         return sorted(text(each, word) for each in islice(iter(value), ENTRY_LIMIT))
     if type(value) is tuple and not value:
         return []
@@ -120,17 +121,17 @@ def listed(value: object, every: Collection[str], word: str) -> list[str]:
 
 def order(value: object) -> str:
     """A kinematic order as text; which there are the model knows."""
-    if isinstance(value, str):
+    if is_a(value, str):
         return text(value, "order")
     return str(count(value, "order", 0, 2))
 
 
 def path(value: object, word: str) -> str:
     """A path as text; bytes are decoded as the file system's."""
-    with _asking(value, word):
-        if isinstance(value, str):
+    with asking(value, word):
+        if is_a(value, str):
             return str.__str__(value)
-        if isinstance(value, bytes | os.PathLike):
+        if is_a(value, bytes | os.PathLike):
             return str.__str__(os.fsdecode(value))
     raise UsageError(Argument(word), f": a path or a name is wanted, not {shown(value)}")
 
@@ -139,12 +140,12 @@ def read(value: object, word: str, limit: int) -> tuple[str, bytes] | None:
     """The name of an open file and what comes from it, a byte more than ``limit`` at most; None of what is none."""
     if not callable(getattr(type(value), "read", None)):
         return None
-    with _asking(value, word):
+    with asking(value, word):
         content, name = value.read(limit + 1), getattr(value, "name", None)  # type: ignore[attr-defined]
-    if not isinstance(content, str | bytes):
+    if not is_a(content, str | bytes):
         raise UsageError(Argument(word), f": {shown(value)} gives no text")
-    named = str.__str__(name) if isinstance(name, str) else word
-    return named, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+    named = str.__str__(name) if is_a(name, str) else word
+    return named, content.encode("utf-8", "surrogatepass") if is_a(content, str) else bytes(content)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -153,17 +154,17 @@ def read(value: object, word: str, limit: int) -> tuple[str, bytes] | None:
 
 def flag(value: object, word: str) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if not is_a(value, bool | np.bool_):
         raise UsageError(Argument(word), f": True or False is wanted, not {shown(value)}")
     return bool(value)
 
 
 def count(value: object, word: str, least: int, most: int) -> int:
     """An integer within bounds; no float, also where it is whole."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    whole = is_a(value, int | np.integer) and not is_a(value, bool | np.timedelta64)
     if not whole:
         raise UsageError(Argument(word), f": an integer from {least} to {most} is wanted, not {shown(value)}")
-    number = int.__index__(value) if isinstance(value, int) else int(value)  # type: ignore[call-overload]
+    number = int.__index__(value) if is_a(value, int) else int(value)  # type: ignore[call-overload]
     if not least <= number <= most:
         raise UsageError(Argument(word), f" must be {least} to {most}, not {shown(number)}")
     return int(number)
@@ -196,17 +197,17 @@ def progress(value: object) -> Progress:
 
 def is_list(value: object) -> bool:
     """Whether a value is one of several entries in their order: not text, bytes, a set or a mapping."""
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, _NO_LISTS)
+    return is_a(value, Sequence | np.ndarray) and not is_a(value, _NO_LISTS)
 
 
 def entries(value: object, word: str) -> list[object]:
     """The entries of a list, a tuple or an array."""
     if not is_list(value):
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
-    value = _base(value, word) if isinstance(value, np.ndarray) else value
-    if isinstance(value, np.ndarray) and not value.ndim:
+    value = _base(value, word) if is_a(value, np.ndarray) else value
+    if is_a(value, np.ndarray) and not value.ndim:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
-    with _asking(value, word):
+    with asking(value, word):
         found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
     if len(found) > ENTRY_LIMIT:
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
@@ -215,14 +216,14 @@ def entries(value: object, word: str) -> list[object]:
 
 def is_named(value: object) -> bool:
     """Whether a value has entries by name: a mapping, or what has keys and items as one (those of pandas)."""
-    return isinstance(value, Mapping) or all(hasattr(type(value), word) for word in ("keys", "items"))
+    return is_a(value, Mapping) or all(hasattr(type(value), word) for word in ("keys", "items"))
 
 
 def pairs(value: object, word: str) -> dict[str, object]:
     """The entries of a mapping by their names, the columns of a table."""
     if not is_named(value):
         raise UsageError(Argument(word), f": values by name are wanted, like {{'name': ...}}, not {shown(value)}")
-    with _asking(value, word):
+    with asking(value, word):
         items = [(key, entry) for key, entry in islice(iter(value.items()), ENTRY_LIMIT + 1)]  # type: ignore[attr-defined]
     if len(items) > ENTRY_LIMIT:
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
@@ -240,15 +241,15 @@ def plain(value: object, word: str, depth: int = 3) -> Any:
 
     None stays None; numbers are finite.
     """
-    if value is None or isinstance(value, str):
+    if value is None or is_a(value, str):
         return value if value is None else text(value, word)
-    if isinstance(value, bool | np.bool_):
+    if is_a(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, int) and int.bit_length(value) < 64:
+    if is_a(value, int) and int.bit_length(value) < 64:
         return int.__index__(value)
     if depth and is_named(value):
         return {name: plain(each, word, depth - 1) for name, each in pairs(value, word).items()}
-    if depth and is_list(value) and not (isinstance(value, np.ndarray) and not _base(value, word).ndim):
+    if depth and is_list(value) and not (is_a(value, np.ndarray) and not _base(value, word).ndim):
         return [plain(each, word, depth - 1) for each in entries(value, word)]
     return number(value, {}, word)
 
@@ -261,16 +262,16 @@ def number(value: object, known: Known, word: str) -> float:
     """A finite number, or the value of an expression over parameters."""
     if type(value) is float and math.isfinite(value):
         return value + 0.0  # no -0.0
-    if isinstance(value, str):
+    if is_a(value, str):
         return _evaluated(str.__str__(value), known, word)
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         held = _base(value, word)
-        if held.ndim or isinstance(held[()], np.ndarray):
+        if held.ndim or is_a(held[()], np.ndarray):
             _refuse(value, word)
         return number(held[()], known, word)
-    if isinstance(value, np.generic) and np.generic.dtype.__get__(value).kind not in "iuf":
+    if is_a(value, np.generic) and np.generic.dtype.__get__(value).kind not in "iuf":
         _refuse(value, word)
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+    if is_a(value, bool) or not is_a(value, Real | Decimal):
         _refuse(value, word)
     try:
         with np.errstate(all="ignore"):
@@ -290,7 +291,7 @@ def _refuse(value: object, word: str) -> NoReturn:
 
 def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
     """An array without the ways of a subclass."""
-    with _asking(value, word):
+    with asking(value, word):
         if type(value) is not np.ndarray and np.ma.is_masked(value):
             raise UsageError(Argument(word), ": masked entries have no value: fill them")
         return np.asarray(value)
@@ -298,9 +299,9 @@ def _base(value: npt.NDArray[Any], word: str) -> npt.NDArray[Any]:
 
 def _as_float(value: Real | Decimal) -> float:
     """By the types themselves where a subclass might answer otherwise."""
-    if isinstance(value, float):
+    if is_a(value, float):
         return float.__float__(value)
-    return int.__float__(value) if isinstance(value, int) else float(value)
+    return int.__float__(value) if is_a(value, int) else float(value)
 
 
 def _evaluated(expression: str, known: Known, word: str) -> float:
@@ -317,9 +318,9 @@ def expressions(value: object, word: str) -> dict[str, str]:
     found = {}
     for name, each in pairs(value, f"{word}s").items():
         of = f"{word} {quote(name)[1:-1]}"
-        if not isinstance(each, str | Real | Decimal | np.ndarray):
+        if not is_a(each, str | Real | Decimal | np.ndarray):
             raise UsageError(f"{of}: {shown(each)} is neither a number nor an expression")
-        found[name] = text(each, of) if isinstance(each, str) else repr(number(each, {}, of))
+        found[name] = text(each, of) if is_a(each, str) else repr(number(each, {}, of))
     return found
 
 
@@ -350,7 +351,7 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
     if (made := _of_floats(value, depth)) is not None:
         return made
     plain = value if is_list(value) else array_like(value, word)
-    if isinstance(plain, np.ndarray):
+    if is_a(plain, np.ndarray):
         plain = _base(plain, word)
         if plain.ndim > depth:
             raise UsageError(Argument(word), f": numbers or columns of numbers are wanted, not {shown(plain)}")
@@ -360,7 +361,7 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
             if not np.isfinite(made).all():
                 raise UsageError(Argument(word), ": a value is not finite in double precision")
             return made
-    if not is_list(plain) or (isinstance(plain, np.ndarray) and not plain.ndim):
+    if not is_list(plain) or (is_a(plain, np.ndarray) and not plain.ndim):
         return np.array(number(plain, known, word))
     if not depth:
         raise UsageError(Argument(word), ": numbers are wanted, not lists of them")
@@ -386,6 +387,6 @@ def _of_floats(value: object, depth: int) -> Array | None:
 
 def array_like(value: object, word: str) -> object:
     """What says itself how it is an array (of pandas, of casadi, of an answer) as an array, all else as it is."""
-    with _asking(value, word):
-        known = isinstance(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__")
+    with asking(value, word):
+        known = is_a(value, np.generic | str | Mapping) or not hasattr(type(value), "__array__")
         return value if known else np.asarray(value)

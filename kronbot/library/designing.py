@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from kronbot.description.choices import SHAPERS
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
+from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.questions.design import Wish
@@ -58,14 +59,14 @@ def _numbers(
 
 def _poles(given: object) -> Sequence[complex]:
     """Poles as numbers, or as text like -2+3j."""
-    entries = given.split(",") if isinstance(given, str) else arguments.entries(given, "poles")
+    entries = arguments.text(given, "poles").split(",") if is_a(given, str) else arguments.entries(given, "poles")
     if len(entries) > MOST:
         raise UsageError(Argument("poles"), f": more than {MOST}")
     found = []
     for entry in entries:
         try:
-            pole = complex(_IMAGINARY.sub("j", entry.replace(" ", ""))) if isinstance(entry, str) else complex(entry)  # type: ignore[call-overload]
-        except (TypeError, ValueError, OverflowError):
+            pole = complex(_IMAGINARY.sub("j", str.replace(entry, " ", "")) if is_a(entry, str) else entry)  # type: ignore[call-overload]
+        except Exception:
             raise UsageError(Argument("poles"), f": a pole like -4 or -2+3j is wanted, not {_told(entry)}") from None
         if not cmath.isfinite(pole):
             raise UsageError(Argument("poles"), f": a pole is finite, not {pole}")
@@ -74,4 +75,4 @@ def _poles(given: object) -> Sequence[complex]:
 
 
 def _told(entry: object) -> str:
-    return quote(entry) if isinstance(entry, str) else arguments.shown(entry)
+    return quote(entry) if is_a(entry, str) else arguments.shown(entry)

@@ -14,6 +14,7 @@ from kronbot.description.fitting import Fit
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.estimation.least_squares import Beliefs
@@ -83,7 +84,7 @@ def inquiry(
             validate = float(told.validate)
         except ValueError:
             held = Named(read(told.validate, folder, "validate"), expressions)
-    if isinstance(validate, int | float) and not isinstance(validate, bool):
+    if is_a(validate, int | float) and not is_a(validate, bool):
         held = arguments.number(validate, known, "validate")
         if not 0 < held < 1:
             raise UsageError(Argument("validate"), f": a share between 0 and 1 is wanted, or data, not {held:g}")
@@ -135,13 +136,14 @@ def candidates(robot: Robot, given: object, columns: object) -> Named:
 def _column(values: object, word: str) -> Array:
     """A column of numbers, NaN where there is none."""
     plain = arguments.array_like(values, word)
-    if isinstance(values, np.ma.MaskedArray):
+    if is_a(values, np.ma.MaskedArray):
         plain = np.ma.filled(values.astype(float), np.nan)
-    if isinstance(plain, np.ndarray) and plain.dtype.kind in "iuf":
+    if is_a(plain, np.ndarray) and plain.dtype.kind in "iuf":
         made = np.array(plain, dtype=float)
     else:
         listed = arguments.entries(plain, word)
-        missing = [each is None or each != each for each in listed]
+        with arguments.asking(values, word):
+            missing = [each is None or bool(each != each) for each in listed]
         filled = [0.0 if gone else each for each, gone in zip(listed, missing, strict=True)]
         made = np.where(missing, np.nan, arguments.array(filled, {}, word, 1))
     if made.ndim != 1:
@@ -167,7 +169,7 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
     """By key of columns an expression of parameters."""
     found, definitions = {}, robot.parameters.definitions
     for key, text in arguments.pairs(given, word).items():
-        written = text if isinstance(text, str) else repr(arguments.number(text, {}, f"{word} of {key}"))
+        written = text if is_a(text, str) else repr(arguments.number(text, {}, f"{word} of {key}"))
         try:
             found[key] = parse(written)
         except ExpressionError as error:
@@ -180,7 +182,7 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
 
 def _fixed(robot: Robot, names: Sequence[str], told: Fit) -> list[str]:
     """Those that the file leaves as they are."""
-    return [name for name in ([told.fix] if isinstance(told.fix, str) else told.fix) if name in names]
+    return [name for name in ([told.fix] if is_a(told.fix, str) else told.fix) if name in names]
 
 
 def _estimated(robot: Robot, estimate: object, told: Fit) -> tuple[list[str], dict[str, object]]:

@@ -11,6 +11,7 @@ import numpy as np
 from kronbot.description import choices
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
+from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.loads import Limits
 from kronbot.library.values import by_index, of_drives
@@ -89,7 +90,7 @@ def _pairs(
 def _range(given: object, known: arguments.Known, word: str, open_ended: bool) -> tuple[float, float]:
     """Two numbers, one of which may be left out (None or an empty text)."""
     pair = arguments.entries(given, word)
-    bare = [each is None or (isinstance(each, str) and not each.strip()) for each in pair]
+    bare = [each is None or (is_a(each, str) and not each.strip()) for each in pair]
     if len(pair) != 2 or not open_ended or not any(bare) or all(bare):
         low, high = arguments.numbers(given, known, word, (2,))
         return low, high

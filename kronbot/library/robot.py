@@ -18,6 +18,7 @@ from kronbot.cached import cached_property
 from kronbot.description import choices, compliance, limits
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, KronbotError, UsageError
+from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.answering import Posed, answered, complete, in_words, numbers, of_rows, watcher, with_limits
 from kronbot.library.arguments import NumberLike, Progress, unheeded
@@ -58,7 +59,7 @@ class Robot:
 
     def __init__(self, model: robot.Robot) -> None:
         """The questions of a model (a :class:`kronbot.model.robot.Robot`). Raises UsageError for no model."""
-        if not isinstance(model, robot.Robot):
+        if not is_a(model, robot.Robot):
             raise UsageError(f"model: the model of a robot is wanted, not {arguments.shown(model)}")
         self._model = model
 
@@ -163,7 +164,7 @@ class Robot:
         return rewritten(self.description.source, changed, title)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Robot) and self._identity == other._identity
+        return is_a(other, Robot) and self._identity == other._identity
 
     def __hash__(self) -> int:
         return hash(self._identity)
@@ -911,11 +912,12 @@ class Robot:
 
         asked = arguments.choice(question, many.QUESTIONS, "question")
         given: list[Any] = arguments.entries(cases, "cases")
-        pairs = [isinstance(e, tuple) and len(e) == 2 and all(isinstance(part, Mapping) for part in e) for e in given]
-        if not all(pairs):
-            strange = arguments.shown(given[pairs.index(False)])
-            raise UsageError(f"cases: pairs are wanted, like ({{'EI': 2e5}}, {{'q': [0.1]}}), not {strange}")
-        return many.answers(self, asked, [Case(*pair) for pair in given])
+        pairs = [tuple.__add__(e, ()) if is_a(e, tuple) else () for e in given]
+        for pair, each in zip(pairs, given, strict=True):
+            if len(pair) != 2 or not all(map(arguments.is_named, pair)):
+                strange = arguments.shown(each)
+                raise UsageError(f"cases: pairs are wanted, like ({{'EI': 2e5}}, {{'q': [0.1]}}), not {strange}")
+        return many.answers(self, asked, [Case(*pair) for pair in pairs])
 
     def sweep(
         self,

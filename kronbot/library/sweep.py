@@ -14,6 +14,7 @@ from kronbot.compute import views
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
+from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted
@@ -270,10 +271,10 @@ def columns_of(cases: object) -> dict[str, Sequence[object]]:
 
 
 def _column(given: object, word: str) -> Sequence[object]:
-    if isinstance(given, varied.Numbers):
+    if is_a(given, varied.Numbers):
         return given
     listed = plain_arguments.array_like(given, word)
-    if isinstance(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
+    if is_a(listed, np.ndarray) and listed.ndim == 1 and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
         numbers = plain_arguments.array(listed, {}, word, depth=1)
         return varied.Numbers(numbers, np.zeros(len(numbers), dtype=bool))
     return [plain_arguments.plain(each, word) for each in plain_arguments.entries(listed, word)]
@@ -298,8 +299,8 @@ def sweep(
     accepted = demand_accepted(robot, asked, given, but="progress")
     fixed = {name: plain_arguments.plain(value, name) for name, value in given.items() if value is not None}
     for word, value in fixed.items():
-        entries = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        if word in _POINTS and asked != "statics" and any(isinstance(each, list) for each in entries):
+        entries = list(value.values()) if is_a(value, dict) else value if is_a(value, list) else []
+        if word in _POINTS and asked != "statics" and any(is_a(each, list) for each in entries):
             raise UsageError(
                 Argument(word), ": a case is one point, not rows of them: ", Argument("cases"), " takes rows"
             )
@@ -332,6 +333,6 @@ def sweep(
 
 
 def _names(value: object, word: str) -> str | list[str]:
-    if isinstance(value, str):
+    if is_a(value, str):
         return plain_arguments.text(value, word)
     return [plain_arguments.text(each, word) for each in plain_arguments.entries(value, word)]

@@ -13,6 +13,7 @@ from kronbot.description.outputs import WORDS
 from kronbot.description.wording import listing, quote, unknown
 from kronbot.errors import UsageError
 from kronbot.floats import Array
+from kronbot.kinds import is_a
 from kronbot.library import arguments
 from kronbot.library.arguments import NumberLike
 from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
@@ -105,9 +106,9 @@ class _Part(NamedTuple):
 def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
     if given is None:
         return []
-    if isinstance(given, str):
+    if is_a(given, str):
         raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
-    if isinstance(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
+    if is_a(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
         named = arguments.pairs(given, word)
         return [
             _Part.of([_index(robot, name, word)], _column(robot, value, word)[..., None])

@@ -21,6 +21,7 @@ from kronbot.description import Description
 from kronbot.description.choices import ORDERS
 from kronbot.description.wording import Entries, no_entry, quote, unknown
 from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.kinds import is_a
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.limits import Blocks
@@ -124,7 +125,7 @@ class Result:
 
     def __contains__(self, name: object) -> bool:
         # By the text itself: what else a caller has may not be hashed.
-        return isinstance(name, str) and (str.__str__(name) in self.arrays or str.__str__(name) in self.series)
+        return is_a(name, str) and (str.__str__(name) in self.arrays or str.__str__(name) in self.series)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self.arrays, *self.series))
@@ -133,7 +134,7 @@ class Result:
         """The values of an array, or a column of the series. Raises UnknownName, a KeyError that lists them."""
         if name not in self:
             refused = no_entry(name, self)
-            if isinstance(name, str) and str.__str__(name) in self.summary:
+            if is_a(name, str) and str.__str__(name) in self.summary:
                 refused.args = (f"{refused}; it is a number of the summary: answer.summary[{str.__str__(name)!r}]",)
             raise refused
         name = str.__str__(name)

@@ -87,6 +87,13 @@ class Imagined(np.ndarray):
     __iter__ = __repr__ = __len__ = __getitem__ = __array_ufunc__ = fails
 
 
+class Gone:
+    """What raises when it is asked what it is, as a proxy of something that is gone does."""
+
+    __class__ = property(fails)
+    __len__ = __iter__ = __float__ = __array__ = __repr__ = fails
+
+
 class Path:
     __fspath__ = __repr__ = fails
 
@@ -160,6 +167,9 @@ HOSTILE = {
     "symbol": lambda: casadi.SX.sym("x"),
     "symbolic matrix": lambda: casadi.MX.sym("x", 2),
     "hostile path": Path,
+    "hostile class": Gone,
+    "hostile class in a list": lambda: [Gone(), Gone()],
+    "hostile class by name": lambda: {"q1": Gone()},
 }
 
 # Equal to 1/2, each in its way.
