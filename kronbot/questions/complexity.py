@@ -21,7 +21,7 @@ from kronbot.description.names import WORLD
 from kronbot.errors import Argument, UsageError
 from kronbot.kronecker.tape import instructions
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
+from kronbot.mechanics.multibody.recursion import ALGORITHMS, algorithm_of, inverse_dynamics
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -208,4 +208,9 @@ def complexity(
         progress(len(rows) / len(sizes))
     series = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
     summary: dict[str, Scalar] = {"links": len(robot.file.links), "coordinates": robot.n}
-    return Result("complexity", robot.name, robot.order, {}, {"operations": array}, series, summary, about=robot)
+    told = []
+    if "forward_recursive" in functions and algorithm_of(robot, "recursive") != "recursive":
+        told.append(
+            "joints that follow others couple what the recursion takes apart: forward_recursive is forward_composite"
+        )
+    return Result("complexity", robot.name, robot.order, {}, {"operations": array}, series, summary, told, about=robot)

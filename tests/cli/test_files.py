@@ -21,8 +21,9 @@ from waiting import PATIENCE
 import kronbot
 from kronbot.__main__ import _spare_threads
 from kronbot.cli.main import run
+from kronbot.cli.output import answers
 from kronbot.cli.output.files import check_place, check_target, demand_own_names, save
-from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.plots.style import Picture
 from kronbot.system import interruption, saving
@@ -713,3 +714,19 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "disk_margin" in told  # of an array alone, too
     assert told.endswith("--array poles, or -o with .json, .npz or .mat\n")
+
+
+@pytest.mark.parametrize(("quiet", "most", "told"), [([], 3, True), ([], 4, False), (["--quiet"], 3, False)])
+def test_who_interrupts_is_told_that_many_rows_are_being_written(capsys, monkeypatch, tmp_path, quiet, most, told):
+    line, file = ["simulate", "canadarm", "--duration", "0.02", "--step", "0.01", *quiet], tmp_path / "out.csv"
+
+    def interrupted(*given, simulate=Robot.simulate, **named):
+        error = Interrupted("interrupted at t = 0.02 s")
+        error.partial = simulate(*given, **named)
+        raise error
+
+    monkeypatch.setattr(Robot, "simulate", interrupted)
+    monkeypatch.setattr(answers, "MANY_ROWS", most)
+    assert run([*line, "-o", str(file)]) == 130
+    assert len(file.read_text().splitlines()) == 4
+    assert ("interrupted: writing 3 rows\n" in capsys.readouterr().err) == told

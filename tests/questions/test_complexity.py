@@ -185,3 +185,24 @@ def test_unknown_functions_are_named():
     for names, message in (("jacobain", "jacobian"), (",", "nothing to count")):
         with pytest.raises(UsageError, match=message):
             CliRunner().invoke(command, ["canadarm", "--of", names], catch_exceptions=False)
+
+
+def test_why_two_rows_are_equal_is_told():
+    """Joints that follow others leave one algorithm, which answers for both."""
+    link = "dh: {a: 1.1, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1.2, inertia: {Izz: 0.1}}}"
+    text = f"""
+kronbot: 1
+name: pair
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - {{name: a, joint: {{type: revolute, name: q1}}, {link}
+  - {{name: b, joint: {{type: revolute, name: q2FOLLOWS}}, {link}
+"""
+    following = kronbot.loads(text.replace("FOLLOWS", ", follows: -q1"))
+    answer = following.complexity("forward_recursive", "forward_composite", "inverse")
+    rows = answer["operations"]
+    assert (rows[0] == rows[1]).all()
+    assert [word in answer.warnings[0] for word in ("follow", "forward_recursive is forward_composite")] == [True, True]
+    assert not following.complexity("forward_composite", "inverse").warnings
+    assert not kronbot.loads(text.replace("FOLLOWS", "")).complexity("forward_recursive").warnings

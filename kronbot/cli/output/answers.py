@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kronbot.cli.output.files import check_place, check_target, save
+from kronbot.cli.output.files import check_place, check_target, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import Interrupted, KronbotError, UsageError
@@ -16,6 +16,9 @@ from kronbot.records import dataclass
 if TYPE_CHECKING:
     from kronbot.library.robot import Robot
     from kronbot.questions.result import Result
+
+# So many rows take a while to write, in which somebody who has interrupted wonders.
+MANY_ROWS = 5_000
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,9 @@ class Output:
                 if error.partial is None:
                     raise
                 stopped, result = error, cast("Result", error.partial)
+                rows = len(next(iter(result.series.values()), ()))
+                if rows >= MANY_ROWS and isinstance(error, Interrupted):
+                    tell(f"interrupted: writing {rows} rows")
             self.render(result)
         if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
             from kronbot.plots.pictures import draw
