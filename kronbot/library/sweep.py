@@ -226,9 +226,11 @@ class Sweep:
         }
         return views.swept(data, coordinates, {"robot": result.robot, "order": result.order})
 
-    def plot(self, file: str | None = None, *, overwrite: bool = False) -> Figure:
+    def plot(
+        self, file: str | None = None, *, overwrite: bool = False, panels: str | Sequence[str] | None = None
+    ) -> Figure:
         """The picture of the table, as of :meth:`kronbot.questions.result.Result.plot`."""
-        return self.result().plot(file, overwrite=overwrite)
+        return self.result().plot(file, overwrite=overwrite, panels=panels)
 
     def view(self, file: str | None = None, *, overwrite: bool = False, open: bool = False) -> Page:
         """The page of the table, as of :meth:`kronbot.questions.result.Result.view`."""

@@ -74,14 +74,15 @@ def draw(result: Result) -> Picture:
     if len(planes) == 1:
         # In a plane a body turns about one axis, which points at the reader.
         found = found[:1]
-    mosaic = [[f"{row} {column}" for column in range(len(planes))] for row in range(len(found))]
+    words = [ellipsoid.word.replace(" ", "-") for ellipsoid in found]
+    mosaic = [[f"{word} {column}" for column in range(len(planes))] for word in words]
     height = max(arms.height(planes, [shape], 1 / len(planes)), arms.LOWEST + SHARE * arms.HIGHEST)
     what = seen.of.name + ("" if not seen.to.way else f" relative to {seen.to.name}")
     title = f"jacobian {robot.name}, order {result.order}: {what}, joint rates of norm 1"
     axes = Picture(title, mosaic, [height] * len(found))
     for row, ellipsoid in enumerate(found):
         for column, plane in enumerate(planes):
-            axis = axes[f"{row} {column}"]
+            axis = axes[mosaic[row][column]]
             arms.trace(axis, plane, shape, color="#777777")
             arms.joints(axis, plane, robot, shape)
             arms.bodies(axis, plane, robot, q, column == row == 0)

@@ -44,14 +44,14 @@ def draw(result: Result) -> Picture:
     placed = traced(robot, seen, PURPOSE, poses)(q)
     height = arms.height(planes, [shape, *others], 1 / len(planes))
     what = seen[0].name if len(seen) == 1 else f"{len(seen)} frames"
-    panels = [str(column) for column in range(len(planes))]
+    panels = [f"robot {column}" for column in range(len(planes))]
     picture = Picture(f"kinematics {robot.name}, order {result.order}: {what}", [panels], [height])
     for axis, plane in zip(picture.values(), planes, strict=True):
         for other in others:
             arms.trace(axis, plane, other, color=GREY, linewidth=0.8)
         arms.trace(axis, plane, shape, color="#777777")
         arms.joints(axis, plane, robot, shape)
-        first = axis is picture["0"]
+        first = axis is picture["robot 0"]
         arms.bodies(axis, plane, robot, q, first)
         for i in range(len(seen)):
             _axes(axis, plane, placed[f"{2 * i}r"], placed[f"{2 * i}R"], SHARE * arms.size(shape), first and not i)

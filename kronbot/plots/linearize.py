@@ -58,9 +58,9 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     every = swinging(result, "")
     shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
     swings = bool(visible(poles).imag.any())
-    mosaic, heights = [["poles", "poles"]], [HEIGHT if swings else STRIP]
+    mosaic, heights = [["pole", "pole"]], [HEIGHT if swings else STRIP]
     if pair is not None and swings:
-        mosaic, heights = [["poles", "magnitude"], ["poles", "phase"]], [HEIGHT, HEIGHT]
+        mosaic, heights = [["pole", "magnitude"], ["pole", "phase"]], [HEIGHT, HEIGHT]
     elif pair is not None:
         mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
     rows = flow(list(shapes))
@@ -68,7 +68,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
     axes = Picture(title, [*mosaic, *rows], heights)
-    draw_poles(axes["poles"], poles)
+    draw_poles(axes["pole"], poles)
     if pair is not None:
         _bode(axes["magnitude"], axes["phase"], result, poles, pair)
     for i, (key, shape) in enumerate(shapes.items()):
@@ -119,14 +119,14 @@ def _along_a_motion(result: Result) -> Picture:
     robot, K = result.model, result.arrays["K_L"]
     assert K.axis is not None
     time = Curve("t", "s", np.asarray(K.axis[1], dtype=float))
-    panels = {f"diagram {i}": each for i, each in enumerate(_stiffness(robot, K))}
+    panels = {f"stiffness {i}": each for i, each in enumerate(_stiffness(robot, K))}
     frozen = _frozen_frequencies(result.arrays["M_L"].values, K.values)
     multipliers = "multipliers" in result.arrays and result.arrays["multipliers"].values.size > 0
-    keys = [*(["multipliers"] if multipliers else []), *panels, *(["frequencies"] if frozen else [])]
+    keys = [*(["multiplier"] if multipliers else []), *panels, *(["frequency"] if frozen else [])]
     if not keys:
         raise ComputationError("K_L is zero all along the motion: there is nothing to draw")
     mosaic = flow(keys)
-    heights = [HEIGHT + 0.9 if "multipliers" in row else HEIGHT for row in mosaic]
+    heights = [HEIGHT + 0.9 if "multiplier" in row else HEIGHT for row in mosaic]
     axes = Picture(f"linear model along the motion of {robot.name}, order {result.order}", mosaic, heights)
     for key, diagram in panels.items():
         curves.draw(axes[key], time, diagram)
@@ -134,9 +134,9 @@ def _along_a_motion(result: Result) -> Picture:
         drawn = frozen[: curves.CURVES]
         title = "frequencies, M_L and K_L frozen"
         title += f", the slowest {len(drawn)} of {len(frozen)}" if len(drawn) < len(frozen) else ""
-        curves.draw_logarithmic(axes["frequencies"], time, Diagram(title, drawn))
+        curves.draw_logarithmic(axes["frequency"], time, Diagram(title, drawn))
     if multipliers:
-        _multipliers(axes["multipliers"], result)
+        _multipliers(axes["multiplier"], result)
     return axes
 
 

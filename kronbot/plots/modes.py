@@ -61,14 +61,15 @@ def draw(result: Result) -> Picture:
     rows = max(1, *(len(found[case]) for case in columns))
     mosaic = [[f"{case} {i}" for case in columns] for i in range(rows)]
     heights = [min(HIGHEST, arms.height(seen, [lines(q)], 1 / len(columns)))] * rows
-    tables = {f"convergence_{case}": case for case in columns if _converges(result, case)}
+    tables = {f"convergence {i}": case for i, case in enumerate(columns) if _converges(result, case)}
     if tables:
-        mosaic.append([f"convergence_{case}" if f"convergence_{case}" in tables else [*tables][0] for case in columns])
+        mosaic.append([key if (key := f"convergence {i}") in tables else [*tables][0] for i in range(len(columns))])
         heights.append(HEIGHT)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
     axes = Picture(f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights)
+    axes.naming = mosaic[0][0]
     for key, case in tables.items():
-        _draw_convergence(axes[key], case, result.arrays[key])
+        _draw_convergence(axes[key], case, result.arrays[f"convergence_{case}"])
     for key, axis in axes.items():
         if key in tables:
             continue

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kronbot.errors import Argument, UsageError
-from kronbot.plots import files, jacobian, kinematics, linearize, modes, simulate, statics, sweep
+from kronbot.plots import files, jacobian, kinematics, linearize, modes, panels, simulate, statics, sweep
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
 
@@ -27,9 +27,21 @@ DRAWN: dict[str, Callable[[Result], Picture]] = {
 }
 
 
-def draw(result: Result, pair: Pair | None = None) -> Picture:
-    """The picture of an answer. Raises UsageError where it has none: of formulas, of rows of points."""
+def draw(result: Result, pair: Pair | None = None, chosen: str | Sequence[str] | None = None) -> Picture:
+    """The picture of an answer, or the panels of it that are ``chosen`` by their words.
+
+    Raises UsageError where there is none: of formulas, of rows of points, of words that no panel has.
+    """
     demand_matplotlib()
+    if chosen is not None:
+        chosen = panels.words_of(chosen)
+    picture = _whole(result, pair)
+    if chosen is not None:
+        panels.keep(picture, chosen)
+    return picture
+
+
+def _whole(result: Result, pair: Pair | None) -> Picture:
     if result.command not in DRAWN:
         raise UsageError(f"{result.command} has no picture; {', '.join(DRAWN)} have one")
     if any(array.symbolic for array in result.arrays.values()):
@@ -43,12 +55,18 @@ def draw(result: Result, pair: Pair | None = None) -> Picture:
     return linearize.draw(result, pair)
 
 
-def plot(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, pair: Pair | None) -> Figure:
+def plot(
+    result: Result,
+    file: str | os.PathLike[str] | None,
+    overwrite: bool,
+    pair: Pair | None,
+    chosen: str | Sequence[str] | None,
+) -> Figure:
     """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
     if file is None:
-        return draw(result, pair).figure
+        return draw(result, pair, chosen).figure
     name = files.name_of(file, ".png, .svg or .pdf")
     demand_suffix(name)
-    picture = draw(result, pair)
+    picture = draw(result, pair, chosen)
     files.write(name, lambda: picture.content(Path(name).suffix), overwrite, "the picture")
     return picture.figure

@@ -37,14 +37,14 @@ def draw(result: Result) -> Picture:
     every = math.ceil(len(states) / ROWS)
     path = np.array([series[f"endpoint.{letter}"][::every] for letter in "xyz"])
     seen = arms.views(robot, lines, states[chosen])
-    panels = {f"diagram {i}": diagram for i, diagram in enumerate(_diagrams(robot, result))}
+    panels = _diagrams(robot, result)
     imbalance = Curve("", "J", np.abs(series["energy.balance"]))
-    mosaic = flow([*(f"view {i}" for i in range(len(seen))), *panels, *([BALANCE] if imbalance.peak else [])])
+    mosaic = flow([*(f"motion {i}" for i in range(len(seen))), *panels, *([BALANCE] if imbalance.peak else [])])
     tall = max(arms.height(seen, shapes, 0.5), HEIGHT)
-    heights = [tall if row[0].startswith("view") else HEIGHT for row in mosaic]
+    heights = [tall if row[0].startswith("motion") else HEIGHT for row in mosaic]
     axes = Picture(_title(robot, result), mosaic, heights)
     for i, view in enumerate(seen):
-        axis = axes[f"view {i}"]
+        axis = axes[f"motion {i}"]
         way = "path of the endpoint" if i == 0 else None
         axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8, label=way)
         for k, shape in enumerate(shapes):
@@ -72,14 +72,20 @@ def _title(robot: Robot, result: Result) -> str:
     return whole if result.summary["complete"] else f"{whole}: incomplete, stopped at t = {result.summary['end']:g} s"
 
 
-def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
-    """The base, joints, deviations, deflections, torques, elements and energies, those that are there."""
+def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
+    """By the words of their panels: the base, joints, deviations, deflections, torques, elements and energies.
+
+    Those that are there.
+    """
     result = replace(result, series=without_rounding(result.series, curves.ROUNDING))
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []
-    diagrams = _base(robot, result)
-    for title, revolute, unit in (("joint angles", True, "rad"), ("sliding joints", False, "m")):
+    diagrams = _numbered({}, "base", _base(robot, result))
+    for word, title, revolute, unit in (
+        ("angle", "joint angles", True, "rad"),
+        ("slide", "sliding joints", False, "m"),
+    ):
         own = [
             Curve(joint.name, unit, series[joint.name], wanted.get(joint.name))
             for joint in robot.joints
@@ -93,23 +99,33 @@ def _diagrams(robot: Robot, result: Result) -> list[Diagram]:
             if np.ptp(asked) > 0 or abs(curve.values[0] - asked[0]) <= UNMOVED
         ]
         if own:
-            diagrams.append(Diagram(title + (", grey: commanded" if followed else ""), own))
+            diagrams[word] = Diagram(title + (", grey: commanded" if followed else ""), own)
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
-    for title, group, least in (
-        ("deviation from the commanded motion", strays, UNMOVED),
-        ("deflection of the tips", _deflections(robot, result), UNMOVED),
-        ("twist of shafts, tilts of bearings", _yielding(robot, result), UNMOVED),
-        ("torsion, modal coordinates", torsion, UNMOVED),
-        ("joint torques", [Curve(j.name, "N m", series[f"torque.{j.name}"]) for j in robot.joints if j.revolute], 0.0),
-        ("joint forces", [Curve(j.name, "N", series[f"torque.{j.name}"]) for j in robot.joints if not j.revolute], 0.0),
-        ("lengths of elements", _elements(robot, result, "length", "m"), 0.0),
-        ("tensions of elements", _elements(robot, result, "tension", "N"), 0.0),
-        ("energies", _energies(result), 0.0),
+    for word, title, group, least in (
+        ("deviation", "deviation from the commanded motion", strays, UNMOVED),
+        ("deflection", "deflection of the tips", _deflections(robot, result), UNMOVED),
+        ("twist", "twist of shafts, tilts of bearings", _yielding(robot, result), UNMOVED),
+        ("torsion", "torsion, modal coordinates", torsion, UNMOVED),
+        ("torque", "joint torques", _torques(robot, result, True, "N m"), 0.0),
+        ("force", "joint forces", _torques(robot, result, False, "N"), 0.0),
+        ("length", "lengths of elements", _elements(robot, result, "length", "m"), 0.0),
+        ("tension", "tensions of elements", _elements(robot, result, "tension", "N"), 0.0),
+        ("energy", "energies", _energies(result), 0.0),
     ):
-        diagrams += curves.diagrams(title, group, least)
+        diagrams |= _numbered(diagrams, word, curves.diagrams(title, group, least))
     for title, group in _asked(robot, result).items():
-        diagrams += curves.diagrams(title, group)
+        diagrams |= _numbered(diagrams, title, curves.diagrams(title, group))
     return diagrams
+
+
+def _numbered(before: dict[str, Diagram], word: str, found: list[Diagram]) -> dict[str, Diagram]:
+    """Diagrams by a word and numbers that none before has."""
+    return {f"{word} {i}": diagram for i, diagram in enumerate(found, len(before))}
+
+
+def _torques(robot: Robot, result: Result, revolute: bool, unit: str) -> list[Curve]:
+    turning = [joint.name for joint in robot.joints if joint.revolute == revolute]
+    return [Curve(name, unit, result.series[f"torque.{name}"]) for name in turning]
 
 
 def _base(robot: Robot, result: Result) -> list[Diagram]:

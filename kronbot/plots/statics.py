@@ -78,11 +78,11 @@ def draw(result: Result) -> Picture:
     robot = at_order(main.model, order)
     lines = drawing.lines(robot)
     swept = _swept(robot, main)
-    panels = {} if swept is None else {f"panel {i}": each for i, each in enumerate(_panels(robot, results, swept))}
+    panels = {} if swept is None else _panels(robot, results, swept)
     states = np.column_stack([main.series[name] for name in places_in_statics(robot)] or [np.zeros((1, 0))])
     chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
     seen = arms.views(robot, lines, states[chosen])
-    views = {f"view {i}": view for i, view in enumerate(seen)}
+    views = {f"robot {i}": view for i, view in enumerate(seen)}
     # Two views belong side by side; one may stand beside the last panel.
     mosaic = style.flow([*views, *panels] if len(views) > 1 else [*panels, *views])
     share = max(row.count(key) / len(row) for row in mosaic for key in views)
@@ -110,8 +110,8 @@ def draw(result: Result) -> Picture:
         if over[0] == CASE:
             axes[key].locator_params(axis="x", integer=True)
     if labels:
-        handles = axes["panel 0"].get_legend_handles_labels()[0]
-        figure = axes["panel 0"].get_figure(root=True)
+        handles = axes[next(iter(panels))].get_legend_handles_labels()[0]
+        figure = axes[next(iter(panels))].get_figure(root=True)
         assert figure is not None
         figure.legend(
             handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
@@ -164,8 +164,10 @@ def _swept(robot: Robot, result: Result) -> str | None:
     return None
 
 
-def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Panel]:
-    """What Figures 6 to 12 show: torque, curvature at the first gauge, tip deflection, and what lower orders miss.
+def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str, Panel]:
+    """What Figures 6 to 12 show, by the words of their panels, and what lower orders miss.
+
+    Torque, curvature at the first gauge, tip deflection.
 
     Of each the one of the figures is first, compared between orders; further ones where they are not zero. Orders that
     agree to rounding are named in the title.
@@ -173,11 +175,12 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Pan
     results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
-    panels = []
+    panels: dict[str, Panel] = {}
     kinds = {"torques": _torques(robot, main, swept), "strains": _strains(main), "deflections": _deflections(robot)}
     for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
         telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
+        found = []
         for place, (column, title, unit) in enumerate(telling[:ALIKE]):
             values = main.series[column]
             count = f"; {ALIKE} of {len(telling)} {many} are drawn" if len(telling) > ALIKE else ""
@@ -189,11 +192,12 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> list[Pan
             floor = ROUNDING * np.abs(values).max()
             alike = [other for other in lower if (np.abs(values - lower[other]) <= floor).all()]
             agreeing = f" (the same in {' and '.join(alike)})" if alike else ""
-            panels.append(Panel(f"{title}, order {order}{agreeing}{count}", unit, values, place == 0))
+            found.append(Panel(f"{title}, order {order}{agreeing}{count}", unit, values, place == 0))
             for other in [each for each in lower if each not in alike]:
                 strain = column.startswith("curvature")
                 what = f"order {other}" if strain else f"order {order} - order {other}"
-                panels.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other], True))
+                found.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other], True))
+        panels |= {f"{many.removesuffix('s')} {i}": panel for i, panel in enumerate(found)}
     return panels
 
 

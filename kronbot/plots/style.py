@@ -97,27 +97,38 @@ def demand_matplotlib() -> None:
 class Picture(Mapping[str, "Axes"]):
     """The panels of a mosaic, by name, in the common look; a user's own matplotlib settings are left out of it.
 
-    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend.
+    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend. The legend of the panel
+    ``naming`` is for the others, too.
     """
+
+    naming: str | None
 
     def __init__(self, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0) -> None:
         from matplotlib.figure import Figure
 
         with look():
-            self.figure = Figure(figsize=(WIDTH, sum(heights) + 0.4 + foot), layout="constrained")
+            self.figure = Figure(layout="constrained")
             rows = [list(row) for row in mosaic]
-            self._panels: dict[str, Axes] = self.figure.subplot_mosaic(rows, height_ratios=list(heights))
-            size = min(HEAD, 0.97 * 72 * WIDTH / width(title))
-            self.figure.suptitle(title, fontsize=size, x=0.01, ha="left", parse_math=False)
+            self.panels: dict[str, Axes] = self.figure.subplot_mosaic(rows, height_ratios=list(heights))
+            self.title, self.foot, self.naming = title, foot, None
+            self.lay(mosaic, heights, 1.0)
+
+    def lay(self, mosaic: Mosaic, heights: Sequence[float], share: float) -> None:
+        """Give the figure the size of its rows and a share of the common width, and the title room in it."""
+        self.mosaic, self.heights = mosaic, heights
+        self.figure.set_size_inches(share * WIDTH, sum(heights) + 0.4 + self.foot)
+        lines = [self.title] if share == 1 else _halves(self.title)
+        size = min(HEAD, 0.97 * 72 * share * WIDTH / max(map(width, lines)))
+        self.figure.suptitle("\n".join(lines), fontsize=size, x=0.01, ha="left", parse_math=False)
 
     def __getitem__(self, name: str) -> Axes:
-        return self._panels[name]
+        return self.panels[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._panels)
+        return iter(self.panels)
 
     def __len__(self) -> int:
-        return len(self._panels)
+        return len(self.panels)
 
     def content(self, suffix: str) -> bytes:
         """What a file of that suffix holds, the same bytes for the same picture."""

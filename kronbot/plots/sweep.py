@@ -70,7 +70,7 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
     over = Curve(side.label, side.unit, side.values[order])
     at: list[int | slice] = [0] * len(table.sides)
     at[x] = slice(None)
-    groups: list[Diagram] = []
+    groups: dict[str, Diagram] = {}
     if not others:
         for stem, names in groupby(table.columns, _stem):
             listed = list(names)
@@ -80,7 +80,8 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
                 for label, name in zip(labels, listed, strict=True)
             ]
             called = stem if len(listed) > 1 else listed[0]
-            groups += curves.diagrams(called, found) or [Diagram(called, found)]
+            made = curves.diagrams(called, found) or [Diagram(called, found)]
+            groups |= {f"{called} {i}": diagram for i, diagram in enumerate(made, len(groups))}
     else:
         places = list(product(*(range(len(table.sides[i].values)) for i in others)))
         shown = [places[k] for k in np.unique(np.linspace(0, len(places) - 1, CURVES).round().astype(int))]
@@ -92,9 +93,10 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
                     at[i] = value
                 label = "" if groups else ", ".join(table.sides[i].said(k) for i, k in zip(others, place, strict=True))
                 found.append(Curve(label, table.unit(name), table.along(name, x, at)))
-            groups.append(Diagram(f"{short(name)}{part}", found))
+            groups[name] = Diagram(f"{short(name)}{part}", found)
     # Of families the first panel, across the whole picture, names the curves.
-    axes, named = _panels(title, {str(k): group for k, group in enumerate(groups)}, HEIGHT, bool(others))
+    axes, named = _panels(title, groups, HEIGHT, bool(others))
+    axes.naming = next(iter(named)) if others else None
     for key, group in named.items():
         if len(group.curves) == 1 and not others:
             (only,) = group.curves

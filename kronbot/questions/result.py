@@ -174,19 +174,25 @@ class Result:
         return model
 
     def plot(
-        self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, pair: tuple[str, str] | None = None
+        self,
+        file: str | PathLike[str] | None = None,
+        *,
+        overwrite: bool = False,
+        pair: tuple[str, str] | None = None,
+        panels: str | Sequence[str] | None = None,
     ) -> Figure:
         """The picture of the answer as a matplotlib figure; with ``file`` (.png, .svg or .pdf) written there too.
 
-        ``pair``, ("endpoint.y", "torque.q1"), are output and input of the frequency response of ``linearize``. Raises
-        UsageError for an answer that has no picture, without matplotlib, and for a file that is there already unless
-        ``overwrite``.
+        ``pair``, ("endpoint.y", "torque.q1"), are output and input of the frequency response of ``linearize``;
+        ``panels``, "motion,deflection", leaves those of these words alone, in a picture that is smaller. Raises
+        UsageError for an answer that has no picture, for words that none of its panels has, without matplotlib, and for
+        a file that is there already unless ``overwrite``.
 
         >>> import kronbot
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()
         'jacobian khang, order 2: endpoint, joint rates of norm 1'
         """
-        figure: Figure = import_module(PICTURES).plot(self, file, overwrite, pair)
+        figure: Figure = import_module(PICTURES).plot(self, file, overwrite, pair, panels)
         return figure
 
     def view(self, file: str | PathLike[str] | None = None, *, overwrite: bool = False, open: bool = False) -> Any:

@@ -97,8 +97,11 @@ def test_a_sweep_has_the_options_of_its_question(question):
 def test_sweeps_ask_the_same():
     """The output of a sweep is the library's too."""
     words = inspect.signature(Robot.sweep).parameters.keys() - {"self", "question", "progress", "options"}
-    assert named_in(OPTIONS).keys() - {"style", "quiet", "debug", "view", "open"} - words == set()
+    assert named_in(OPTIONS).keys() - {"style", "quiet", "debug", "panels", "view", "open"} - words == set()
     assert words - named_in(OPTIONS).keys() == set()
+    assert inspect.signature(Sweep.plot).parameters.keys() == inspect.signature(Result.plot).parameters.keys() - {
+        "pair"
+    }
     assert inspect.signature(Sweep.view).parameters.keys() == inspect.signature(Result.view).parameters.keys()
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,14 +18,13 @@ from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.options import Decorator, Subject
 from kronbot.cli.output.answers import Output, save_page
-from kronbot.cli.output.files import check_place, keep_apart, save, tell
+from kronbot.cli.output.files import check_place, keep_apart, tell
 from kronbot.cli.output.messages import show_doubts, worded
 from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, ComputationError, UsageError
-from kronbot.plots.style import demand_matplotlib, demand_suffix
 
 if TYPE_CHECKING:
     from kronbot.library.sweep import Sweep
@@ -136,6 +134,7 @@ OPTIONS = options.together(
     click.option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
     click.option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
     click.option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
+    options.panels_option,
     click.option("--view", metavar="FILE", help="A page with the table's curves and the robot in each case: .html."),
     click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
     options.style_option(),
@@ -194,7 +193,7 @@ def _sweep(question: str, of_sweep: frozenset[str], **values: Any) -> None:
 def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Compute the cases and answer with their table."""
     out = Output(given["style"], given["output"], None, given["overwrite"], given["quiet"], given["plot"])
-    out = replace(out, view=given["view"], open=given["open"])
+    out = replace(out, panels=given["panels"], view=given["view"], open=given["open"])
     _check(out, given["resume"])
     if given["cases"] is not None:
         keep_apart(given["cases"], "the file of cases")
@@ -240,10 +239,8 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
             if of_file is None:
                 raise
             raise of_file.placed(error, swept_as) from None
-    if result is not None and out.plot is not None:
-        from kronbot.plots.pictures import draw
-
-        save(out.plot, draw(result).content(Path(out.plot).suffix))
+    if result is not None:
+        out.save_picture(result)
     if result is not None and out.view is not None:
         from kronbot.plots.page.pages import page
 
@@ -261,10 +258,7 @@ def _check(out: Output, resume: bool) -> None:
 
         if not Place.named(out.output).form.apart:  # what is in the way of a folder the sweep tells
             check_place("-o", out.output, out.overwrite or resume)
-    if out.plot is not None:
-        demand_suffix(out.plot)
-        check_place("--plot", out.plot, out.overwrite)
-        demand_matplotlib()
+    out.check_picture()
     out.check_page()
 
 

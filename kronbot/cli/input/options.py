@@ -224,13 +224,20 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
     return output, source
 
 
+# Of a picture.
+panels_option: Decorator = click.option(
+    "--panels", metavar="WORDS", help="With --plot: these panels of it alone, such as motion,deflection."
+)
+
+
 def output_options(formulas: bool = False, plot: bool = False, pair: bool = False, report: bool = False) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
     The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it.
     """
-    pictures = {
+    pictures: dict[str, Decorator] = {
         "plot": click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
+        "panels": panels_option,
         "view": click.option("--view", metavar="FILE", help="A page in which the robot moves: .html."),
         "open": click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
         "pair": click.option(
@@ -240,7 +247,7 @@ def output_options(formulas: bool = False, plot: bool = False, pair: bool = Fals
     }  # fmt: skip
     if report:
         pictures["view"] = click.option("--view", metavar="FILE", help="A page that reports the answer: .html.")
-    drawn = ["plot"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report)
+    drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report)
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
         *(pictures[word] for word in drawn),

@@ -25,7 +25,8 @@ MANY_ROWS = 5_000
 class Output:
     """Where an answer goes, and in what form.
 
-    The file of its picture, and output and input that this is about; the file of its page, and whether this is opened.
+    The file of its picture, output and input that this is about, the panels that are wanted of it; the file of its
+    page, and whether this is opened.
     """
 
     style: str
@@ -35,6 +36,7 @@ class Output:
     quiet: bool
     plot: str | None = None
     pair: tuple[str, str] | None = None
+    panels: str | None = None
     view: str | None = None
     open: bool = False
 
@@ -50,18 +52,30 @@ class Output:
         so ``also``.
         """
         check_target(self.output, self.overwrite, also)
-        if self.plot is not None:
-            demand_suffix(self.plot)
-            check_place("--plot", self.plot, self.overwrite)
-            demand_matplotlib()
-        elif self.pair is not None:
-            raise UsageError("--pair is about the picture: add --plot")
+        self.check_picture()
         self.check_page()
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
 
             known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
             raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
+
+    def check_picture(self) -> None:
+        """Raise UsageError where the picture could not be written."""
+        if self.plot is not None:
+            demand_suffix(self.plot)
+            check_place("--plot", self.plot, self.overwrite)
+            demand_matplotlib()
+        for word, given in (("pair", self.pair), ("panels", self.panels)):
+            if given is not None and self.plot is None:
+                raise UsageError(f"--{word} is about the picture: add --plot")
+
+    def save_picture(self, result: Result) -> None:
+        """Draw the answer, where that is wanted."""
+        if self.plot is not None:
+            from kronbot.plots.pictures import draw
+
+            save(self.plot, draw(result, self.pair, self.panels).content(Path(self.plot).suffix))
 
     def check_page(self) -> None:
         """Raise UsageError where the page could not be written."""
@@ -136,10 +150,8 @@ class Output:
                     tell(f"interrupted: writing {rows} rows")
             self.render(result)
         if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
-            from kronbot.plots.pictures import draw
-
             met.demand_none()
-            save(self.plot, draw(result, self.pair).content(Path(self.plot).suffix))
+            self.save_picture(result)
         if self.view is not None and not isinstance(stopped, Interrupted):
             from kronbot.plots.page.pages import page
 

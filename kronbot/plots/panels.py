@@ -1,0 +1,101 @@
+"""Panels of a picture that are wanted: the others go, these keep their sizes and move together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kronbot.description.wording import unknown
+from kronbot.errors import Argument, UsageError
+from kronbot.plots.style import Picture, entitle, look
+
+# Commas outside of brackets: a column of a sweep may be M[q1,q2].
+_COMMA = re.compile(r",(?![^\[(]*[\])])")
+_NUMBERED = re.compile(r"(.+) \d+")
+
+
+def kind(name: str) -> str:
+    """The word for a panel and those like it: "motion" of "motion 1"."""
+    found = _NUMBERED.fullmatch(name)
+    return found[1] if found else name
+
+
+def words_of(panels: str | Sequence[str]) -> list[str]:
+    """Words of panels, one by one or with commas between them. Raises UsageError where there is none."""
+    try:
+        given = [panels] if isinstance(panels, str) else list(panels)
+        words = [word.strip() for each in given for word in _COMMA.split(each)]
+    except Exception:  # of classes of others, whatever they raise
+        raise UsageError(Argument("panels"), ": words are wanted, such as motion,deflection") from None
+    words = list(dict.fromkeys(filter(None, words)))
+    if not words:
+        raise UsageError(Argument("panels"), ": name one at least")
+    return words
+
+
+def keep(picture: Picture, panels: str | Sequence[str]) -> None:
+    """Leave the panels of these kinds alone, in their order. Raises UsageError for what the picture has not."""
+    there = {name: kind(name) for name, axis in picture.items() if axis.axison}
+    words = words_of(panels)
+    for word in words:
+        if word not in there.values():
+            raise unknown(word, dict.fromkeys(there.values()), Argument("panels"), ": no panel ", there="; there are")
+    kept = [name for name in there if there[name] in words]
+    if len(kept) == len(picture):
+        return
+    with look():
+        _hand_on(picture, kept)
+        _remove(picture, [name for name in picture if name not in kept])
+        _pack(picture, kept)
+
+
+def _hand_on(picture: Picture, kept: Sequence[str]) -> None:
+    """Where the panel goes whose legend is for all, the first that stays without one takes it: lines are alike."""
+    heir = next((picture[name] for name in kept if not picture[name].get_legend_handles_labels()[1]), None)
+    if picture.naming is None or picture.naming in kept or heir is None:
+        return
+    for line, own in zip(picture[picture.naming].lines, heir.lines, strict=False):
+        own.set_label(line.get_label())
+    entitle(heir, heir.get_title(loc="left").replace("\n", " "))
+
+
+def _remove(picture: Picture, names: Sequence[str]) -> None:
+    """Take panels away, and the bars beside them; a legend below all goes with the last panel that it is for."""
+    for name in names:
+        axis = picture.panels.pop(name)
+        for drawn in axis.collections:
+            if drawn.colorbar is not None:
+                drawn.colorbar.remove()
+        axis.remove()
+    left = {label for axis in picture.values() for label in axis.get_legend_handles_labels()[1]}
+    for legend in picture.figure.legends:
+        if not left & {text.get_text() for text in legend.get_texts()}:
+            legend.remove()
+            picture.foot = 0.0
+
+
+def _pack(picture: Picture, names: Sequence[str]) -> None:
+    """Lay panels out anew as wide and as high as they are, row by row; the last of a row takes what is left of it."""
+    from matplotlib.gridspec import GridSpec
+
+    across = len(picture.mosaic[0])
+    spans = {name: max(row.count(name) for row in picture.mosaic) for name in names}
+    tall = {
+        name: sum(h for row, h in zip(picture.mosaic, picture.heights, strict=True) if name in row) for name in names
+    }
+    rows: list[list[str]] = [[]]
+    for name in names:
+        if sum(spans[each] for each in rows[-1]) + spans[name] > across:
+            rows.append([])
+        rows[-1].append(name)
+    # A legend below all is laid out for the whole width.
+    taken = across if picture.figure.legends else max(sum(spans[name] for name in row) for row in rows)
+    heights = [max(tall[name] for name in row) for row in rows]
+    grid = GridSpec(len(rows), taken, figure=picture.figure, height_ratios=heights)
+    mosaic = []
+    for i, row in enumerate(rows):
+        ends = [sum(spans[name] for name in row[:k]) for k in range(len(row))] + [taken]
+        for name, start, end in zip(row, ends, ends[1:], strict=False):
+            picture[name].set_subplotspec(grid[i, start:end])
+        mosaic.append([name for name, start, end in zip(row, ends, ends[1:], strict=False) for _ in range(start, end)])
+    picture.lay(mosaic, heights, taken / across)

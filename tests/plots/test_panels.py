@@ -1,0 +1,111 @@
+"""Panels that are chosen, and the pictures of the README, which their commands draw."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.errors import UsageError
+from kronbot.plots.panels import kind, words_of
+from kronbot.plots.pictures import draw
+from kronbot.plots.style import WIDTH
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "robots" / "pictures"
+README = (ROOT / "README.md").read_text() if (ROOT / "README.md").exists() else ""
+CAPTIONS = re.findall(r"^!\[[^]]+\]\(robots/pictures/([\w.]+)\)\n`kronbot ([^`]+)`$", README, re.M)
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+
+
+def paths(file):
+    """The numbers of all curves and outlines, in points."""
+    found = re.findall(r'<path d="([^"]*)"[^>]*clip-path', file.read_text())
+    return [np.array(NUMBER.findall(path), dtype=float) for path in found]
+
+
+@pytest.fixture(scope="module")
+def moved():
+    return kronbot.load("canadarm").simulate(duration=0.2, step=0.02)
+
+
+@pytest.mark.parametrize(("name", "command"), CAPTIONS)
+def test_pictures_of_the_readme_are_what_their_commands_draw(name, command, tmp_path, monkeypatch, swept_here):
+    """To a thousandth of a point."""
+    monkeypatch.chdir(tmp_path)
+    assert run([*shlex.split(command), "--quiet"]) == 0
+    now, kept = paths(tmp_path / name), paths(PICTURES / name)
+    assert len(now) == len(kept) > 10
+    for own, other in zip(now, kept, strict=True):
+        np.testing.assert_allclose(own, other, rtol=0, atol=1e-3)
+
+
+@pytest.mark.skipif(not README, reason="the tests do not stand in a checkout")
+def test_pictures_are_few_and_small():
+    assert sorted(name for name, _ in CAPTIONS) == sorted(file.name for file in PICTURES.iterdir())
+    assert len(CAPTIONS) == 3
+    assert all(file.stat().st_size < 100_000 for file in PICTURES.iterdir())
+
+
+def test_chosen_panels_hold_what_they_hold_in_the_whole_picture(moved):
+    """In a smaller picture: one panel is half as wide."""
+    whole, chosen = draw(moved), draw(moved, chosen="energy, motion")
+    assert {kind(name) for name in chosen} == {"motion", "energy"}
+    assert len(chosen.figure.axes) == len(chosen) < len(whole)
+    for name, axis in chosen.items():
+        for own, other in zip(axis.lines, whole[name].lines, strict=True):
+            np.testing.assert_array_equal(own.get_xydata(), other.get_xydata())
+    (alone,) = draw(moved, chosen=["balance"]).figure.axes
+    assert alone.figure.get_figwidth() <= WIDTH
+    motion = draw(moved, chosen=["motion"]).figure
+    assert motion.get_figwidth() == WIDTH / 2
+    assert motion.get_figheight() < whole.figure.get_figheight() / 2
+
+
+def test_a_map_goes_with_its_bar(swept_here):
+    over = {"q2": "0:1:8", "q3": "0:1:8"}
+    result = kronbot.load("canadarm").sweep("jacobian", over=over, keep="J_T[x,q2],J_T[y,q2]", workers=1).result()
+    assert len(draw(result).figure.axes) > len(draw(result, chosen="J_T[y,q2]").figure.axes) == 2
+
+
+def test_curves_keep_their_names_where_the_panel_goes_that_has_them(swept_here):
+    over = {"q2": "0:1:8", "q3": "0:1:2"}
+    names = "'frequencies_locked[1]'", "'frequencies_locked[2]'"
+    keep = [name.strip("'") for name in names]
+    result = kronbot.load("canadarm").sweep("modes", over=over, keep=keep, workers=1, plot=True).result()
+    whole, chosen = draw(result), draw(result, chosen=keep[1])
+    (axis,) = chosen.values()
+    named = next(iter(whole.values())).get_legend_handles_labels()[1]
+    assert axis.get_legend_handles_labels()[1] == named != []
+    assert axis.get_title(loc="left") == keep[1]
+
+
+def test_words_stand_between_commas_outside_of_brackets():
+    assert words_of("motion, max(abs(M[q1,q2])),g[q1]") == ["motion", "max(abs(M[q1,q2]))", "g[q1]"]
+
+
+@pytest.mark.parametrize(
+    ("panels", "words"),
+    [
+        ("bogus", "panels: no panel 'bogus'; there are motion, angle, "),
+        ("motoin", "did you mean 'motion'?"),
+        ("", "name one at least"),
+        ([], "name one at least"),
+        (3, "words are wanted"),
+        ([3], "words are wanted"),
+    ],
+)
+def test_words_that_no_panel_has_are_refused(moved, panels, words):
+    with pytest.raises(UsageError) as refused:
+        moved.plot(panels=panels)
+    assert words in str(refused.value)
+
+
+def test_panels_are_those_of_a_picture(capsys):
+    assert run(["simulate", "canadarm", "--panels", "motion"]) == 2
+    assert "--panels is about the picture: add --plot" in capsys.readouterr().err
