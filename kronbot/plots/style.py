@@ -104,10 +104,11 @@ class Picture(Mapping[str, "Axes"]):
     naming: str | None
 
     def __init__(self, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0) -> None:
-        from matplotlib.figure import Figure
+        from kronbot.plots.figure import Figure
 
         with look():
             self.figure = Figure(layout="constrained")
+            self.figure.content = self.content
             rows = [list(row) for row in mosaic]
             self.panels: dict[str, Axes] = self.figure.subplot_mosaic(rows, height_ratios=list(heights))
             self.title, self.foot, self.naming = title, foot, None

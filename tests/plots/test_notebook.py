@@ -1,9 +1,12 @@
 """Robots and answers in notebooks, and as plain text: what is in them, and that names are no markup."""
 
+import ast
 import html
 import json
 import re
+import textwrap
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,8 @@ import kronbot
 from kronbot.cli.main import run
 from kronbot.description import read
 
+README = Path(__file__).parents[2] / "README.md"
+LIBRARY = Path(kronbot.__file__).parent / "cli" / "explanations" / "topics" / "library.md"
 HOSTILE = "</table><script>alert(1)</script>"
 
 
@@ -97,3 +102,42 @@ def test_names_are_text(tmp_path):
     for shown in (robot._repr_html_(), robot.jacobian()._repr_html_()):
         assert "script" not in Read(shown).tags
         assert HOSTILE in html.unescape(re.sub(r"<img[^>]*>", "", shown))
+
+
+def is_code(block):
+    """Whether an indented block of a text is Python."""
+    try:
+        return bool(ast.parse(textwrap.dedent(block)).body)
+    except SyntaxError:
+        return False
+
+
+def cells():
+    """The Python that people are told: each paragraph of the README's block and each block of explain library."""
+    readme = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S) if README.exists() else []
+    told = re.findall(r"(?:^  .*\n?)+", LIBRARY.read_text(), re.M)
+    return [cell for text in readme for cell in text.split("\n\n")] + [textwrap.dedent(b) for b in told if is_code(b)]
+
+
+def test_a_notebook_runs_what_readme_and_explain_tell(tmp_path):
+    """Cell by cell in a kernel; at the end of a cell a robot, an answer, its picture and its page show themselves."""
+    pytest.importorskip("nbclient")
+    import nbformat
+
+    shown = ["robot", "answer", "answer.plot()", "robot.view()"]
+    code = [*cells(), *shown]
+    assert len(code) >= len(shown) + 2
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in code])
+    from nbclient import NotebookClient
+
+    NotebookClient(book, timeout=None, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [cell.outputs for cell in book.cells]
+    assert not [
+        each for cell in outputs for each in cell if each.output_type == "error" or each.get("name") == "stderr"
+    ]
+    found = [cell[-1].data for cell in outputs[-len(shown) :]]
+    assert "<table>" in found[0]["text/html"]
+    assert "data:image/png" in found[0]["text/html"]
+    assert "verdict" in found[1]["text/html"]
+    assert "image/png" in found[2]
+    assert "<iframe srcdoc=" in found[3]["text/html"]
