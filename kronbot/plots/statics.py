@@ -18,7 +18,7 @@ from kronbot.model.build import at_order
 from kronbot.plots import arms, style
 from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
+from kronbot.plots.style import GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
 from kronbot.questions.columns import places_in_statics
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.static_report import Inquiry
@@ -76,32 +76,37 @@ def draw(result: Result) -> Picture:
     results = by_order(result)
     order, main = next(iter(results.items()))
     robot = at_order(main.model, order)
-    lines = drawing.lines(robot)
     swept = _swept(robot, main)
     panels = {} if swept is None else _panels(robot, results, swept)
-    states = np.column_stack([main.series[name] for name in places_in_statics(robot)] or [np.zeros((1, 0))])
-    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), OUTLINES)).round().astype(int))
-    seen = arms.views(robot, lines, states[chosen])
+    shapes = {order: _states(robot, main)}
+    count = len(shapes[order])
+    if swept is None:  # what sweeps have in their panels
+        shapes |= {other: _states(at_order(main.model, other), each) for other, each in results.items()}
+    chosen = np.unique(np.linspace(0, count - 1, min(count, OUTLINES)).round().astype(int))
+    drawings = {each: (drawing.lines(at_order(main.model, each)), states[chosen]) for each, states in shapes.items()}
+    seen = arms.views(robot, *drawings[order])
     views = {f"robot {i}": view for i, view in enumerate(seen)}
     # Two views belong side by side; one may stand beside the last panel.
     mosaic = style.flow([*views, *panels] if len(views) > 1 else [*panels, *views])
     share = max(row.count(key) / len(row) for row in mosaic for key in views)
-    tall = max(HEIGHT, arms.height(seen, [lines(q) for q in states[chosen]], share))
+    outlines = [lines(q) for lines, states in drawings.values() for q in states]
+    tall = max(HEIGHT, arms.height(seen, outlines, share))
     heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
     curves = [] if swept is None else _curves(robot, main, swept)
     over = None if swept is None else _over(robot, main, swept)
     if len(curves) > 1 and all(len(curve.cases) == 1 for curve in curves):  # postures with nothing in common
-        numbers = np.arange(1.0, len(states) + 1)
-        curves, over = [Curve("", range(len(states)))], (CASE, numbers)
+        curves, over = [Curve("", range(count))], (CASE, np.arange(1.0, count + 1))
     labels = [curve.label for curve in curves[:CURVES] if curve.label]
     foot = 0.0
     if labels:
         rows = math.ceil(len(labels) / columns(labels, ROOM)) * max(label.count("\n") + 1 for label in labels)
         foot = 1.5 * style.ENTRY * rows / 72
     drawn = f"order {order}"
-    if len(results) > 1 and panels:
+    if len(results) > 1 and (panels or swept is None):
         drawn += f" beside {listing([other for other in results if other != order])}"
         drawn += " in the first of each kind" if any(not panel.compared for panel in panels.values()) else ""
+    if result.order == "all" and (left := [each for each in reversed(ORDERS) if each not in results]):
+        drawn += f" (without {listing(left)}, of other cases)"
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
     axes = Picture(title, mosaic, heights, foot)
     for key, panel in panels.items():
@@ -117,13 +122,18 @@ def draw(result: Result) -> Picture:
             handles, labels, loc="outside lower center", ncols=columns(labels, ROOM), handlelength=3,
             columnspacing=1.2,
         )  # fmt: skip
-    part = f"{len(chosen)} of" if len(chosen) < len(states) else "all"
-    what = f"{part} {len(states)} cases" if len(states) > 1 else "the case"
+    part = f"{len(chosen)} of" if len(chosen) < count else "all"
+    what = f"{part} {count} cases" if count > 1 else "the case"
+    what += f" to scale{f' (order {order})' if panels and len(results) > 1 else ''}, grey: undeformed"
     for i, (key, view) in enumerate(views.items()):
-        _outlines(axes[key], robot, lines, view, states[chosen], i == 0)
-        side = f"the same, seen along {view.along}"
-        arms.finish(axes[key], view, f"{what} to scale, grey: undeformed" if i == 0 else side)
+        _outlines(axes[key], robot, drawings, view, i == 0)
+        arms.finish(axes[key], view, what if i == 0 else f"the same, seen along {view.along}")
     return axes
+
+
+def _states(robot: Robot, result: Result) -> np.ndarray:
+    """The coordinates (cases, n) of a robot at the order of a result."""
+    return np.column_stack([result.series[name] for name in places_in_statics(robot)] or [np.zeros((1, 0))])
 
 
 def by_order(result: Result) -> dict[str, Result]:
@@ -292,12 +302,19 @@ def _draw_curves(axis: Axes, over: tuple[str, np.ndarray], panel: Panel, curves:
     head(axis, panel.title + (f", {CURVES} of {len(curves)}" if len(curves) > CURVES else ""))
 
 
-def _outlines(axis: Axes, robot: Robot, lines: Lines, view: View, states: np.ndarray, named: bool) -> None:
-    """The deformed robot to scale over the undeformed one."""
+def _outlines(
+    axis: Axes, robot: Robot, drawings: Mapping[str, tuple[Lines, np.ndarray]], view: View, named: bool
+) -> None:
+    """The deformed robot to scale over the undeformed one, at the orders of some lines and states (cases, n)."""
+    lines, states = next(iter(drawings.values()))
     straight = states.copy()
     straight[:, list(robot.flexible)] = 0.0
     for q in straight:
         arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
+    for i, (order, (outline, own)) in reversed([*enumerate(drawings.items())]):
+        for q in own:
+            arms.trace(axis, view, outline(q), **style.stroke(i))
+        if named and len(drawings) > 1:
+            axis.plot([], [], label=f"order {order}", **style.stroke(i))
     for q in states:
-        arms.trace(axis, view, lines(q), color=COLOURS[0])
         arms.bodies(axis, view, robot, q, named)

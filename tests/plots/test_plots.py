@@ -852,7 +852,7 @@ def test_statics_in_two_views_and_at_all_orders(picture):
     (result,) = (each.result for each in sweep(robot, {"q2": [0.1, 0.6, 1.1]}, [[0, 0, 0]], "1").values())
     figure = picture(statics.draw, result)
     demand_sound(figure)
-    assert list(panels(figure))[:2] == ["all 3 cases to scale, grey: undeformed", "the same, seen along z"]
+    assert list(panels(figure))[:2] == ["all 3 cases to scale (order 1), grey: undeformed", "the same, seen along z"]
     torque = panels(figure)["torque of q2, order 1"]
     assert torque.lines[0].get_ydata() == pytest.approx(result.series["torque.q2"], abs=0)
     robot = shipped("piedboeuf")
@@ -861,6 +861,29 @@ def test_statics_in_two_views_and_at_all_orders(picture):
     figure = picture(statics.draw, every)
     demand_sound(figure)
     assert list(panels(figure)) == ["the case to scale, grey: undeformed"]
+    assert figure.get_suptitle() == "statics of piedboeuf, order exact beside 2, 1, 0, newton solver"
+    assert "statics of piedboeuf, order exact (of all orders this one is shown)" in every.view().html
+    axis = panels(figure)["the case to scale, grey: undeformed"]
+    assert [text.get_text() for text in axis.get_legend().get_texts()][:4] == [
+        "order 0", "order 1", "order 2", "order exact"
+    ]  # fmt: skip
+    looks = [style.stroke(i) for i in (3, 2, 1, 0)]
+    tips = [
+        [line.get_ydata()[-1] for line in axis.lines if _is(line, look) and len(line.get_xdata())] for look in looks
+    ]
+    assert [min(tip) for tip in tips] == sorted({min(tip) for tip in tips}, reverse=True)  # straight: highest
+
+
+def _is(line, look):
+    return (line.get_color(), line.get_linestyle()) == (look["color"], look["linestyle"])
+
+
+def test_statics_says_which_orders_have_other_cases(picture):
+    """Those that ended early beside the highest that has any."""
+    found = sweep(shipped("piedboeuf"), {"theta": [0.3]}, [[0, -5, 0]], "1", "2")
+    (more,) = sweep(shipped("piedboeuf"), {"theta": [0.3, 0.4]}, [[0, -5, 0]], "0").values()
+    figure = picture(statics.draw, side_by_side({"0": more} | found).result)
+    assert "order 2 beside 1 (without exact, 0, of other cases)" in figure.get_suptitle()
 
 
 def test_statics_draws_what_is_not_zero_in_space(picture):

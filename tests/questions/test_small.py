@@ -56,6 +56,13 @@ def test_every_question_warns_beyond_a_tenth_of_the_length(question, order, aske
     assert "made for" not in said
 
 
+def test_all_orders_side_by_side_warn_of_theirs(asked):
+    summary, said = asked("statics", "0.35", "--order", "all")
+    assert [summary.get(f"cases_beyond_small_deflections.{order}") for order in "012"] == [None, 1, 1]
+    assert "1 case of order 1, 1 case of order 2: a beam bends" in said and "order exact holds for any" in said
+    assert "made for" not in asked("statics", "0", "--order", "all")[1]
+
+
 @pytest.mark.parametrize("question", thinned(list(QUESTIONS), ["linearize", "statics"]))
 def test_the_exact_order_has_no_such_end_and_quiet_keeps_quiet(question, asked):
     summary, said = asked(question, "0.35", "--order", "exact")

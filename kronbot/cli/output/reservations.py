@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kronbot.description.choices import ORDERS
+from kronbot.description.wording import listing
 from kronbot.questions.result import Result
 
 
@@ -15,6 +17,9 @@ def reservations(result: Result) -> Iterator[str]:
         if count := summary.get(f"{word}_beyond_small_deflections", 0):
             of = f" of {summary[total]}" if total else ""
             yield f"{count}{of} {word}: {far}, {_made(result)}"
+    counts = [(order, summary.get(f"cases_beyond_small_deflections.{order}", 0)) for order in ORDERS]
+    if found := [f"{count} case{'s' * (count != 1)} of order {order}" for order, count in counts if count]:
+        yield f"{listing(found)}: {far}, which orders 1 and 2 are not made for: order exact holds for any deflection"
     if "beyond_small_deflections" in summary:
         yield f"{far}, {_made(result)}"
     if "buckling_beyond_small_deflections" in summary:

@@ -35,6 +35,7 @@ def page(result: Result) -> str:
         raise UsageError("pages show numbers, not formulas")
     if result.command != "statics" and any(array.axis and array.axis[0] == "case" for array in result.arrays.values()):
         raise UsageError("pages show one point, not rows")
+    others = " (of all orders this one is shown)" if result.order == "all" else ""
     if result.command == "statics" and result.order == "all":
         _, result = next(iter(by_order(result).items()))
     robot = at_order(result.model, result.order)
@@ -42,7 +43,7 @@ def page(result: Result) -> str:
     shown = Shown(robot, [load.frame for load in acting if load.frame])
     states, content = CONTENTS[result.command](result)
     content = {**content, "arrows": [*content.get("arrows", ()), *loads.arrows(robot, shown, acting)]}
-    title = f"{result.command} of {result.robot}, order {result.order}"
+    title = f"{result.command} of {result.robot}, order {result.order}{others}"
     data = {
         "title": title,
         "model": shown.model,
