@@ -8,11 +8,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.compute.arrays import Scalar
+
 # A share of the largest number of the family.
 ROUNDING: Final = 1e-14
 # What was given, and what is itself a measure of errors.
 _AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
 _FORCES: Final = ("torque", "torque_quadratic", "reaction", "spring")
+# Numbers of a summary that are one of the values of columns, or a mean of them, by what they begin with.
+_OF_COLUMNS: Final = ("peak_", "rms_", "residual_amplitude")
 _STRAINS: Final = ("curvature", "curvature_y", "twist")
 
 
@@ -22,7 +26,7 @@ def family(column: str) -> str:
     Metres and radians stand in one family, N and N m in another: between a robot of a millimetre and one of a kilometre
     that changes nothing. Empty for columns that are shown as they are.
     """
-    head = column.partition(".")[0].removesuffix("_relative")
+    head = column.partition(".")[0].removesuffix("_relative").removeprefix("peak_").removeprefix("rms_")
     if head in _AS_THEY_ARE or column == "energy.balance":
         return ""
     if head in _FORCES:
@@ -47,3 +51,14 @@ def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUN
     least = {each: max(share * size, nothing) for each, size in largest.items()}
     clean = {name: np.where(np.abs(values) <= least[family(name)], 0.0, values) for name, values in numbers.items()}
     return {name: clean.get(name, values) for name, values in series.items()}
+
+
+def summary_without_rounding(
+    summary: Mapping[str, Scalar], series: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, Scalar]:
+    """The summary of a series, 0 in the place of what is rounding beside the columns that it sums up."""
+    numbers = {name: np.array([value]) for name, value in summary.items() if name.startswith(_OF_COLUMNS)}
+    if not numbers:
+        return dict(summary)
+    clean = without_rounding({**series, **numbers})
+    return {name: float(clean[name][0]) if name in numbers else value for name, value in summary.items()}

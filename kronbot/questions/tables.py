@@ -16,7 +16,7 @@ from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.description.wording import escaped
 from kronbot.floats import ascending
 from kronbot.questions.columns import unit_of_number
-from kronbot.questions.noise import without_rounding
+from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.records import dataclass
@@ -89,7 +89,7 @@ def summary(result: Result) -> str:
     robot = None if result.about is None else result.model
     bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
     lines = []
-    for name, value in result.summary.items():
+    for name, value in summary_without_rounding(result.summary, result.series).items():
         text = _bound(value) if name in bounds else number(value)
         unit = unit_of_number(robot, name) if robot is not None and isinstance(plain(value), float) else ""
         text += f" {unit}" if unit else ""

@@ -7,7 +7,7 @@ import pytest
 
 from kronbot import loads
 from kronbot.cli.main import run
-from kronbot.questions.noise import family, without_rounding
+from kronbot.questions.noise import family, summary_without_rounding, without_rounding
 
 # Moves in its plane alone, with modes out of it.
 ARM = """
@@ -55,6 +55,50 @@ def test_squares_of_rounding_are_zero():
     series = {"torque.q1": [0.0, 30.0], "energy.elastic": [7.9e-58, 1e-50], "curvature.g": [0.0, 1e-20]}
     found = without_rounding({name: np.array(values) for name, values in series.items()})
     assert {name: values.tolist() for name, values in found.items()} == series | {"energy.elastic": [0.0, 0.0]}
+
+
+def test_summaries_of_rounding_are_zero():
+    """Beside the columns that they sum up; what is no number of columns stays, errors above all."""
+    series = {"torque.a": np.array([8.2, 0.0]), "torque.b": np.array([2e-20, 1e-3]), "q1": np.array([0.5, 1.0])}
+    given = {"complete": True, "peak_torque.a": 8.2, "peak_torque.b": 1e-3, "energy_drift": 1e-17, "steps": 3}
+    dust = {"rms_torque.c": 1e-20, "peak_deviation.q1": 2e-17, "residual_amplitude.1": 1e-15, "overshoot.q1": 1e-15}
+    assert summary_without_rounding(given | dust, series) == given | {
+        "rms_torque.c": 0.0, "peak_deviation.q1": 0.0, "residual_amplitude.1": 0.0, "overshoot.q1": 1e-15
+    }  # fmt: skip
+
+
+TABLE = """
+kronbot: 1
+name: table
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - name: table
+    joint: {type: revolute, name: turn-table}
+    dh: {a: 0.5, d: 0.2, alpha: pi/2, theta: pi/2}
+    rigid: {mass: 3, com: [-0.25, 0, 0], inertia: {Izz: 0.3, Iyy: 0.3}}
+  - name: arm
+    joint: {type: revolute, name: arm}
+    dh: {a: 0.6, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: 1, com: [-0.3, 0, 0]}
+motion:
+  arm: {type: cycloidal, from: 0, to: 0.5, duration: 0.1}
+simulate: {duration: 0.2, step: 0.05, drive: {turn-table: {pd: {kp: 200, kd: 10}}, arm: {pd: {kp: 400, kd: 30}}}}
+"""
+
+
+def test_tables_of_runs_and_their_summaries(tmp_path, capsys):
+    """A table that stands still turns by rounding alone; JSON has the digits."""
+    file = tmp_path / "table.yaml"
+    file.write_text(TABLE)
+    assert run(["simulate", str(file), "--quiet", "--format", "json"]) == 0
+    raw = json.loads(capsys.readouterr().out)["summary"]
+    assert 0 < raw["peak_torque.turn-table"] < 1e-14 * raw["peak_torque.arm"]  # else this test tells nothing
+    assert run(["simulate", str(file), "--quiet"]) == 0
+    lines = dict(
+        line.split(None, 1) for line in capsys.readouterr().out.splitlines() if line.startswith(("peak", "rms"))
+    )
+    assert lines["peak_torque.turn-table"] == lines["rms_torque.turn-table"] == "0 N m"
 
 
 def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):
