@@ -66,9 +66,12 @@ def test_files_of_rows_are_promised_where_they_are_taken(tmp_path, capsys):
     rows.write_text("qa\n0.1\n0.2\n")
     more = {"taylor": ["--of", "g"], "design": ["--lqr"], "plan": ["--to", "qa=1", "--duration", "1"]}
     more |= {"view": ["-o", str(tmp_path / "v.html")], "simulate": ["--duration", "0.1"]}
+    assert run(["explain", "rows"]) == 0
+    single = capsys.readouterr().out.replace("\n", " ").partition(" are about one point")[0].rpartition("  ")[2]
     for name, command in kronbot.commands.items():
         text = next((each.help for each in command.params if "--q" in each.opts), None)
         if text is not None:
+            assert (name in single.replace(",", "").split()) is (name not in AT_ROWS), name
             assert ("@file.csv" in text) is (name in AT_ROWS), name
             assert run([name, "khang", "--quiet", "--q", f"@{rows}", *more.get(name, [])]) == 2 * (name not in AT_ROWS)
             capsys.readouterr()

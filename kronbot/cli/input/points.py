@@ -39,7 +39,9 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
     if text.startswith("@"):
         block = next(blocks_of(robot, text[1:], option, 2))
         if len(next(iter(block.values()))) > 1:
-            raise UsageError(f"{option} {shown(text)}: one point is wanted here, not a file of many rows")
+            raise UsageError(
+                f"{option} {shown(text)}: one point is wanted here, not a file of many rows (kronbot explain rows)"
+            )
         return {name: float(column[0]) for name, column in block.items()}
     given: Values = _parts(text, option)
     found = by_index(robot, given, option)
