@@ -26,7 +26,8 @@ from kronbot.plots.page import robot as shown_robot
 from kronbot.plots.page.robot import Shown
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-BROWSER = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+# The processor draws it all: in a page that is drawn at once, only scenes are worth a driver of graphics.
+BROWSER = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-gpu-rasterization"]
 ELASTIC = """
 kronbot: 1
 name: elastic
@@ -60,37 +61,45 @@ HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    """A browser without a network; the tests that want it are left out, loudly, where there is none."""
+def tab():
+    """Of a browser without a network; the tests that want it are left out, loudly, where there is none.
+
+    One for all pages: its process has compiled what stands in each of them.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("NO BROWSER TESTS: there is no chromium here; apt-get install chromium has them run")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=BROWSER, timeout=1000 * PATIENCE)
-        yield browser
+        # Few pixels: the processor draws them all.
+        context = browser.new_context(viewport={"width": 1000, "height": 700}, device_scale_factor=0.1, offline=True)
+        context.set_default_timeout(1000 * PATIENCE)
+        yield context.new_page()
         browser.close()
 
 
 @pytest.fixture
-def opened(chromium, tmp_path):
+def opened(tab, tmp_path):
     """Open the page of an answer; nothing is requested meanwhile, and nothing goes wrong."""
 
     @contextmanager
     def open_page(answer):
         path = tmp_path / "page.html"
         answer.view(file=path, overwrite=True)
-        # Few pixels: the processor draws them all.
-        context = chromium.new_context(viewport={"width": 1000, "height": 700}, device_scale_factor=0.1, offline=True)
-        context.set_default_timeout(1000 * PATIENCE)
-        page, wrong, requested = context.new_page(), [], []
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: requested.append(request.url))
-        page.goto(path.as_uri())
-        until(page, "window.kronbot && kronbot.drawn() > 0")
-        yield page
-        assert (wrong, requested) == ([], [path.as_uri()])
-        context.close()
+        heard, wrong, requested = {}, [], []
+        heard["console"] = lambda message: wrong.append(message.text)
+        heard["pageerror"] = lambda error: wrong.append(str(error))
+        heard["request"] = lambda request: requested.append(request.url)
+        for event, hear in heard.items():
+            tab.on(event, hear)
+        try:
+            tab.goto(path.as_uri())
+            until(tab, "window.kronbot && kronbot.drawn() > 0")
+            yield tab
+            assert (wrong, requested) == ([], [path.as_uri()])
+        finally:
+            for event, hear in heard.items():
+                tab.remove_listener(event, hear)
 
     return open_page
 
