@@ -698,6 +698,23 @@ def test_multipliers_that_meet_stay_on_the_circle_where_their_signature_is_one()
     assert not _definite(opposed, form)
 
 
+def test_the_form_is_conserved_with_gyroscopic_forces():
+    """Of L = y'.M y'/2 + y'.B y - y.C y/2, all periodic: y1.p2 - y2.p1 of any two deviations."""
+    rng = np.random.default_rng(3)
+    M0, M1, C0, C1, B = rng.standard_normal((5, 3, 3))
+    M0, M1, C0, C1 = M0 @ M0.T + 3 * np.eye(3), 0.1 * (M1 + M1.T), C0 @ C0.T + np.eye(3), 0.2 * (C1 + C1.T)
+
+    def coefficients(times):
+        c, s = np.cos(2 * times)[:, None, None], np.sin(2 * times)[:, None, None]
+        return M0 + c * M1, -2 * s * M1 + (1 + 0.5 * c) * (B - B.T), C0 + s * C1 - s * B
+
+    found = monodromy(coefficients, last_digits(coefficients), np.pi, [], lambda share: None)
+    P = np.linalg.multi_dot([*found.pieces][::-1])
+    assert np.abs(found.form[:3, :3]).max() > 0.05 * np.abs(found.form).max()  # what is gyroscopic counts
+    np.testing.assert_allclose(P.T @ found.form @ P, found.form, atol=1e-10 * np.linalg.norm(found.form), rtol=0)
+    assert _multipliers(found).word == "stable, undamped"
+
+
 @pytest.mark.parametrize(
     "still",
     [

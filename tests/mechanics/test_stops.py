@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import casadi
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -13,7 +14,9 @@ from robots_in_tests import loaded
 from thinned import drawn, rare
 
 import kronbot
+from kronbot.compute.buffered import Buffered
 from kronbot.compute.native import policy
+from kronbot.mechanics.motion.contacts import Switching
 from kronbot.mechanics.motion.equations import equations
 from kronbot.questions.initial_state import initial_state, matrices
 
@@ -287,6 +290,32 @@ def test_contacts_are_found_whatever_the_tolerance():
         found = robot.simulate(duration=1, step=0.05, solver=solver, rtol=tolerance, atol=tolerance)
         assert found.summary["stop_events"] > 0
         assert found["q1"] == pytest.approx(right, abs=tolerance)
+
+
+@pytest.mark.parametrize("begin", [0.0, 4.0])
+def test_a_contact_that_has_just_begun_ends_later(begin):
+    """An undamped one has no force at first: it is looked at again within the block, and ends half a swing later."""
+    w, entering, end = 3.0, 0.2, begin + 1.9
+    x, t = casadi.SX.sym("x", 2), casadi.SX.sym("t")
+    touching = casadi.SX.sym("touching")
+    seen = casadi.vertcat(x[0], w**2 * x[0], x[1])
+
+    def swing(start, at, time):
+        s = time - start
+        return np.array(
+            [at[0] * np.cos(w * s) + at[1] / w * np.sin(w * s), at[1] * np.cos(w * s) - w * at[0] * np.sin(w * s)]
+        )
+
+    first = np.array([0.0, entering])
+    look = Buffered(casadi.Function("look", [t, x, touching], [seen]))
+    contacts = Switching(flags := np.zeros(1), look, flags, swing)
+    contacts.set(begin, np.array([-1e-9, entering]))
+    contacts.change(0, begin, first)
+    assert flags == [1.0]
+    assert contacts.first_change(begin, first, end, swing(begin, first, end)) == (
+        pytest.approx(begin + np.pi / w, rel=1e-14),
+        0,
+    )
 
 
 def test_forces_are_those_of_the_law_and_never_pull(dropped):

@@ -230,6 +230,31 @@ def test_contacts_and_runaways_are_refused(planar):
         planar.fit({"t": t, "q2": 0 * t, "torque.q1": 1e30 * t}, question="simulate", estimate="b")
 
 
+TUMBLING = """
+kronbot: 1
+name: tumbling
+gravity: [0, 0, 0]
+parameters: {m: 1}
+base: {type: floating, rigid: {mass: 2, inertia: {Ixx: 0.2, Iyy: 0.3, Izz: 0.4}}}
+links:
+  - name: arm
+    joint: {type: revolute, name: q1}
+    pose: {xyz: [0.3, 0, 0], rpy: [pi/2, 0, 0]}
+    rigid: {mass: m, com: [0.4, 0.1, 0]}
+"""
+
+
+def test_a_floating_base_is_followed_until_its_angles_lock(tmp_path):
+    """The arm's torque turns it about its second angle, to less than the 60 degrees of its chart, and to more."""
+    robot, t, wanted = kronbot.loads(TUMBLING), np.linspace(0, 0.8, 9), ["base.x", "base.ry", "q1"]
+    asked = {"question": "simulate", "estimate": "m", "sigma": dict.fromkeys(wanted, 1e-3)}
+    near, far = (recorded(TUMBLING, {"m": 1.5}, t, {"q1": np.full(9, tau)}, wanted, {}, tmp_path) for tau in (0.4, 1.5))
+    assert 0.2 < np.abs(near["base.ry"]).max() < 1.0 < np.pi / 3 < np.abs(far["base.ry"]).max() < np.pi / 2
+    assert robot.fit(near, **asked).at["parameters"]["m"] == pytest.approx(1.5, rel=1e-6)
+    with pytest.raises(ComputationError, match="or the base near its gimbal lock"):
+        robot.fit(far, **asked)
+
+
 SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude: 0.05, frequency: 11, phase: pi/2}}}}"
 DAMPED = "modes: {v: 2}, damping: {ratio: zeta}"
 
