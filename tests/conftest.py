@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
 
 # Building and tracing a random robot takes a good part of a second; the machine is shared, so no deadlines, and
 # no shrinking, which would rebuild robots for minutes.
@@ -19,6 +20,8 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 settings.load_profile("kronbot")
+# Numbers that stand in the modules imported so far are drawn, too: examples would depend on which tests ran before.
+providers._get_local_constants = lambda: providers._local_constants
 # Hundreds of processes need not compile the same modules, nor every run the same assertions.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
