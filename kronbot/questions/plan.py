@@ -39,7 +39,8 @@ DRAWN = 1.5
 def plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None]) -> Outcome:
     """The motion that several arms share, in numbers of the first, with the torques that make it.
 
-    One that somebody interrupts is the best so far, with its error. Raises ComputationError where there is none.
+    One that somebody interrupts, or whose search ends without one that arrives, is the best so far, with its error.
+    Raises ComputationError where there is none.
     """
     if robots[0].base:
         raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
@@ -60,6 +61,11 @@ def _plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None]
             raise
         met.take_time()
         return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}; the best so far is told"))
+    except ComputationError as error:
+        if found.best is None:
+            raise
+        told = ComputationError(*error.args, "; the best so far is told")
+        return Outcome(_answer(robot, wish, found, False), told)
     progress(1.0)
     return Outcome(answer, None)
 
@@ -86,7 +92,7 @@ class _Found:
             try:
                 with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
                     best = collocated(arms, wanted, intervals, self.best, met.demand_none)
-            except Interrupted as error:
+            except (Interrupted, ComputationError) as error:
                 self.stopped = str(error)
                 if self.best is None:
                     self.best = cast("Plan | None", error.partial)

@@ -1,5 +1,6 @@
 """Plans against closed forms: bang-bang motions, least effort of a mass, and what is left of vibration."""
 
+import json
 import signal
 
 import numpy as np
@@ -9,8 +10,10 @@ from robots_in_tests import model
 from scipy.linalg import expm, solve
 
 import kronbot
+from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
+from kronbot.mechanics.control import collocation
 from kronbot.questions import judgement
 from kronbot.questions import plan as question
 from kronbot.questions.plan import outline
@@ -221,6 +224,31 @@ def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch):
     if at == "collocated":
         assert str(error.value) == "interrupted after 9 iterations on 40 intervals; the best so far is told"
         assert found.summary["iterations"] == 9
+
+
+def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
+    """On the first intervals there is no simulation of it yet."""
+    monkeypatch.setattr(collocation, "ITERATIONS", 5)
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO.replace("ELASTIC", SPRING))
+    rows = tmp_path / "plan.json"
+    assert run(["plan", str(file), "--to", "q1=1", "--shortest", "--effort-limits", "q1=1", "-o", str(rows)]) == 1
+    said = capsys.readouterr().err
+    assert "(maximum iterations exceeded)" in said and "the best so far is told" in said
+    found = json.loads(rows.read_text())
+    assert found["summary"]["complete"] is False and found["summary"]["iterations"] == 5
+    assert len(found["series"]["q1"]) == question.INTERVALS + 1
+    assert any("no simulation has judged this plan" in told for told in found["warnings"])
+
+
+def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch):
+    monkeypatch.setattr(question, "MESHES", 1)
+    monkeypatch.setattr(question, "ARRIVED", 1e-12)
+    with pytest.raises(ComputationError, match="misses its goal .* the best so far is told") as error:
+        two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1})
+    found = error.value.partial
+    assert found.summary["complete"] is False and 1e-12 < found.summary["end_error"] < 1e-3
+    assert found["q1"][-1] == pytest.approx(1, abs=1e-3) and len(found["t"]) > 200
 
 
 @pytest.mark.parametrize("given", [{"duration": 5e-324}, {"duration": 1e300}, {"q": {"q1": 1e308}, "duration": 1}])

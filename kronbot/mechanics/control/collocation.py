@@ -128,7 +128,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     """The best motion on so many intervals, from the one ``before`` or a smooth one.
 
     ``watch`` is called now and then and may raise what stops the search: then Interrupted is raised, with the plan so
-    far as ``partial``. Raises ComputationError where there is none.
+    far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
     """
     problem = _Problem(arms, wanted, intervals, before)
     heard: list[BaseException] = []
@@ -155,18 +155,25 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
     opti.solver("ipopt", options)
+
+    def reached() -> Plan:
+        value = opti.debug.value
+        beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
+        return made(value, max(0.0, float(beyond.max())))
+
     try:
         found = opti.solve()
     except RuntimeError:
         if heard:
-            error = Interrupted(f"interrupted after {done} iterations on {intervals} intervals")
-            value = opti.debug.value
-            beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
-            error.partial = made(value, max(0.0, float(beyond.max()))) if done else None
-            raise error from heard[0]
+            stopped = Interrupted(f"interrupted after {done} iterations on {intervals} intervals")
+            stopped.partial = reached() if done else None
+            raise stopped from heard[0]
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
         cure = "more time, wider limits, or a goal that is nearer"
-        raise ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}") from None
+        error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}")
+        if done >= ITERATIONS:
+            error.partial = reached()
+        raise error from None
     done = int(opti.stats()["iter_count"])
     return made(found.value)
 
