@@ -291,16 +291,19 @@ class Robot:
         """A page with the robot in 3D at ``q`` and sliders for its coordinates; ``html``, which a notebook shows.
 
         With ``file`` (.html) it is written there too, and shown in the browser with ``open``. Raises UsageError for
-        rows of ``q``, and for a file that is there already unless ``overwrite``.
+        rows of ``q``, and for a file that is there already unless ``overwrite``; ComputationError for more beams than a
+        page holds.
 
         >>> import kronbot
         >>> kronbot.load("khang").view().html[:15]
         '<!DOCTYPE html>'
         """
         from kronbot.plots.page import contents, pages
+        from kronbot.plots.page import robot as shown
 
         flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
         name = None if file is None else arguments.path(file, "file")
+        shown.demand_few(self._sound)
         return pages.view(replace(self.kinematics(q=q), command=contents.POSTURE), name, *flags)
 
     def _inverse(self, q: Values | None, seen: Sequence[FrameView], inverse: object, starts: object) -> Posed:

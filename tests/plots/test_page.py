@@ -13,13 +13,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from robots_in_tests import model
 from thinned import rare
 from waiting import PATIENCE
 
 import kronbot
 from kronbot.cli.main import run
 from kronbot.description import read
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.library.robot import Robot
 from kronbot.mechanics.multibody import drawing
 from kronbot.plots.page import decimated, document
 from kronbot.plots.page import robot as shown_robot
@@ -495,6 +497,28 @@ def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):
     ]:
         assert run(["jacobian", "canadarm", *words]) == 2
         assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("modes", ["{v: 1}", "{v: 2, w: 1, torsion: 1}"])
+def test_robots_that_no_page_holds_are_refused_before_they_are_traced(modes, monkeypatch):
+    """What is known before is less than what the page has; and a robot that fits is not refused."""
+    beam = f"flexible: {{mass: 1, EI: {{y: 2, z: 3}}, GJ: 1, polar_inertia: 0.1, modes: {modes}}}"
+    link = "  - {name: l%d, joint: {type: revolute, name: q%d}, dh: {a: 1, d: 0, alpha: 0, theta: 0}, " + beam + "}\n"
+    text = "kronbot: 1\nname: chain\ngravity: [0, 0, 0]\nconvention: standard\nlinks:\n" + "".join(
+        link % (i, i) for i in range(2)
+    )
+    robot = model(text, "exact")
+    least = shown_robot.BYTES * drawing.length_of_sections(robot, shown_robot.PLACES[-1])
+    monkeypatch.setattr(shown_robot, "MANY", 1)
+    monkeypatch.setattr(shown_robot, "OPERATIONS", 0)
+    assert 0.5 < least / len(Shown(robot).scene) < 1
+    monkeypatch.setattr(document, "MOST", least - 1)
+    monkeypatch.setattr(drawing, "scene", None)  # is not traced
+    with pytest.raises(ComputationError, match=r"a page of more than 0\.\d MB is too large: take a lower order"):
+        Shown(robot)
+    monkeypatch.setattr(Robot, "kinematics", None)
+    with pytest.raises(ComputationError, match="too large"):
+        Robot(robot).view()
 
 
 def test_of_many_beams_the_fewest_places_are_tried_first(monkeypatch):

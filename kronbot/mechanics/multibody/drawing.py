@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import casadi
@@ -67,15 +68,34 @@ def scene(robot: Robot, places: int, frames: Sequence[str] = ()) -> casadi.Funct
             hinge = before @ link.row.before
             parts += [before.r, hinge.r, root.r, casadi.vec(root.R), tip.r, casadi.vec(tip.R)]
             if link.beam is not None:
-                along = [float(xi) for xi in np.linspace(0, TIP, places)]
-                poses = (section.pose for section in link.beam.cross_sections(along, q[link.modal, :]))
-                parts += [part for pose in poses for part in (pose.r, casadi.vec(pose.R))]
+                parts += _sections(link.beam, places, q[link.modal, :])
         parts += _ends(robot, q)
         parts += [relative_motion(robot, q, frame(robot, name), world).pose.r for name in frames]
         return {"q": q}, {"scene": casadi.vertcat(*parts)}
 
     trace, q = traced(robot, ("scene", places, tuple(frames)), PURPOSE, column), SX.sym("q", robot.n)
     return casadi.Function("scene", [q], [casadi.cse(trace.function(q, trace.bound))], ["q"], ["y"])
+
+
+def length_of_sections(robot: Robot, places: int) -> int:
+    """Instructions that so many sections of each beam take in :func:`scene`; beams of as many modes take as many."""
+    beams = Counter[tuple[int, ...]]()
+    lengths = dict[tuple[int, ...], int]()
+    for link in robot.links:
+        if link.beam is not None:
+            kind = tuple(each.count for each in link.beam.directions)
+            beams[kind] += 1
+            if kind not in lengths:
+                q, p = SX.sym("q", sum(kind)), robot.parameters.symbols(robot.parameters.extent)
+                column = casadi.cse(casadi.vertcat(*_sections(link.beam, places, q)))
+                lengths[kind] = casadi.Function("sections", [q, p], [column]).n_instructions()
+    return sum(count * lengths[kind] for kind, count in beams.items())
+
+
+def _sections(beam: Beam, places: int, q: SX) -> list[SX]:
+    """Origins and axes of cross-sections from root to tip, in the root frame, at the modal coordinates."""
+    along = [float(xi) for xi in np.linspace(0, TIP, places)]
+    return [part for section in beam.cross_sections(along, q) for part in (section.pose.r, casadi.vec(section.pose.R))]
 
 
 def elements(robot: Robot, q: Array) -> Array:

@@ -44,10 +44,15 @@ def document(title: str, data: Mapping[str, object], scene: str) -> str:
         *(f"<script>{script}</script>" for script in scripts),
         "</body>\n</html>\n",
     ])  # fmt: skip
-    if len(page.encode()) > MOST:
-        size = f"{len(page.encode()) / 1e6:.1f} MB"
-        raise ComputationError(f"a page of {size} is too large: take a lower ", Argument("order"), " or fewer rows")
+    demand_small(len(page.encode()))
     return page
+
+
+def demand_small(size: int, about: str = "") -> None:
+    """Raise ComputationError for a page of so many bytes, or ``about`` as many, where they are too many."""
+    if size > MOST:
+        told = f"a page of {about}{size / 1e6:.1f} MB is too large: take a lower "
+        raise ComputationError(told, Argument("order"), ", or fewer rows or beams")
 
 
 def still(title: str, style: str, body: str) -> str:

@@ -18,10 +18,13 @@ from kronbot.floats import Array
 from kronbot.mechanics.multibody import drawing
 from kronbot.model.joint import FreeJoint
 from kronbot.model.robot import Robot
+from kronbot.plots.page.document import demand_small
 
 # Places along a beam, most first, and operations of the function beyond which fewer are taken. So many beams are
 # hardly ever seen at the most: the fewest are tried first, whose function takes least time.
 PLACES, OPERATIONS, MANY = (25, 13, 7), 60_000, 12
+# Bytes that the page has at least for each instruction of their sections (27 were counted).
+BYTES = 20
 # Joints turn so far, and slide so far as shares of the robot's size, where the file sets no limits.
 TURN, SLIDE = math.pi, 0.5
 # Which robots keep in a plane: what is thinner than this share of the whole.
@@ -31,12 +34,13 @@ FLAT = 0.02
 class Shown:
     """A robot as a page shows it: ``data`` for JSON, and ``scene``, its kinematics in JavaScript.
 
-    It knows where further ``frames`` are, too.
+    It knows where further ``frames`` are, too. Raises ComputationError where beams are so many that no page holds them.
     """
 
     def __init__(self, robot: Robot, frames: Sequence[str] = ()) -> None:
         self.robot = robot
-        many = sum(link.beam is not None for link in robot.links) > MANY
+        demand_few(robot)
+        many = _many(robot)
         for places in reversed(PLACES) if many else PLACES:
             tape = drawing.scene(robot, places, frames)
             fits = tape.n_instructions() <= OPERATIONS
@@ -163,6 +167,16 @@ class Shown:
         words = {"0": "all beams rigid", "1": "first order", "2": "second order, with geometric stiffening"}
         kind = words.get(self.robot.order, "any deflection")
         return "; ".join([f"order {self.robot.order} ({kind})", *beams])
+
+
+def demand_few(robot: Robot) -> None:
+    """Raise ComputationError, before all is traced for a minute, where beams are so many that no page holds them."""
+    if _many(robot):
+        demand_small(BYTES * drawing.length_of_sections(robot, PLACES[-1]), "more than ")
+
+
+def _many(robot: Robot) -> bool:
+    return sum(link.beam is not None for link in robot.links) > MANY
 
 
 def _shapes(link: Any) -> str:
