@@ -219,13 +219,12 @@ def publish(files: Sequence[tuple[Target, Draft]], numbers: Iterable[int] = NUMB
 
 
 def _judge(found: os.stat_result, place: str, above: os.stat_result | None) -> None:
-    """A link of another user in a folder where others may lay one, also in a group's, leads nowhere.
+    """A link of another user leads nowhere, whatever the folder that it is in: its owner chooses where to.
 
-    Linux has it so in sticky folders (/tmp) that everybody may write to.
+    Linux has it so in sticky folders (/tmp) that everybody may write to. Root's links lead where root wants.
     """
-    open_to_others = stat.S_ISVTX | host.WRITABLE_BY_OTHERS
-    if above is not None and not host.own(found, host.ROOT) and above.st_mode & open_to_others:
-        raise PermissionError(errno.EACCES, "a link that another user has laid in a folder that others can write to")
+    if above is not None and not host.own(found, host.ROOT):
+        raise PermissionError(errno.EACCES, "a link that another user has laid; name the place that it leads to")
 
 
 def _lines(text: bytes) -> Iterator[bytes]:

@@ -397,22 +397,27 @@ def by(user, action):
 MALLORY, ALICE, GROUP = 54321, 12345, 55555
 
 
-@pytest.mark.parametrize("mode", [0o1777, 0o777, 0o775])
+@pytest.mark.parametrize(("owner", "mode"), [(0, 0o1777), (0, 0o777), (0, 0o775), (54321, 0o755), (54321, 0o711)])
 @pytest.mark.parametrize("user", [0, ALICE])
-def test_links_that_others_lay(shared, saved, user, mode):
-    """Would lead to a file of the user's own; in /tmp Linux follows them only where it is told to."""
+def test_links_that_others_lay(shared, saved, user, owner, mode):
+    """Would lead to a file of the user's own; in /tmp Linux follows them only where it is told to.
+
+    Also in a folder that is closed to all but its owner, who lays them.
+    """
     os.chmod(shared, mode)
-    os.chown(shared, 0, GROUP)
+    os.chown(shared, owner, GROUP)
     (shared / "precious").mkdir()
     os.chown(shared / "precious", user, user)
     by(MALLORY, lambda: (shared / "run.csv").symlink_to("precious/file.csv"))
     by(MALLORY, lambda: (shared / "runs").symlink_to("precious"))
     for name in ("run.csv", "runs/file.csv"):
         said = by(user, lambda name=name: saved(shared / name, b"new", overwrite=True))
-        assert said == f"-o {shared / name}: a link that another user has laid in a folder that others can write to"
+        assert said == f"-o {shared / name}: a link that another user has laid; name the place that it leads to"
     assert names(shared / "precious") == []
     # One's own are followed, and root's.
+    os.chmod(shared, mode | 0o777)
     by(user, lambda: (shared / "mine").symlink_to("precious"))
+    os.chmod(shared, mode)
     os.symlink("precious", shared / "roots")
     for name in ("mine/a.csv", "roots/b.csv"):
         assert by(user, lambda name=name: saved(shared / name, b"new")) == ""
