@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kronbot.description import limits
-from kronbot.description.wording import did_you_mean, near
+from kronbot.description.wording import did_you_mean, meant_by, near
 from kronbot.errors import DescriptionError, Mistake, Mistaken
 
 
@@ -30,6 +30,10 @@ class Mistakes:
     def guess(self, word: str, options: Iterable[str]) -> str:
         """``did_you_mean``, for the mistakes that are shown."""
         return "" if self.full else did_you_mean(word, options)
+
+    def meant(self, name: str, known: Iterable[str]) -> str:
+        """``meant_by``, for the mistakes that are shown."""
+        return "" if self.full else meant_by(name, known)
 
     def near(self, word: str, options: Iterable[str]) -> list[str]:
         """``near``, for the mistakes that are shown."""

@@ -195,7 +195,7 @@ class Validator:
             return check.function(plain(node), self.values)
         except Fault as fault:
             known = filter(str.isidentifier, (*CONSTANTS, *islice(self.values, _SEARCHED)))
-            hint = self._report.guess(fault.unknown, known) if fault.unknown else ""
+            hint = self._report.meant(fault.unknown, known) if fault.unknown else ""
             self._report.value(path, f"{fault}{hint}")
             return None
 

@@ -17,8 +17,12 @@ PATH_LENGTH: Final = 200
 # Units that people write behind numbers, and what they are in SI units.
 UNITS: Final = {
     "um": "1e-6", "mm": "1e-3", "cm": "1e-2", "km": "1e3", "ms": "1e-3", "kN": "1e3", "MPa": "1e6", "GPa": "1e9",
-    "degrees": "deg", "rad": "1", "rpm": "pi/30", "Hz": "(2*pi)", "kg": "1", "Nm": "1",
+    "rad": "1", "rpm": "pi/30", "Hz": "(2*pi)", "kg": "1", "Nm": "1",
 }  # fmt: skip
+
+# SI units that a parameter may be called, too.
+BARE_UNITS: Final = ("m", "s", "N", "J", "W", "V", "Pa", "K")
+TIME: Final = "; numbers do not change in time: a sinusoid, a step or a table does where it may stand (explain drives)"
 
 _GUESSED_LENGTH = 64
 _LIKENESS = 0.6
@@ -65,10 +69,19 @@ def named(character: str) -> str:
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:
-    """What to say of a name in an expression that nobody gave a value: units are the usual reason."""
+    """What to say of a name in an expression that nobody gave a value."""
+    return f"unknown name {quote(name)}{meant_by(name, known)}"
+
+
+def meant_by(name: str, known: Iterable[str]) -> str:
+    """What was probably meant by such a name: units are the usual reason, and functions of time."""
     if name in UNITS:
-        return f"unknown name {quote(name)}; numbers are in SI units, which are not written: {UNITS[name]} in its place"
-    return f"unknown name {quote(name)}{did_you_mean(name, known)}"
+        return f"; numbers are in SI units, which are not written: {UNITS[name]} in its place"
+    if hint := did_you_mean(name, known):
+        return hint
+    if name in BARE_UNITS:
+        return "; numbers are in SI units, which are not written"
+    return TIME if name == "t" else ""
 
 
 def unknown(

@@ -289,6 +289,24 @@ def test_progress_is_silent_in_a_pipe(monkeypatch):
     assert stream.getvalue() == ""
 
 
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_moves_no_cursor_gets_no_bar(term, monkeypatch):
+    """Nor an empty line in its place."""
+    from kronbot.cli.output import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress.progress_bar("work", quiet=False) as show:
+        show(0.5)
+        time.sleep(0.1)
+    assert sys.stderr.getvalue() == ""
+
+
 def test_a_robot_that_takes_long_to_draw_is_told_of(tmp_path, monkeypatch):
     """From the first second on, as of every long work."""
     from kronbot.cli.output import progress
@@ -297,6 +315,7 @@ def test_a_robot_that_takes_long_to_draw_is_told_of(tmp_path, monkeypatch):
         def isatty(self):
             return True
 
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     page = Robot.view
@@ -313,6 +332,7 @@ def test_progress_is_drawn_on_a_terminal_after_a_while(monkeypatch):
         def isatty(self):
             return True
 
+    monkeypatch.setenv("TERM", "xterm")
     for patience, shares, drawn in ((0.0, (0.1, 0.5), True), (1e6, (0.1, 0.5), False), (0.0, (), True)):
         monkeypatch.setattr(progress, "PATIENCE", patience)
         monkeypatch.setattr(sys, "stderr", Terminal())

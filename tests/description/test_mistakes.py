@@ -101,6 +101,20 @@ def test_what_was_meant(right, wrong, message):
     assert column - 10 < found.column <= column
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("200*mm", "numbers are in SI units, which are not written: 1e-3 in its place"),
+        ("2*N", "numbers are in SI units, which are not written"),
+        ("sin(3*t)", "numbers do not change in time: a sinusoid, a step or a table does where it may stand"),
+    ],
+)
+def test_units_and_functions_of_time_in_expressions(wrong, said):
+    """Unless a parameter has nearly the name."""
+    (found,) = mistakes(ROBOT.replace("mass: payload", f"mass: {wrong}"))
+    assert found.message.startswith("unknown name") and f" in '{wrong}'; {said}" in found.message
+
+
 def test_all_at_once():
     """Every one of them in one file, each told as if it were alone, in the order of the file."""
     text, together = ROBOT, []

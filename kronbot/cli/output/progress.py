@@ -1,7 +1,8 @@
-"""A progress bar on stderr: only on a terminal, and only for what takes longer than a second."""
+"""A progress bar on stderr: only on a terminal that moves its cursor, and only for what takes longer than a second."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -16,7 +17,8 @@ PAUSE = 0.05
 @contextmanager
 def progress_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     """A function that takes the share that is done (0 to 1) and shows it where somebody can see it."""
-    if quiet or not sys.stderr.isatty():
+    # TERM=dumb would get an empty line for it.
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
         yield lambda share: None
         return
     from rich.console import Console
