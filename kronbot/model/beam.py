@@ -320,7 +320,7 @@ class Beam:
 
     def _mixed_matrix(self) -> SX:
         """int phi_v phi_w dx, m_v x m_w: what the products y z of a bent beam need in its inertia."""
-        hat = beam_integrals.running(self.v.shapes, 0, self.w.shapes, 0, np.array([TIP]))[0]
+        hat = beam_integrals.running_to(self.v.shapes, 0, self.w.shapes, 0, TIP)
         own = (np.diag(beam_integrals.gram(d.shapes, 0)) for d in (self.v, self.w))
         hat = beam_integrals.cleaned(hat, *own)
         result = SX(self.v.count, self.w.count)
@@ -358,14 +358,14 @@ class Beam:
         """int_root^x phi_a^(da) phi_b^(db) dx, m_a x m_b."""
         if not (a.count and b.count):
             return SX(a.count, b.count)
-        hat = beam_integrals.running(a.shapes, da, b.shapes, db, np.array([xi]))[0]
+        hat = beam_integrals.running_to(a.shapes, da, b.shapes, db, xi)
         return self._scaled(hat, a, b, 1 - da - db)
 
     def running_twice(self, a: Direction, da: int, b: Direction, db: int, xi: float) -> SX:
         """The same integral taken once more from the root to x, m_a x m_b."""
         if not (a.count and b.count):
             return SX(a.count, b.count)
-        hat = beam_integrals.running_twice(a.shapes, da, b.shapes, db, np.array([xi]))[0]
+        hat = beam_integrals.running_to(a.shapes, da, b.shapes, db, xi, twice=True)
         return self._scaled(hat, a, b, 2 - da - db)
 
     def _scaled(self, hat: np.ndarray, a: Direction, b: Direction, power: int) -> SX:

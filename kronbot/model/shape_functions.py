@@ -67,6 +67,7 @@ class Shapes:
         return self.evaluate(np.atleast_1d(np.asarray(xi, dtype=float)), derivative)
 
 
+@lru_cache(maxsize=32)
 def clamped_free(m: int) -> Shapes:
     """Bending eigenfunctions of the cantilever: phi'''' = beta^4 phi, phi''(1) = phi'''(1) = 0, phi(1) = 1."""
     return _waves(eigenfunctions.clamped_free(_count(m)))
@@ -83,6 +84,7 @@ def clamped_mass(m: int, mass_ratio: float, inertia_ratio: float) -> Shapes:
     return _waves(eigenfunctions.clamped_mass(_count(m), mass_ratio, inertia_ratio))
 
 
+@lru_cache(maxsize=32)
 def craig_bampton(m: int) -> Shapes:
     """Static shapes of a tip force, (3 xi^2 - xi^3)/2, and of a tip moment, xi^2, then m - 2 clamped-clamped modes.
 
@@ -98,22 +100,26 @@ def craig_bampton(m: int) -> Shapes:
     return Shapes((0,) * m, nodes, evaluate, rational=_rational(static), waves=modes)
 
 
+@lru_cache(maxsize=32)
 def polynomial(m: int) -> Shapes:
     """Bending shapes x^(i+1) of Piedboeuf, x in metres: phihat = xi^(i+1) with powers i + 1, i = 1..m."""
     return _monomials(2, m)
 
 
+@lru_cache(maxsize=32)
 def legendre(m: int) -> Shapes:
     """Bending shapes xi^2 P_i(2 xi - 1), i = 0..m-1: the space of ``polynomial``, well conditioned."""
     return _legendre(2, m)
 
 
+@lru_cache(maxsize=32)
 def torsion_sine(m: int) -> Shapes:
     """Torsion eigenfunctions sin((2 i - 1) pi xi/2), i = 1..m, of a shaft clamped at 0 and free at its tip."""
     half_waves: Array = np.arange(0.5, _count(m))
     return Shapes((0,) * m, wave_nodes(np.pi * half_waves), lambda xi, n: _sines(half_waves, xi, n))
 
 
+@lru_cache(maxsize=32)
 def torsion_craig_bampton(m: int) -> Shapes:
     """The twist xi of a tip torque, then sin(i pi xi), i = 1..m - 1, the modes of a shaft clamped at both ends."""
     static = [[0, 1]][: _count(m)]
@@ -126,11 +132,13 @@ def torsion_craig_bampton(m: int) -> Shapes:
     return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
 
 
+@lru_cache(maxsize=32)
 def torsion_polynomial(m: int) -> Shapes:
     """Torsion shapes x^i, x in metres: phihat = xi^i with powers i, i = 1..m."""
     return _monomials(1, m)
 
 
+@lru_cache(maxsize=32)
 def torsion_legendre(m: int) -> Shapes:
     """Torsion shapes xi P_i(2 xi - 1), i = 0..m-1."""
     return _legendre(1, m)
