@@ -19,6 +19,7 @@ from kronbot.library import arguments
 from kronbot.library.values import Values, points
 from kronbot.model import build
 from kronbot.model.robot import Robot
+from kronbot.questions.elements import told_of_time
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.result import Deferred, Outcome, Result
 from kronbot.records import dataclass
@@ -128,6 +129,7 @@ def numbers(
     """
     values, batch = points(robot, {word: given.get(word) for word in question.inputs})
     told = [] if given.get("q") is None else told_of_rows(robot, values["q"])
+    told += told_of_time(robot) if question.purpose == "dynamics" else []
     if batch:
         arrays = question.at_rows(*values.values())
         cases: dict[str, Scalar] = {"cases": len(values["q"])}

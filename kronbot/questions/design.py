@@ -36,6 +36,7 @@ from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.closed_loop import controls
+from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Result
@@ -123,7 +124,8 @@ def design(robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progr
         arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
     if wish.noise is not None:
         arrays |= _observer(A, B, wish.noise, states, inputs)
-    told = [f"no torque reaches {summary['unreached']}: the gains leave it alone"] if len(rest.A) < 2 * n else []
+    told = told_of_time(robot)
+    told += [f"no torque reaches {summary['unreached']}: the gains leave it alone"] if len(rest.A) < 2 * n else []
     slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
     if P is not None and not locked:
         model = found, P, Q, R, states, inputs, slowest, fastest

@@ -1,4 +1,4 @@
-"""Elements that have no direction, because their ends meet."""
+"""Elements that have no direction, because their ends meet, and those whose force is that of one time."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def told_of_meeting(robot: Robot) -> list[str]:
     return [
         f"where all joints are at 0 {_told(name)}" for name in _meeting(robot, robot.undeformed(np.zeros((1, robot.n))))
     ]
+
+
+def told_of_time(robot: Robot) -> list[str]:
+    """What questions that know no time make of forces that change in it, in words."""
+    names = [each.name for each in robot.elements if each.in_time is not None]
+    return [f"the force of {name} changes in time: here it is that at t = 0" for name in names]
 
 
 def _told(name: str) -> str:

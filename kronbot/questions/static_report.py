@@ -23,7 +23,7 @@ from kronbot.mechanics.static.tangent import NEGATIVE, Flags, Tangent
 from kronbot.model.floating import hung
 from kronbot.model.robot import Link, Robot
 from kronbot.questions.columns import REACTION, WRENCH, series_of_elements, units_of
-from kronbot.questions.elements import demand_directions
+from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
@@ -167,7 +167,7 @@ def answer(
     elif not report.linear:
         summary |= _unstable(report.stability[part])
     demand_directions(solved, q)
-    told = told_of_rows(solved, q)
+    told = [*told_of_time(robot), *told_of_rows(solved, q)]
     units = units_of(robot, series, columns(robot, inquiry.outputs))
     answer = Result(
         PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry

@@ -17,6 +17,7 @@ from kronbot.kronecker.taylor import coefficients, demand_writable, directional
 from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.model.robot import Robot
 from kronbot.questions.dynamics import dynamics
+from kronbot.questions.elements import told_of_time
 from kronbot.questions.jacobian import AXES, FrameView, jacobian
 from kronbot.questions.outline import Given, Labels, Outline
 from kronbot.questions.result import Result
@@ -66,7 +67,8 @@ def taylor(robot: Robot, of: str, seen: FrameView, terms: int, q: Array, delta: 
     at = {"q": robot.by_name(q)}
     if delta is not None:
         at["delta"] = robot.by_name(delta)
-    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, about=robot)
+    told = told_of_time(robot) if of == "g" else []
+    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot)
 
 
 def _quantity(robot: Robot, of: str, seen: FrameView) -> tuple[SX, Quantity]:

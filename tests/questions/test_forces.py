@@ -94,6 +94,11 @@ def test_commands_that_know_no_time_have_an_element_as_it_is_at_first(tmp_path):
         known = {"s": 0.0, "F": 3.0, "sin": math.sin, "sqrt": math.sqrt, "Abs": abs, "pi": math.pi}
         assert eval(written, {}, known) == pytest.approx(-at_once)  # noqa: S307
         assert robot.linearize(equilibrium=True, q=[at_once / 50], inputs="elements")["B"][-1] == pytest.approx([0.5])
+        told = ["the force of piston changes in time: here it is that at t = 0"]
+        assert [*robot.dynamics().warnings] == [*robot.linearize().warnings] == [*robot.modes().warnings] == told
+        assert [*robot.taylor("g", 1).warnings] == [*robot.statics(tau={"s": 0}).warnings] == told
+        assert [*robot.dynamics(q=[[0], [0.1]]).warnings] == [*robot.modes(q=[[0], [0.1]]).warnings] == told
+        assert not robot.jacobian().warnings and not robot.simulate(0.1).warnings and not robot.taylor("M", 1).warnings
         run = robot.simulate(2, 0.01, q=[at_once / 50], outputs="acceleration:s", rtol=1e-10)
         assert run["acceleration.s"][0] == pytest.approx(0, abs=1e-12)
         assert np.abs(run["s"] - at_once / 50).max() > 0.01 and run.summary["energy_drift"] < 1e-8
