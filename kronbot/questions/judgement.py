@@ -103,8 +103,8 @@ def _driven(
 def missed(arm: Arm, robot: Robot, run: Result) -> float:
     """How far the arm is from its rest at the end, as a share of the way, and of rates in the norm of inertia there."""
     still, unit = np.zeros(robot.n), np.eye(robot.n)
-    held = np.asarray(arm.forces(arm.goal, still, still))[:, 0]
-    M = np.array([np.asarray(arm.forces(arm.goal, still, each))[:, 0] - held for each in unit])
+    held = arm.forces(arm.goal, still, still)
+    M = np.array([arm.forces(arm.goal, still, each) - held for each in unit])
     q = np.array([run.series[name][-1] for name in robot.coordinates])
     qd = np.array([run.series[f"{name}_dot"] for name in robot.coordinates])
     speeds = np.sqrt(np.maximum(np.sum(qd * (M @ qd), axis=0), 0.0))

@@ -8,13 +8,14 @@ from typing import cast
 
 import casadi
 import numpy as np
-from casadi import MX, SX
+from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.collocation import Arm, Plan, Wanted
 from kronbot.mechanics.control.collocation import plan as collocated
+from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
@@ -158,11 +159,7 @@ def _rows(robot: Robot, best: Plan, wish: Wish) -> dict[str, Array]:
 def _arm(robot: Robot, wish: Wish) -> Arm:
     """Its equations with its values, and both ends: equilibria."""
     start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
-    q, qd, qdd = (MX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
-    numbers = robot.parameters
-    what = seen(robot, [*wish.limits])
-    limited = casadi.Function("limited", [q, qd, qdd], [what(q, qd, qdd, numbers.bound(numbers.extent))])
-    return Arm(_forces(robot), limited, start, goal)
+    return Arm(_forces(robot), _with_values(robot, seen(robot, [*wish.limits])), start, goal)
 
 
 def _demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> None:
@@ -170,9 +167,9 @@ def _demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> 
     for robot, arm in zip(robots, arms, strict=True):
         still, efforts = np.zeros(robot.n), [*zip(wish.low.tolist(), wish.high.tolist(), strict=True)]
         for word, q in (("starts", arm.start), ("ends", arm.goal)):
-            values = np.asarray(arm.seen(q, still, still)).ravel()[: len(wish.limits)]
+            values = arm.seen(q, still, still) if wish.limits else still[:0]
             found = [*zip(wish.limits.items(), values.tolist(), strict=True)]
-            held = np.asarray(arm.forces(q, still, still))[list(robot.rigid), 0]
+            held = arm.forces(q, still, still)[list(robot.rigid)]
             names = (f"torque.{joint.name}" for joint in robot.joints)
             found += [*zip(zip(names, efforts, strict=True), held.tolist(), strict=True)]
             for (name, (low, high)), value in found:
@@ -214,15 +211,20 @@ def _refuse(wish: Wish, missed: float, passed: Mapping[str, float], intervals: i
     raise ComputationError(f"under the plan {name} goes beyond its limits, by {beyond:.1g} of them")
 
 
-def _forces(robot: Robot) -> casadi.Function:
-    """(q, qd, qdd) -> forces that a motion needs, with the values of the robot's parameters."""
+def _forces(robot: Robot) -> Repeated:
+    """[q, qd, qdd] -> forces that a motion needs."""
     q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
     needed = casadi.densify(inverse_dynamics(propagate(replace(robot, stops=()), q, qd), qdd))
     numbers = robot.parameters
     numbers.require({name for name in numbers.used_in(needed) if numbers.values[name] is None}, PURPOSE)
-    extent = numbers.extent
-    whole = casadi.Function("whole", [q, qd, qdd, numbers.symbols(extent)], [casadi.cse(needed)])
-    return casadi.Function("forces", [q, qd, qdd], [whole(q, qd, qdd, numbers.bound(extent))])
+    return _with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))
+
+
+def _with_values(robot: Robot, function: casadi.Function) -> Repeated:
+    """A function of q, qd, qdd and the parameters of the robot, with their values."""
+    s, numbers = SX.sym("s", 3 * robot.n), robot.parameters
+    (y,) = function.call([*casadi.vertsplit(s, robot.n), SX(numbers.bound(numbers.extent))])
+    return Repeated(casadi.Function("repeated", [s], [casadi.cse(y)]))
 
 
 def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
@@ -234,7 +236,7 @@ def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
     unit = robot.undeformed_rates(np.eye(robot.n)[places])
 
     def needed(q: Array, qdd: Array) -> Array:
-        return np.asarray(arm.forces(q, rest, qdd))[:, 0]
+        return arm.forces(q, rest, qdd)
 
     weight = [needed(q, rest)[places] for q in (arm.start, arm.goal)]
     inertia = np.array([np.abs((needed(arm.start, e) - needed(arm.start, rest)) @ e) for e in unit])

@@ -18,6 +18,7 @@ from casadi import MX
 
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
+from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
 from kronbot.records import dataclass
 
 # Radau IIA of three stages: the rows of its matrix, the last of which are the weights.
@@ -36,19 +37,20 @@ ITERATIONS, TOLERANCE = 1000, 1e-8
 SPAN = (1e-2, 1e2)
 # What may be left of rest in coordinates that nothing drives: what is too fast for the intervals hardly heeds inputs.
 LEFT = 1e-6
+BEYOND = "no plan is found: its speeds are too large or too small for double precision"
 # So much the squares of changes count, in the search alone: they are of the order of one with it.
 CHANGE = 1e-4
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One that moves from rest at ``start`` to rest at ``goal`` (n,), with the ``forces`` (q, qd, qdd) -> n.
+    """One that moves from rest at ``start`` to rest at ``goal`` (n,), with the ``forces`` [q, qd, qdd] -> n.
 
-    ``seen`` (q, qd, qdd) -> m is what limits hold.
+    ``seen`` [q, qd, qdd] -> m is what limits hold.
     """
 
-    forces: casadi.Function
-    seen: casadi.Function
+    forces: Repeated
+    seen: Repeated
     start: Array
     goal: Array
 
@@ -154,7 +156,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
     options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
-    opti.solver("ipopt", options)
+    opti.solver("ipopt", options | problem.derivatives)
 
     def reached() -> Plan:
         value = opti.debug.value
@@ -184,36 +186,57 @@ class _Problem:
     def __init__(self, arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None) -> None:
         self.wanted, self.intervals, self.before = wanted, intervals, before
         self.opti: Any = casadi.Opti()
+        self.unknowns, self.calls, self.held = list[MX](), list[Call](), list[tuple[MX, Array, Array]]()
         self.size = max(max(float(np.abs(arm.goal - arm.start).max(initial=0.0)) for arm in arms), 1e-6)
         self.pace = self.size / wanted.duration
         self.rise = self.pace / wanted.duration
-        self.T = self.opti.variable() if wanted.shortest else MX(1)
+        if not 0 < self.rise / wanted.duration < np.inf:
+            raise ComputationError(BEYOND)
+        self.T = self._unknown(1, 1) if wanted.shortest else MX(1)
         self.h = self.T * wanted.duration / intervals
         count, self.unit = len(wanted.driven), np.full(len(wanted.driven), self.rise / wanted.duration)
         if not wanted.follows:
             self.unit = wanted.scale
-        U = self.opti.variable(count, intervals + wanted.follows)
-        A = self.opti.variable(count, intervals + 1) if wanted.follows else MX.zeros(count, intervals + 1)
+        U = self._unknown(count, intervals + wanted.follows)
+        A = self._unknown(count, intervals + 1) if wanted.follows else MX.zeros(count, intervals + 1)
         self.inputs, self.accelerations = casadi.diag(MX(self.unit)) @ U, self.rise * A
         self._begin_inputs(U, A, arms[0])
         efforts = [self._moved(arm, arm is arms[0]) for arm in arms]
         self.parts = (*efforts[0][1:], self.inputs, self.accelerations)
         if wanted.follows:
             rising = self.h * (self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
-            self.opti.subject_to(casadi.vec(A[:, :-1] + rising / self.rise - A[:, 1:]) == 0)
+            self._zero(A[:, :-1] + rising / self.rise - A[:, 1:])
             self._zero(*(each[:, end] for each in (U, A) for end in (0, -1)))
         changes = casadi.sumsqr(U[:, 1:] - U[:, :-1]) * intervals
+        least = CHANGE * changes if wanted.smooth else sum((effort for effort, *_ in efforts), MX(0))
         if wanted.shortest:
-            self.opti.subject_to(self.opti.bounded(SPAN[0], self.T, SPAN[1]))
+            self._hold(self.T, *SPAN)
             self.opti.set_initial(self.T, 1.0 if before is None else before.duration / wanted.duration)
-            self.opti.minimize(self.T)
-        else:
-            self.opti.minimize(CHANGE * changes if wanted.smooth else sum(effort for effort, *_ in efforts))
+            least = self.T
+        every, *bounds = zip(*self.held, strict=True)
+        g, (low, high) = casadi.vertcat(*every), map(np.concatenate, bounds)
+        self.opti.minimize(inlined(least, self.calls))
+        self.opti.subject_to(self.opti.bounded(low, inlined(g, self.calls), high))
+        self.derivatives = derivatives(casadi.veccat(*self.unknowns), least, g, self.calls)
+
+    def _unknown(self, rows: int, columns: int) -> MX:
+        self.unknowns.append(self.opti.variable(rows, columns))
+        return self.unknowns[-1]
+
+    def _called(self, function: Repeated, *given: MX) -> MX:
+        self.calls.append(Call(function, casadi.vertcat(*given)))
+        return self.calls[-1].answer
+
+    def _hold(self, values: MX, low: Array | float, high: Array | float) -> None:
+        """Values between bounds; of nothing none."""
+        count = values.numel()
+        if count:
+            self.held.append((casadi.vec(values), np.broadcast_to(low, count), np.broadcast_to(high, count)))
 
     def _moved(self, arm: Arm, first: bool) -> tuple[MX, MX, MX]:
         """Equations and limits of an arm: its effort and its states."""
-        opti, wanted, N, n = self.opti, self.wanted, self.intervals, len(arm.start)
-        Q, V, A = opti.variable(n, N + 1), opti.variable(n, N + 1), opti.variable(n * STAGES, N)
+        wanted, N, n = self.wanted, self.intervals, len(arm.start)
+        Q, V, A = self._unknown(n, N + 1), self._unknown(n, N + 1), self._unknown(n * STAGES, N)
         q, v, a = self.size * Q, self.pace * V, self.rise * A
         accelerations = [a[i * n : (i + 1) * n, :] for i in range(STAGES)]
         rates = [v[:, :-1] + self.h * _combined(row, accelerations) for row in RADAU]
@@ -222,7 +245,7 @@ class _Problem:
         share = casadi.repmat(MX(wanted.weights), 1, N)
         efforts = []
         for c, at, rate, change in zip(TIMES, places, rates, accelerations, strict=True):
-            needed = arm.forces.map(N)(at, rate, change)
+            needed = self._called(arm.forces, at, rate, change)
             taus = needed[driven, :]
             if wanted.follows:
                 self._zero((needed / share)[free, :])
@@ -230,31 +253,33 @@ class _Problem:
                 along = self.accelerations[:, :-1] + self.h * c * (jerk + c / 2 * change_of_jerk)
                 self._zero((change[driven, :] - along) / self.rise)
             else:
-                opti.subject_to(casadi.vec((needed - _placed(self.inputs, driven, n)) / share) == 0)
+                self._zero((needed - _placed(self.inputs, driven, n)) / share)
                 taus = self.inputs
             efforts.append(casadi.sumsqr(taus / casadi.repmat(MX(wanted.scale), 1, N)) / N)
             if wanted.follows or c == TIMES[0]:
-                _between(opti, taus, wanted.low, wanted.high, wanted.scale)
+                self._between(taus, wanted.low, wanted.high, wanted.scale)
             if len(wanted.sizes):
-                _between(opti, arm.seen.map(N)(at, rate, change), wanted.least, wanted.most, wanted.sizes)
-        opti.subject_to(casadi.vec(places[-1] - q[:, 1:]) / self.size == 0)
-        opti.subject_to(casadi.vec(rates[-1] - v[:, 1:]) / self.pace == 0)
+                columns = self._called(arm.seen, at, rate, change)
+                self._between(columns, wanted.least, wanted.most, wanted.sizes)
+        self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
         still = np.zeros(n)
-        for side, value in ((Q[:, 0], arm.start), (V[:, 0], still)):
-            opti.subject_to(side == value / self.size)
+        self._zero(Q[:, 0] - arm.start / self.size, V[:, 0])
         for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
             if first or not wanted.follows:  # joints that follow one motion end in one place
                 self._zero(side[driven] - value[driven])
-            if free:
-                opti.subject_to(opti.bounded(value[free] - LEFT, side[free], value[free] + LEFT))
+            self._hold(side[free], value[free] - LEFT, value[free] + LEFT)
         self._begin(Q, V, arm)
         return sum(w * effort for w, effort in zip(WEIGHTS, efforts, strict=True)), q, v
 
     def _zero(self, *parts: MX) -> None:
-        """Equations; of nothing none."""
-        whole = casadi.vertcat(*map(casadi.vec, parts))
-        if whole.numel():
-            self.opti.subject_to(whole == 0)
+        for part in parts:
+            self._hold(part, 0.0, 0.0)
+
+    def _between(self, values: MX, low: Array, high: Array, sizes: Array) -> None:
+        """Rows of values between bounds, where these are finite."""
+        for i, (least, most) in enumerate(zip(low / sizes, high / sizes, strict=True)):
+            if np.isfinite([least, most]).any():
+                self._hold(values[i, :] / sizes[i], least, most)
 
     def _begin(self, Q: MX, V: MX, arm: Arm) -> None:
         """Where the search begins: a polynomial from rest to rest, or what is known of the first arm."""
@@ -271,7 +296,7 @@ class _Problem:
 
     def _guess(self, unknown: MX, values: Array) -> None:
         if not np.isfinite(values).all():
-            raise ComputationError("no plan is found: its speeds are too large or too small for double precision")
+            raise ComputationError(BEYOND)
         self.opti.set_initial(unknown, values.T)
 
     def _begin_inputs(self, U: MX, A: MX, arm: Arm) -> None:
@@ -300,15 +325,3 @@ def _combined(weights: Array, parts: Sequence[MX]) -> MX:
 def _placed(inputs: MX, driven: Sequence[int], n: int) -> MX:
     """Inputs at their coordinates, of n."""
     return MX(np.eye(n)[:, list(driven)]) @ inputs
-
-
-def _between(opti: Any, values: MX, low: Array, high: Array, sizes: Array) -> None:
-    """Rows of values between bounds, where these are finite."""
-    for i, (least, most) in enumerate(zip(low / sizes, high / sizes, strict=True)):
-        row = values[i, :] / sizes[i]
-        if np.isfinite(least) and np.isfinite(most):
-            opti.subject_to(opti.bounded(least, row, most))
-        elif np.isfinite(least):
-            opti.subject_to(row >= least)
-        elif np.isfinite(most):
-            opti.subject_to(row <= most)
