@@ -444,6 +444,8 @@ class Robot:
         lock: Sequence[str] | str = (),
         inputs: Sequence[str] | str = ("torques", "force", "elements", "outside"),
         outputs: Sequence[str] | str = ("joints", "endpoint"),
+        response: str | None = None,
+        duration: NumberLike | None = None,
         progress: Progress = unheeded,
     ) -> Posed | Result:
         """M_L y'' + D_L y' + K_L y = h_L about a point or an equilibrium, Khang (63)-(67), and what follows from it.
@@ -454,14 +456,17 @@ class Robot:
         Joints of ``lock`` ("all", "q1,q2" or a list) follow the basic motion exactly. State space A, B, C, D from
         ``inputs`` (torques, force, elements, and outside, the forces of ``simulate``) to ``outputs`` (joints, endpoint,
         gauges, KIND:NAME as in :meth:`simulate`: exact derivatives), frequencies, damping, shapes, and a verdict in the
-        summary; at rows stacks of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. Raises
-        ComputationError where M is singular or no equilibrium is found, with the rows before it as ``partial``.
+        summary; at rows stacks of them, of the points ``q`` and of ``tau``, and the numbers of verdicts. ``response``
+        (step, impulse or frequency, at one point) gives the answers of outputs to inputs as columns OUTPUT/INPUT over
+        ``t`` (0 to ``duration``, s; default: as poles want) or ``frequency`` (rad/s). Raises ComputationError where M
+        is singular or no equilibrium is found, with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang").linearize(equilibrium=True, q={"qa": "pi/4"})
         >>> answer.arrays["A"].values.shape
         (4, 4)
         """
+        from kronbot.library.responding import responding
         from kronbot.questions import linearize, signals
         from kronbot.questions.closed_loop import demand_loop
 
@@ -483,12 +488,13 @@ class Robot:
         loop = arguments.flag(closed_loop, "closed_loop")
         if loop:
             demand_loop(self._sound, choice)
+        answering = responding(response, self._time(duration, "duration"), batch)
         asked = linearize.Linearization(self._sound, choice, balanced, loop)
         if batch:
             return of_rows(asked.at_rows(places, watch), self._sound, q, motion["q"])
         alike = linearize.PURPOSE, choice, balanced, loop, torques is None
         told = partial(with_limits, robot=self._sound, given=q, q=motion["q"])
-        return Posed(self._sound, places[0], asked.each, alike, told)
+        return Posed(self._sound, places[0], asked.each, alike, lambda answer: told(answering(answer)))
 
     @in_words
     def linearize_along(

@@ -19,6 +19,7 @@ from kronbot.plots.frequency_response import Pair, pair_of, response
 from kronbot.plots.modes import HIGHEST, draw_shape, swinging, told
 from kronbot.plots.poles import draw_poles, visible
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
+from kronbot.questions.responses import unit_of_pair
 from kronbot.questions.result import Result
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
     swings = bool(visible(poles).imag.any())
     mosaic, heights = [["pole", "pole"]], [HEIGHT if swings else STRIP]
-    if pair is not None and swings:
+    if pair is not None and "t" in result.series:
+        mosaic, heights = [["pole", "response"]], [HEIGHT]
+    elif pair is not None and swings:
         mosaic, heights = [["pole", "magnitude"], ["pole", "phase"]], [HEIGHT, HEIGHT]
     elif pair is not None:
         mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
@@ -69,11 +72,27 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
     axes = Picture(title, [*mosaic, *rows], heights)
     draw_poles(axes["pole"], poles)
-    if pair is not None:
+    if "response" in mosaic[0]:
+        _over_time(axes["response"], result, pair)
+    elif pair is not None:
         _bode(axes["magnitude"], axes["phase"], result, poles, pair)
     for i, (key, shape) in enumerate(shapes.items()):
         draw_shape(axes[key], robot, lines, seen, q, shape, i == 0)
     return axes
+
+
+def _over_time(axis: Axes, result: Result, pair: Pair | None) -> None:
+    """The response of an output to a step or an impulse."""
+    assert pair is not None
+    unit = unit_of_pair(result.model, pair.output, pair.input, str(result.summary["response"]))
+    curve = Curve(pair.output, unit, result.series[f"{pair.output}/{pair.input}"])
+    title = f"{result.summary['response']} response of {short(pair.output)} to {short(pair.input)}{_of_pairs(result)}"
+    curves.draw(axis, Curve("t", "s", result.series["t"]), Diagram(title, [curve]))
+
+
+def _of_pairs(result: Result) -> str:
+    pairs = len(result.arrays["C"].rows) * len(result.arrays["B"].columns or ())
+    return f", 1 of {pairs} pairs" if pairs > 1 else ""
 
 
 def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair: Pair) -> None:
@@ -97,22 +116,11 @@ def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair:
         axis.set_xscale("log")
         axis.set_xlim(found.frequencies[0], found.frequencies[-1])
         axis.set_xlabel("frequency [rad/s]")
-    magnitude.set_ylabel(f"[{_unit(result.model, pair)}]")
+    magnitude.set_ylabel(f"[{unit_of_pair(result.model, pair.output, pair.input)}]")
     phase.set_ylabel("[deg]")
-    pairs = len(result.arrays["C"].rows) * len(result.arrays["B"].columns or ())
-    words = f"{short(pair.output)} by {short(pair.input)}" + (f", 1 of {pairs} pairs" if pairs > 1 else "")
+    words = f"{short(pair.output)} by {short(pair.input)}{_of_pairs(result)}"
     entitle(magnitude, f"magnitude of {words}")
     entitle(phase, f"phase of {words}")
-
-
-def _unit(robot: Robot, pair: Pair) -> str:
-    """Unit of an output over that of an input."""
-    places = [(joint, place) for joint in robot.joints for place in (joint.index, joint.driven)]
-    kinds = {robot.coordinates[place]: joint.revolute for joint, place in places}
-    torque = pair.input.removeprefix("torque.")
-    below = "N m" if pair.input.startswith("torque.") and kinds[torque] else "N"
-    above = "rad" if kinds.get(pair.output) else "1/m" if pair.output.startswith("curvature.") else "m"
-    return f"{above}/({below})" if " " in below else f"{above}/{below}"
 
 
 def _along_a_motion(result: Result) -> Picture:

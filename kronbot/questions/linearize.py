@@ -36,6 +36,7 @@ from kronbot.questions.elements import demand_directions, told_of_time
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.outputs import chosen, named_in
+from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
@@ -296,7 +297,10 @@ def outline(robot: Robot, given: Given) -> Outline:
     words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate"]
     texts = ["verdict", "controllable_doubt", "observable_doubt"]
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))
-    return Outline([*words, "beyond_small_deflections"], texts, arrays, (), usual, ("poles", "shapes"))
+    kinds = [str(kind) for kind in given.get("response", ()) if kind]
+    series = columns(kinds[0], leave, enter) if kinds else ()
+    texts += ["response"] if kinds else []
+    return Outline([*words, "beyond_small_deflections"], texts, arrays, series, usual, ("poles", "shapes"))
 
 
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:

@@ -33,6 +33,7 @@ TOPICS = {
         "papers",
         "poles",
         "recursion",
+        "responses",
         "rows",
         "shapers",
         "shapes",

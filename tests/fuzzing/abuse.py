@@ -212,7 +212,7 @@ CALLS = {
     "Robot.linearize": {
         "q": [0.1, 0.2], "qd": {"q1": 1.0}, "qdd": [1, 2], "tau": [1, 2], "force": [0, 1, 0], "equilibrium": False,
         "closed_loop": False, "lock": ["q1"], "inputs": ["force"], "outputs": ["gauges"],
-        "progress": lambda share: None,
+        "response": "step", "duration": 0.1, "progress": lambda share: None,
     },
     "Robot.linearize_along": {
         "lock": ["q1", "q2"], "duration": 0.1, "step": 0.05, "period": "2*pi/5", "progress": lambda share: None

@@ -12,6 +12,7 @@ from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import POINTS, Formulas
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
+from kronbot.description import choices
 from kronbot.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Arrays of answers to rows alone.
 OF_ROWS = ("q", "tau")
 OF_MOTION = ("duration", "step", "period")
+NOT_ALONG = ("tau", "force", "equilibrium", "closed_loop", "response")
 OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium, --closed-loop and --symbolic"
 
 
@@ -56,7 +58,9 @@ class Moving(click.Command):
     help="Along the file's motion, or along the one given, written as in a file; Floquet multipliers if periodic.",
 )
 @click.option(
-    "--duration", type=Quantity(), help="With --motion: how long, s; default: a period, simulate's, the motion's."
+    "--duration",
+    type=Quantity(),
+    help="With --motion or --response: how long, s; default: a period, simulate's, the motion's; as poles want.",
 )
 @click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
 @click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
@@ -73,6 +77,11 @@ class Moving(click.Command):
     help="Of the state space: torques, force, elements, outside.",
 )
 @options.outputs_option("joints, endpoint, gauges, or KIND:NAME (kronbot explain outputs).", "joints,endpoint")
+@click.option(
+    "--response",
+    type=click.Choice(choices.RESPONSES),
+    help="Columns OUTPUT/INPUT: how outputs answer to a step, an impulse, or over the frequency.",
+)
 @questions.symbolic_options
 @options.output_options(formulas=True, plot=True, pair=True)
 def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -> None:
@@ -87,6 +96,7 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
       kronbot linearize canadarm
       kronbot linearize khang --equilibrium --q qa=pi/4 -o khang.mat --plot khang.pdf
       kronbot linearize canadarm --equilibrium --q @postures.csv -o models.npz
+      kronbot linearize khang --equilibrium --lock all --response step --duration 2 -o steps.csv
       kronbot linearize khang --order 1 --symbolic
       kronbot linearize torso --motion --lock all --format json
       kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
@@ -97,8 +107,8 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
     formulas.check_picture(out.drawn)
     if formulas.style is not None and asked["motion"] is not None:
         raise UsageError(OF_FILE)
-    if formulas.style is not None and any(asked[word] for word in ("equilibrium", "closed_loop", "tau", "force")):
-        words = "--equilibrium, --closed-loop, --tau and --force"
+    if formulas.style is not None and any(asked[word] for word in NOT_ALONG):
+        words = "--equilibrium, --closed-loop, --tau, --force and --response"
         raise UsageError(f"formulas hold for any torques, without load: leave out {words}")
     robot, question, put = along_or_at(subject.load(out), asked)
 
@@ -127,10 +137,12 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
     motion = asked["motion"]
     others = {word: value for word, value in asked.items() if word != "motion"}
     if motion is None:
-        if any(asked[word] for word in OF_MOTION):
+        if any(asked[word] for word in OF_MOTION if word != "duration" or not asked["response"]):
             raise UsageError("--duration, --step and --period go with --motion")
-        return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION}
-    if any(asked[word] for word in (*POINTS, "tau", "force", "equilibrium", "closed_loop")):
+        return robot, "linearize", {word: value for word, value in others.items() if word not in OF_MOTION[1:]}
+    if asked["response"]:
+        raise UsageError("--response is that of a model about a point, not along a motion: leave out --motion")
+    if any(asked[word] for word in (*POINTS, *NOT_ALONG)):
         raise UsageError(OF_FILE)
     if motion:
         from kronbot.description.yaml.source import Source

@@ -1,0 +1,82 @@
+"""How a linear model x' = A x + B u, z = C x + D u answers to steps, impulses and vibrations of its inputs.
+
+In time every row is exact: the matrix exponential of a step, from which the next ones follow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.errors import ComputationError
+from kronbot.floats import Array
+from kronbot.mechanics.linear.state_space import StateSpace
+
+Complex = npt.NDArray[np.complex128]
+
+# Points of the grid of frequencies; fewer where the model is large: each costs the solution of a system of its size.
+POINTS, FEWEST, WORK = 600, 60, 3e9
+# The grid goes on by this factor below the slowest pole and above the fastest, and closes in on each by these shares.
+MARGIN = 10.0
+CLOSER = np.logspace(-4, -1, 13)
+# A share of the pole: nearer to an undamped one nothing can be solved.
+ON_THE_POLE = 1e-9
+# Rows in time; so many time constants of what decays or grows most slowly, within so many of the longest periods.
+ROWS, CONSTANTS, PERIODS = 1000, 7.0, (2.0, 40.0)
+# Real parts below this share of a pole are rounding.
+STILL = 1e-9
+
+
+def frequencies(poles: Complex, states: int) -> Array:
+    """A logarithmic grid (rad/s) around the poles that is dense where they are near."""
+    sizes = np.abs(poles[poles != 0])
+    low, high = (sizes.min(), sizes.max()) if sizes.size else (1.0, 1.0)
+    count = int(np.clip(WORK / max(1, states) ** 3, FEWEST, POINTS))
+    swinging = np.unique(np.abs(poles[poles.imag > 0]))
+    near = np.outer(swinging, np.concatenate([1 - CLOSER, 1 + CLOSER]))
+    grid = np.unique(np.concatenate([np.geomspace(low / MARGIN, high * MARGIN, count), near.ravel()]))
+    for pole in swinging:
+        grid = grid[np.abs(grid - pole) > ON_THE_POLE * pole]
+    return np.asarray(grid)
+
+
+def transfer(model: StateSpace, at: Array) -> Complex:
+    """C (i omega - A)^-1 B + D (N, outputs, inputs) at frequencies (N,), rad/s."""
+    unit = np.eye(len(model.A))
+    return np.array([model.C @ np.linalg.solve(1j * omega * unit - model.A, model.B) + model.D for omega in at])
+
+
+def how_long(poles: Complex) -> float:
+    """A time (s) in which poles show what they are: the slowest dies out, or an unstable one has grown a lot."""
+    moving = poles[np.abs(poles) > 0]
+    if not moving.size:
+        return 1.0
+    rates, slowest = np.abs(moving.real), float(np.abs(moving).min())
+    rates = rates[rates > STILL * np.abs(moving)]
+    unstable = moving.real[moving.real > STILL * np.abs(moving)]
+    rate = unstable.max() if unstable.size else rates.min() if rates.size else np.inf
+    least, most = (count * 2 * np.pi / slowest for count in PERIODS)
+    return float(CONSTANTS / rate if unstable.size else np.clip(CONSTANTS / rate, least, most))
+
+
+def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, Array]:
+    """Times (N,) and outputs (N, outputs, inputs) after a unit step of every input at t = 0, or an impulse.
+
+    The impulse itself that an output feels through D is left out. Raises ComputationError where numbers overflow.
+    """
+    from scipy.linalg import expm  # here, since it takes a quarter of a second
+
+    n, inputs = model.B.shape
+    h = duration / ROWS
+    whole = np.zeros((n + inputs, n + inputs))
+    whole[:n] = np.hstack([model.A, model.B]) * h
+    whole = np.asarray(expm(whole))
+    step, forced = whole[:n, :n], whole[:n, n:]
+    x, states = model.B.copy() if impulse else np.zeros((n, inputs)), np.empty((ROWS + 1, n, inputs))
+    for row in range(ROWS + 1):
+        states[row] = x
+        x = step @ x if impulse else step @ x + forced
+    values = model.C @ states + (0.0 if impulse else model.D)
+    if not np.isfinite(values).all():
+        raise ComputationError(f"the response overflows in {duration:g} s: ask for a shorter duration")
+    return np.linspace(0, duration, ROWS + 1), values

@@ -1,0 +1,100 @@
+"""Responses of linear models, against python-control and closed forms."""
+
+import warnings
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+
+import kronbot
+from kronbot.errors import ComputationError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.questions.linearize import outline
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    control = pytest.importorskip("control")
+
+ARM = kronbot.load("canadarm-craig-bampton", order="1")
+HELD = """
+kronbot: 1
+name: held
+gravity: [0, 0, 0]
+links:
+  - name: block
+    joint: {type: prismatic, name: q1}
+    pose: {}
+    rigid: {mass: 2}
+control: {q1: {pid: {kp: 50, kd: 12}}}
+"""
+
+
+def test_responses_are_those_of_python_control():
+    """Of every output to every input, over time and over frequency."""
+    given = {
+        "q": {"q1": 0.1, "q2": 0.5},
+        "lock": "q3",
+        "inputs": "torques,force",
+        "outputs": "joints,endpoint,velocity:endpoint",
+    }
+    plain = ARM.linearize(**given)
+    system = control.ss(*(plain[name] for name in "ABCD"))
+    outputs, inputs = plain.arrays["C"].rows, plain.arrays["B"].columns
+    for kind, ask in (("step", control.step_response), ("impulse", control.impulse_response)):
+        found = ARM.linearize(**given, response=kind, duration=2)
+        assert found["t"][-1] == pytest.approx(2, rel=1e-12) and len(found["t"]) == 1001
+        wanted = np.asarray(ask(system, found["t"], squeeze=False).outputs)
+        for i, output in enumerate(outputs):
+            for j, source in enumerate(inputs):
+                scale = np.abs(wanted[i, j]).max()
+                assert np.abs(found[f"{output}/{source}"] - wanted[i, j]).max() <= 1e-7 * scale + 1e-15
+        assert list(found.series) == list(
+            outline(ARM.model, {k: [v] for k, v in given.items()} | {"response": [kind]}).series
+        )
+    found = ARM.linearize(**given, response="frequency")
+    wanted = np.asarray(system(1j * found["frequency"], squeeze=False))
+    for i, output in enumerate(outputs):
+        for j, source in enumerate(inputs):
+            name = f"{output}/{source}"
+            value = found[f"magnitude.{name}"] * np.exp(1j * np.radians(found[f"phase.{name}"]))
+            assert np.abs(value - wanted[i, j]).max() <= 1e-6 * np.abs(wanted[i, j]).max()
+    assert (found.summary["response"], found.units["frequency"]) == ("frequency", "rad/s")
+    assert (found.units["magnitude.q1/torque.q1"], found.units["phase.q1/torque.q1"]) == ("rad/(N m)", "deg")
+
+
+def test_a_block_that_a_controller_holds():
+    """2 q'' + 12 q' + 50 q = f with zeta = 0.6: a step has the textbook's overshoot; without it f t^2/4."""
+    robot = Robot(model(HELD))
+    found = robot.linearize(closed_loop=True, response="step", duration=4)
+    q = found["q1/torque.q1"]
+    w, zeta = 5.0, 0.6
+    wd = w * np.sqrt(1 - zeta**2)
+    t = found["t"]
+    decay = np.exp(-zeta * w * t)
+    assert q == pytest.approx(0.02 * (1 - decay * (np.cos(wd * t) + zeta * w / wd * np.sin(wd * t))), abs=1e-12)
+    assert found.units["q1/torque.q1"] == "m/N"
+    assert robot.linearize(closed_loop=True, response="step")["t"][-1] == pytest.approx(2.51, abs=0.01)  # two periods
+    free = robot.linearize(response="step", duration=3)
+    assert free["q1/torque.q1"] == pytest.approx(free["t"] ** 2 / 4, abs=1e-12)
+    hit = robot.linearize(response="impulse", outputs="joints,acceleration:q1")
+    assert hit["q1/torque.q1"] == pytest.approx(hit["t"] / 2, abs=1e-12)
+    assert hit.units["q1/torque.q1"] == "m/(N s)"
+    assert any("left out at t = 0" in each for each in hit.warnings)
+
+
+def test_responses_that_are_none_are_refused():
+    for given, said in (
+        ({"response": "stap"}, "response 'stap'; did you mean"),
+        ({"duration": 1}, "duration goes with response"),
+        ({"response": "frequency", "duration": 1}, "over time, not over frequency"),
+        ({"response": "step", "q": {"q1": [0, 1]}}, "one point, not at rows"),
+        ({"response": "step", "duration": -1}, "duration"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            ARM.linearize(**given)
+    text = HELD.split("control")[0].replace("[0, 0, 0]", "[-9.81, 0, 0]").replace("prismatic", "revolute")
+    inverted = Robot(model(text.replace("mass: 2", "mass: 2, com: [1, 0, 0]")))
+    assert inverted.linearize(response="step")["t"][-1] == pytest.approx(7 / np.sqrt(9.81), rel=1e-9)
+    with pytest.raises(ComputationError, match="overflows"):
+        inverted.linearize(response="step", duration=1e4)
+    assert ARM.linearize(lock="all", response="step")["q1/torque.q1"].max() == 0
