@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FLAT = 0.02
 # How far a robot is moved in thought along each coordinate, as a share of its size, to see where it can go.
 SWAY = 0.2
+# Movements of the lines below this share of the robot's size, for a shape whose largest entry is 1, are rounding.
+UNSEEN = 1e-10
 # Step of central differences by a coordinate; their error, its square, is far below the width of a line.
 STEP = 1e-4
 # Marks of bodies, points across: of the heaviest, and of the lightest that is still seen.
@@ -82,12 +84,18 @@ def views(robot: Robot, lines: Lines, states: np.ndarray, most: int = 2) -> list
 
 def _view(robot: Robot, across: int) -> View:
     x, y = (i for i in range(3) if i != across)
+    up, down = vertical(robot, y)
+    return View(x, y, False) if up == across else View(x + y - up, up, down)
+
+
+def vertical(robot: Robot, otherwise: int = 2) -> tuple[int, bool]:
+    """The axis along which gravity acts, and whether it points down; another one where there is no gravity."""
     if not robot.parameters.free_in(robot.gravity):
         g = np.array([robot.parameters.evaluate(robot.gravity[i], "plot") for i in range(3)])
-        vertical = int(np.abs(g).argmax())
-        if g.any() and vertical != across:
-            return View(x + y - vertical, vertical, bool(g[vertical] > 0))
-    return View(x, y, False)
+        if g.any():
+            up = int(np.abs(g).argmax())
+            return up, bool(g[up] > 0)
+    return otherwise, False
 
 
 def displacement(lines: Lines, q: np.ndarray, direction: np.ndarray) -> list[np.ndarray]:
@@ -146,7 +154,7 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
     for i, ends in enumerate(drawing.elements(robot, q)):
         axis.plot(*view.of(ends.T), label="element" if named and i == 0 else None, **ELEMENT)
     found = drawing.bodies(robot, q)
-    sizes = np.maximum(LARGEST_BODY * np.sqrt(found.masses / found.masses.max(initial=0.0)), SMALLEST_BODY)
+    sizes = marks(found.masses)
     # A square on its tip reaches beyond the circle of its size: the larger of two in one place is below the other.
     reach = sizes * np.where(found.payload, math.sqrt(2), 1.0)
     known = set(axis.get_legend_handles_labels()[1])
@@ -161,6 +169,11 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
             *centre, mark, markersize=float(sizes[i]), color=colour, label=label, **EDGE, zorder=2.5, clip_on=False
         )
         known.add(word)
+
+
+def marks(masses: np.ndarray) -> np.ndarray:
+    """Sizes (B,) of the marks of bodies, points across, by their masses (B,)."""
+    return np.asarray(np.maximum(LARGEST_BODY * np.sqrt(masses / masses.max(initial=0.0)), SMALLEST_BODY))
 
 
 def finish(axis: Axes, view: View, title: str) -> None:

@@ -11,7 +11,7 @@ from kronbot.compute.trace import traced
 from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
-from kronbot.plots import arms
+from kronbot.plots import arms, stills
 from kronbot.plots.style import COLOURS, GREY, Picture, drawn
 from kronbot.questions.kinematics import Asked
 from kronbot.questions.result import Result
@@ -19,7 +19,7 @@ from kronbot.questions.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PURPOSE = "plot"
+PURPOSE, SPACE = "plot", "space"
 # The length of drawn axes, as a share of the robot's size, and their colours and strokes: x, y, z.
 SHARE = 0.12
 AXES = ((COLOURS[1], "-"), (COLOURS[2], "--"), (COLOURS[0], ":"))
@@ -45,8 +45,13 @@ def draw(result: Result) -> Picture:
     height = arms.height(planes, [shape, *others], 1 / len(planes))
     what = seen[0].name if len(seen) == 1 else f"{len(seen)} frames"
     panels = [f"robot {column}" for column in range(len(planes))]
-    picture = Picture(f"kinematics {robot.name}, order {result.order}: {what}", [panels], [height])
-    for axis, plane in zip(picture.values(), planes, strict=True):
+    spatial = [SPACE] if stills.wanted(robot, planes) else []
+    rows, heights = [panels, *([key] * len(panels) for key in spatial)], [height, *(stills.HEIGHT for _ in spatial)]
+    picture = Picture(f"kinematics {robot.name}, order {result.order}: {what}", rows, heights, spatial=spatial)
+    for key in spatial:
+        stills.states(picture[key], robot, q[None], ["#777777"], bool(robot.flexible))
+    for axis, plane in zip(map(picture.get, panels), planes, strict=True):
+        assert axis is not None
         for other in others:
             arms.trace(axis, plane, other, color=GREY, linewidth=0.8)
         arms.trace(axis, plane, shape, color="#777777")

@@ -13,10 +13,10 @@ from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.spectrum import poles as poles_of
 from kronbot.mechanics.multibody import drawing
 from kronbot.model.robot import Robot
-from kronbot.plots import arms, curves
+from kronbot.plots import arms, curves, stills
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.frequency_response import Pair, pair_of, response
-from kronbot.plots.modes import HIGHEST, draw_shape, swinging, told
+from kronbot.plots.modes import HIGHEST, MOST, draw_shape, swinging, told
 from kronbot.plots.poles import draw_poles, visible
 from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, flow, number_ticks, short
 from kronbot.questions.responses import unit_of_pair
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 SHOWN = 4
 # Inches: the plane of poles where all of them are real.
 STRIP = 1.5
+# Degrees of which phases are ticked in multiples, and so many steps at most.
+STEP, TICKS = 45, 6
 # A share of the scale of phases that is left free above and below.
 MARGIN = 0.06
 
 
 @drawn
-def draw(result: Result, pair: tuple[str, str] | None = None) -> Picture:
-    """The picture of a linear model about a point, or along a motion.
+def draw(result: Result, pair: tuple[str, str] | None = None, whole: bool = False) -> Picture:
+    """The picture of a linear model about a point, or along a motion, with the slowest modes or the ``whole`` of them.
 
     ``pair`` are the output and the input of the frequency response; by default the first input with the first output
     that answers to it. Raises UsageError for names that the state space has not.
@@ -43,13 +45,13 @@ def draw(result: Result, pair: tuple[str, str] | None = None) -> Picture:
     if "poles" in result.arrays:
         if not result.arrays["poles"].values.size:
             raise UsageError("all coordinates are locked: the linear model has no poles to draw")
-        return _about_a_point(result, pair)
+        return _about_a_point(result, pair, MOST if whole else SHOWN)
     if pair is not None:
         raise UsageError("a pair is for a model about a point, not for one along a motion")
     return _along_a_motion(result)
 
 
-def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
+def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) -> Picture:
     robot, arrays = result.model, result.arrays
     poles = np.asarray(arrays["poles"].values, dtype=complex)
     pair = pair_of(arrays, poles, wanted)
@@ -57,7 +59,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     q = np.array([result.at["q"][coordinate] for coordinate in robot.coordinates])
     seen = arms.views(robot, lines, q[None], most=3)
     every = swinging(result, "")
-    shapes = {f"mode {i}": shape for i, shape in enumerate(every[:SHOWN])}
+    shapes = {f"mode {i}": shape for i, shape in enumerate(every[:most])}
     swings = bool(visible(poles).imag.any())
     mosaic, heights = [["pole", "pole"]], [HEIGHT if swings else STRIP]
     if pair is not None and "t" in result.series:
@@ -67,10 +69,11 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None) -> Picture:
     elif pair is not None:
         mosaic, heights = [*mosaic, ["magnitude", "phase"]], [*heights, HEIGHT]
     rows = flow(list(shapes))
-    heights += [min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
+    spatial = list(shapes) if stills.wanted(robot, seen) else []
+    heights += [stills.HEIGHT if spatial else min(HIGHEST, arms.height(seen, [lines(q)], 0.5))] * len(rows)
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
-    axes = Picture(title, [*mosaic, *rows], heights)
+    axes = Picture(title, [*mosaic, *rows], heights, spatial=spatial)
     draw_poles(axes["pole"], poles)
     if "response" in mosaic[0]:
         _over_time(axes["response"], result, pair)
@@ -103,15 +106,16 @@ def _bode(magnitude: Axes, phase: Axes, result: Result, poles: np.ndarray, pair:
     phase.plot(found.frequencies, found.phase, color=COLOURS[0])
     if (size > 0).any():
         curves.decades(magnitude, float(size[size > 0].min()), float(size.max()))
-    low, high = 90 * math.floor(found.phase.min() / 90), 90 * math.ceil(found.phase.max() / 90)
+    low, high = STEP * math.floor(found.phase.min() / STEP), STEP * math.ceil(found.phase.max() / STEP)
     if low == high:
-        low, high = low - 90, high + 90
-    step = 90 * max(1, math.ceil((high - low) / 90 / 6))
-    ticks = np.arange(low, high + step, step)
+        low, high = low - STEP, high + STEP
+    # 45, 90, 180, 360, ... apart, and of those that are wider from a multiple of them on.
+    step = STEP * 2 ** max(0, math.ceil(math.log2((high - low) / STEP / TICKS)))
+    ticks = np.arange(step * (low // step), high + step, step)
     phase.set_yticks(ticks)
     # A phase of -180 all along is no part of the frame.
-    rim = MARGIN * (ticks[-1] - low)
-    phase.set_ylim(low - rim, ticks[-1] + rim)
+    rim = MARGIN * (ticks[-1] - ticks[0])
+    phase.set_ylim(ticks[0] - rim, ticks[-1] + rim)
     for axis in (magnitude, phase):
         axis.set_xscale("log")
         axis.set_xlim(found.frequencies[0], found.frequencies[-1])

@@ -14,24 +14,21 @@ from kronbot.mechanics.linear.modal import CREEPING
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.robot import Robot
-from kronbot.plots import arms
+from kronbot.plots import arms, stills
 from kronbot.plots.arms import View
-from kronbot.plots.style import COLOURS, GREY, HEIGHT, Picture, drawn, entitle, stroke
+from kronbot.plots.style import COLOURS, GREY, HEIGHT, SPATIAL, Picture, drawn, entitle, flow, stroke
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Shapes of a column, and how far a shape goes on paper as a share of the robot's size.
-SHOWN = 5
-SHARE = 0.1
+# Shapes of a case, and where all are wanted, for more of which no picture has room; how far one goes on paper, as a
+# share of the robot's size.
+SHOWN, MOST = 5, 60
+SHARE = stills.DEFLECTED
 # Inches: several rows should fit on a page.
 HIGHEST = 2.6
-# Movements of the lines below this share of the robot's size, for a shape whose largest entry is 1, are rounding.
-UNSEEN = 1e-10
-# A share below which twist is not told beside bending, nor a beam drawn that is seen from its end.
-LEAST = 0.05
 # Curves of a diagram, and shares that are rounding there.
 CURVES, ROUNDING = 6, 1e-14
 
@@ -45,8 +42,8 @@ class Shape:
 
 
 @drawn
-def draw(result: Result) -> Picture:
-    """The picture of modes: a column with joints locked, one with joints free.
+def draw(result: Result, whole: bool = False) -> Picture:
+    """The picture of modes: a column with joints locked, one with joints free; the slowest, or the ``whole`` of them.
 
     Below them, where the answer tells it, how the frequencies converge.
     """
@@ -56,17 +53,24 @@ def draw(result: Result) -> Picture:
     seen = arms.views(robot, lines, q[None], most=3)
     answered = [case for case in ("locked", "free") if f"poles_{case}" in result.arrays]
     every = {case: swinging(result, f"_{case}") for case in answered}
-    found = {case: shapes[:SHOWN] for case, shapes in every.items()}
+    found = {case: shapes[: MOST if whole else SHOWN] for case, shapes in every.items()}
     columns = [case for case, shapes in found.items() if shapes] or [answered[-1]]
-    rows = max(1, *(len(found[case]) for case in columns))
-    mosaic = [[f"{case} {i}" for case in columns] for i in range(rows)]
-    heights = [min(HIGHEST, arms.height(seen, [lines(q)], 1 / len(columns)))] * rows
+    both = max(1, min(len(found[case]) for case in columns))
+    mosaic = [[f"{case} {i}" for case in columns] for i in range(both)]
+    left = [f"{case} {i}" for case in columns for i in range(both, len(found[case]))]
+    mosaic += flow(left)
+    spatial = [key for row in mosaic for key in dict.fromkeys(row)]
+    if not any(found.values()) or not stills.wanted(robot, seen):
+        spatial = []
+    tall = stills.HEIGHT if spatial else min(HIGHEST, arms.height(seen, [lines(q)], 1 / len(columns)))
+    heights = [tall] * len(mosaic)
     tables = {f"convergence {i}": case for i, case in enumerate(columns) if _converges(result, case)}
     if tables:
         mosaic.append([key if (key := f"convergence {i}") in tables else [*tables][0] for i in range(len(columns))])
         heights.append(HEIGHT)
     shown = " and ".join(f"{case} ({told(len(found[case]), len(every[case]))})" for case in every)
-    axes = Picture(f"modes of {robot.name}, order {result.order}, joints {shown}", mosaic, heights)
+    title = f"modes of {robot.name}, order {result.order}, joints {shown}"
+    axes = Picture(title, mosaic, heights, spatial=spatial)
     axes.naming = mosaic[0][0]
     for key, case in tables.items():
         _draw_convergence(axes[key], case, result.arrays[f"convergence_{case}"])
@@ -74,12 +78,10 @@ def draw(result: Result) -> Picture:
         if key in tables:
             continue
         case, _, i = key.partition(" ")
-        if int(i) < len(found[case]):
+        if found[case]:
             shape = found[case][int(i)]
             titled = replace(shape, title=f"{case}: {shape.title}")
             draw_shape(axis, robot, lines, seen, q, titled, key == mosaic[0][0])
-        elif any(found.values()):
-            axis.set_axis_off()
         else:
             arms.trace(axis, seen[0], lines(q), color=COLOURS[0])
             arms.bodies(axis, seen[0], robot, q)
@@ -143,50 +145,24 @@ def draw_shape(
     shape: Shape,
     named: bool,
 ) -> None:
-    """A robot at rest in grey, and swung to both sides along a mode, in the view that shows most of it.
+    """A robot at rest in grey, and swung to both sides along a mode: in space, or in the view that shows most of it.
 
     Bodies are marked where they rest, and stand in the legend where they are to be ``named``.
-
-    The twist of beams is a shaded area along them, to the scale of the deflections with the robot's size as the arm of
-    the angles, which the title says: what is larger of both decides the scale.
     """
+    if axis.name == SPATIAL:
+        stills.swung(axis, robot, q, shape.direction, shape.title)
+        return
     rest, moved = lines(q), arms.displacement(lines, q, shape.direction)
     size = arms.size(rest)
     most = float(np.linalg.norm(np.hstack(moved), axis=0).max())
     view = max(seen, key=lambda view: arms.swept(view, rest, moved))
     arms.trace(axis, view, rest, color=GREY)
     arms.bodies(axis, view, robot, q, named)
-    reach = SHARE * size
-    angles = drawing.twists(robot, shape.direction)
-    turned = size * max((float(np.abs(each).max()) for each in angles.values()), default=0.0)
-    title, largest = shape.title, most
-    if turned > max(LEAST * most, UNSEEN * size):
-        largest = max(turned, most)
-        drawn = [
-            _shade(axis, view, line, reach / largest * size * angles[link.name])
-            for link, line in zip(robot.links, rest, strict=False)
-            if link.name in angles
-        ]
-        title += f", shaded: twist, 1 rad as {size:.2g} m" if any(drawn) else ""
-    if most <= UNSEEN * size:
-        arms.finish(axis, view, title if turned else f"{title}: no line moves")
+    if most <= arms.UNSEEN * size:
+        arms.finish(axis, view, f"{shape.title}: no line moves")
         return
     for sign, look in ((-1, {"linestyle": ":", "linewidth": 0.9}), (1, {"linestyle": "-"})):
-        step = sign * reach / largest
+        step = sign * SHARE * size / most
         swung = [line + step * way for line, way in zip(rest, moved, strict=True)]
         arms.trace(axis, view, swung, color=COLOURS[0], **look)
-    arms.finish(axis, view, title)
-
-
-def _shade(axis: Axes, view: View, line: np.ndarray, heights: np.ndarray) -> bool:
-    """Shade heights (K,), in m, beside the last K points of a line (3, ...); not one that is seen from its end."""
-    line = line[:, -len(heights) :]
-    points = view.of(line)
-    along = points[:, -1] - points[:, 0]
-    length = float(np.hypot(*along))
-    if length <= LEAST * view.factor * float(np.linalg.norm(line[:, -1] - line[:, 0])):
-        return False
-    across = np.array([-along[1], along[0]]) / length
-    edge = points + view.factor * across[:, None] * heights
-    axis.fill(*np.hstack([points, edge[:, ::-1]]), color=COLOURS[4], alpha=0.5, linewidth=0)
-    return True
+    arms.finish(axis, view, shape.title)

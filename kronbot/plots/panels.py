@@ -11,6 +11,8 @@ from kronbot.plots.style import Picture, entitle, look
 
 # Commas outside of brackets: a column of a sweep may be M[q1,q2].
 _COMMA = re.compile(r",(?![^\[(]*[\])])")
+# The word for all panels, and for all of what there are many.
+ALL = "all"
 _NUMBERED = re.compile(r"(.+) \d+")
 
 
@@ -33,13 +35,14 @@ def words_of(panels: str | Sequence[str]) -> list[str]:
     return words
 
 
-def keep(picture: Picture, panels: str | Sequence[str]) -> None:
+def keep(picture: Picture, words: Sequence[str]) -> None:
     """Leave the panels of these kinds alone, in their order. Raises UsageError for what the picture has not."""
-    there = {name: kind(name) for name, axis in picture.items() if axis.axison}
-    words = words_of(panels)
+    there = {name: kind(name) for name in picture}
     for word in words:
         if word not in there.values():
-            raise unknown(word, dict.fromkeys(there.values()), Argument("panels"), ": no panel ", there="; there are")
+            raise unknown(
+                word, dict.fromkeys([*there.values(), ALL]), Argument("panels"), ": no panel ", there="; there are"
+            )
     kept = [name for name in there if there[name] in words]
     if len(kept) == len(picture):
         return

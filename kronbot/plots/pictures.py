@@ -28,31 +28,31 @@ DRAWN: dict[str, Callable[[Result], Picture]] = {
 
 
 def draw(result: Result, pair: Pair | None = None, chosen: str | Sequence[str] | None = None) -> Picture:
-    """The picture of an answer, or the panels of it that are ``chosen`` by their words.
+    """The picture of an answer, or the panels of it that are ``chosen`` by their words; "all": all modes.
 
     Raises UsageError where there is none: of formulas, of rows of points, of words that no panel has.
     """
     demand_matplotlib()
-    if chosen is not None:
-        chosen = panels.words_of(chosen)
-    picture = _whole(result, pair)
-    if chosen is not None:
-        panels.keep(picture, chosen)
+    words = [] if chosen is None else panels.words_of(chosen)
+    picture = _drawn(result, pair, panels.ALL in words)
+    words = [word for word in words if word != panels.ALL]
+    if words:
+        panels.keep(picture, words)
     return picture
 
 
-def _whole(result: Result, pair: Pair | None) -> Picture:
+def _drawn(result: Result, pair: Pair | None, whole: bool) -> Picture:
     if result.command not in DRAWN:
         raise UsageError(f"{result.command} has no picture; {', '.join(DRAWN)} have one")
     if any(array.symbolic for array in result.arrays.values()):
         raise UsageError("pictures draw numbers, not formulas")
     if result.command != "statics" and any(array.axis and array.axis[0] == "case" for array in result.arrays.values()):
         raise UsageError("pictures draw one point, not rows")
-    if pair is None:
-        return DRAWN[result.command](result)
-    if result.command != "linearize":
+    if result.command == "linearize":
+        return linearize.draw(result, pair, whole)
+    if pair is not None:
         raise UsageError(Argument("pair"), " is for the frequency response of linearize: leave it out")
-    return linearize.draw(result, pair)
+    return modes.draw(result, whole) if result.command == "modes" else DRAWN[result.command](result)
 
 
 def plot(

@@ -9,7 +9,7 @@ import numpy as np
 
 from kronbot.mechanics.multibody import drawing
 from kronbot.model.robot import Robot
-from kronbot.plots import arms, curves
+from kronbot.plots import arms, curves, stills
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.style import HEIGHT, Picture, drawn, flow
 from kronbot.questions.columns import columns_of_simulate
@@ -20,7 +20,7 @@ from kronbot.questions.result import Result
 SNAPSHOTS = 6
 # Points of the path of the endpoint that paper shows.
 ROWS = 4000
-BALANCE = "balance"
+BALANCE, SPACE = "balance", "space"
 # Metres and radians: what the integrator's tolerance does not tell from rest.
 UNMOVED = 1e-12
 
@@ -39,16 +39,22 @@ def draw(result: Result) -> Picture:
     seen = arms.views(robot, lines, states[chosen])
     panels = _diagrams(robot, result)
     imbalance = Curve("", "J", np.abs(series["energy.balance"]))
-    mosaic = flow([*(f"motion {i}" for i in range(len(seen))), *panels, *([BALANCE] if imbalance.peak else [])])
+    spatial = [SPACE] if stills.wanted(robot, seen) else []
+    mosaic = flow(
+        [*(f"motion {i}" for i in range(len(seen))), *spatial, *panels, *([BALANCE] if imbalance.peak else [])]
+    )
     tall = max(arms.height(seen, shapes, 0.5), HEIGHT)
-    heights = [tall if row[0].startswith("motion") else HEIGHT for row in mosaic]
-    axes = Picture(_title(robot, result), mosaic, heights)
+    heights = [tall if row[0].startswith("motion") else stills.HEIGHT if SPACE in row else HEIGHT for row in mosaic]
+    axes = Picture(_title(robot, result), mosaic, heights, spatial=spatial)
+    shades = [arms.shade(k / max(1, len(shapes) - 1)) for k in range(len(shapes))]
+    for key in spatial:
+        stills.states(axes[key], robot, states[chosen], shades, False)
     for i, view in enumerate(seen):
         axis = axes[f"motion {i}"]
         way = "path of the endpoint" if i == 0 else None
         axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8, label=way)
         for k, shape in enumerate(shapes):
-            arms.trace(axis, view, shape, color=arms.shade(k / max(1, len(shapes) - 1)))
+            arms.trace(axis, view, shape, color=shades[k])
         arms.joints(axis, view, robot, shapes[-1])
         arms.bodies(axis, view, robot, states[-1], i == 0)
         times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
@@ -56,7 +62,6 @@ def draw(result: Result) -> Picture:
     for key, diagram in panels.items():
         curves.draw(axes[key], time, diagram)
         # When the robot is seen, in the shades in which it is.
-        shades = [arms.shade(k / max(1, len(chosen) - 1)) for k in range(len(chosen))]
         feet, below = np.zeros(len(chosen)), axes[key].get_xaxis_transform()
         axes[key].scatter(
             time.values[chosen], feet, s=14, marker="^", c=shades, transform=below, clip_on=False, zorder=5

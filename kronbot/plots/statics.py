@@ -15,7 +15,7 @@ from kronbot.errors import ComputationError, Interrupted
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.drawing import Lines
 from kronbot.model.build import at_order
-from kronbot.plots import arms, style
+from kronbot.plots import arms, stills, style
 from kronbot.plots.arms import View
 from kronbot.plots.curves import ROUNDING, level
 from kronbot.plots.style import GREY, HEIGHT, WIDTH, Picture, columns, drawn, head, readable, short
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Curves that can still be told apart, and outlines that do not hide each other.
 CURVES, OUTLINES = 12, 7
-# Quantities of one kind that get a panel.
-ALIKE = 3
+# Quantities of one kind that get a panel: of beams both directions of three.
+ALIKE = {"torques": 3, "strains": 3, "sags": 3, "deflections": 6}
 # Marks of curves whose strokes come again, for grey print.
 MARKS = (".", "s", "^")
 # Points that the legend has beside each other.
@@ -43,8 +43,10 @@ ROOM = 0.99 * 72 * WIDTH
 UNITS = {"force": "N", "moment": "N m"}
 
 
-# What postures that have nothing in common are drawn over.
-CASE = "case"
+# What postures that have nothing in common are drawn over; the panel in space.
+CASE, SPACE = "case", "space"
+# What the columns of how far the endpoint sags begin with.
+SAG = "sag."
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,12 @@ def draw(result: Result) -> Picture:
     seen = arms.views(robot, *drawings[order])
     views = {f"robot {i}": view for i, view in enumerate(seen)}
     # Two views belong side by side; one may stand beside the last panel.
-    mosaic = style.flow([*views, *panels] if len(views) > 1 else [*panels, *views])
+    spatial = [SPACE] if stills.wanted(robot, seen) else []
+    mosaic = style.flow([*views, *spatial, *panels] if len(views) > 1 else [*panels, *views])
     share = max(row.count(key) / len(row) for row in mosaic for key in views)
     outlines = [lines(q) for lines, states in drawings.values() for q in states]
     tall = max(HEIGHT, arms.height(seen, outlines, share))
-    heights = [tall if views.keys() & set(row) else HEIGHT for row in mosaic]
+    heights = [tall if views.keys() & set(row) else stills.HEIGHT if SPACE in row else HEIGHT for row in mosaic]
     curves = [] if swept is None else _curves(robot, main, swept)
     over = None if swept is None else _over(robot, main, swept)
     if len(curves) > 1 and all(len(curve.cases) == 1 for curve in curves):  # postures with nothing in common
@@ -108,7 +111,9 @@ def draw(result: Result) -> Picture:
     if result.order == "all" and (left := [each for each in reversed(ORDERS) if each not in results]):
         drawn += f" (without {listing(left)}, of other cases)"
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
-    axes = Picture(title, mosaic, heights, foot)
+    axes = Picture(title, mosaic, heights, foot, spatial)
+    for key in spatial:
+        stills.states(axes[key], robot, drawings[order][1], [style.COLOURS[0]] * len(chosen), True)
     for key, panel in panels.items():
         assert over is not None
         _draw_curves(axes[key], over, panel, curves)
@@ -177,23 +182,32 @@ def _swept(robot: Robot, result: Result) -> str | None:
 def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str, Panel]:
     """What Figures 6 to 12 show, by the words of their panels, and what lower orders miss.
 
-    Torque, curvature at the first gauge, tip deflection.
+    Torque, curvature at the first gauge, sag of the endpoint, tip deflections of all beams.
 
     Of each the one of the figures is first, compared between orders; further ones where they are not zero. Orders that
     agree to rounding are named in the title.
     """
-    results = {order: replace(each, series=without_rounding(each.series, ROUNDING)) for order, each in results.items()}
+    results = {
+        order: replace(each, series=without_rounding({**each.series, **_sagged(robot, order, each)}, ROUNDING))
+        for order, each in results.items()
+    }
     order, main = next(iter(results.items()))
     others = [(other, result) for other, result in results.items() if other != order]
     panels: dict[str, Panel] = {}
-    kinds = {"torques": _torques(robot, main, swept), "strains": _strains(main), "deflections": _deflections(robot)}
+    kinds = {
+        "torques": _torques(robot, main, swept),
+        "strains": _strains(main),
+        "sags": [(f"{SAG}{axis}", f"sag of the endpoint, {axis}", "m") for axis in "xyz"],
+        "deflections": _deflections(robot),
+    }
     for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
         telling = [each for each in kind if peaks[each[0]] > ROUNDING * max(peaks.values())]
         found = []
-        for place, (column, title, unit) in enumerate(telling[:ALIKE]):
+        most = ALIKE[many]
+        for place, (column, title, unit) in enumerate(telling[:most]):
             values = main.series[column]
-            count = f"; {ALIKE} of {len(telling)} {many} are drawn" if len(telling) > ALIKE else ""
+            count = f"; {most} of {len(telling)} {many} are drawn" if len(telling) > most else ""
             lower = {
                 other: result.series[column]
                 for other, result in (others if place == 0 else [])
@@ -209,6 +223,16 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
                 found.append(Panel(f"{title}, {what}", unit, lower[other] if strain else values - lower[other], True))
         panels |= {f"{many.removesuffix('s')} {i}": panel for i, panel in enumerate(found)}
     return panels
+
+
+def _sagged(robot: Robot, order: str, result: Result) -> dict[str, np.ndarray]:
+    """How far (m) beams and shafts that give way let the endpoint go, by columns over the cases."""
+    own = at_order(robot, order)
+    lines, states = drawing.lines(own), _states(own, result)
+    ways = [
+        lines(q)[-1][:, -1] - lines(rest)[-1][:, -1] for q, rest in zip(states, own.undeformed(states), strict=True)
+    ]
+    return {f"{SAG}{axis}": values for axis, values in zip("xyz", np.transpose(ways), strict=True)}
 
 
 def _torques(robot: Robot, result: Result, swept: str) -> list[tuple[str, str, str]]:

@@ -67,6 +67,8 @@ LOOK: dict[str, Any] = {
     "svg.hashsalt": "kronbot",
     "svg.fonttype": "none",
 }
+# Axes of matplotlib in space.
+SPATIAL = "3d"
 # Writers put the time of day into files unless told not to.
 TIMELESS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 # Rows of panels by name; a panel named in neighbouring cells covers them all.
@@ -97,20 +99,25 @@ def demand_matplotlib() -> None:
 class Picture(Mapping[str, "Axes"]):
     """The panels of a mosaic, by name, in the common look; a user's own matplotlib settings are left out of it.
 
-    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend. The legend of the panel
-    ``naming`` is for the others, too.
+    ``heights`` are those of the rows in inches, ``foot`` is left below them for a legend; ``spatial`` panels have three
+    axes. The legend of the panel ``naming`` is for the others, too.
     """
 
     naming: str | None
 
-    def __init__(self, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0) -> None:
+    def __init__(
+        self, title: str, mosaic: Mosaic, heights: Sequence[float], foot: float = 0.0, spatial: Sequence[str] = ()
+    ) -> None:
         from kronbot.plots.figure import Figure
 
         with look():
             self.figure = Figure(layout="constrained")
             self.figure.content = self.content
             rows = [list(row) for row in mosaic]
-            self.panels: dict[str, Axes] = self.figure.subplot_mosaic(rows, height_ratios=list(heights))
+            solid: dict[Any, dict[str, Any]] = {name: {"projection": SPATIAL} for name in spatial}
+            self.panels: dict[str, Axes] = self.figure.subplot_mosaic(
+                rows, height_ratios=list(heights), per_subplot_kw=solid
+            )
             self.title, self.foot, self.naming = title, foot, None
             self.lay(mosaic, heights, 1.0)
 
@@ -203,7 +210,7 @@ def head(axis: Axes, title: str, rows: int = 0) -> None:
     room = _room(axis)
     lines = [title] if TITLE * width(title) <= room else _halves(title)
     size = min(TITLE, room / max(map(width, lines)))
-    axis.set_title("\n".join(lines), pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
+    axis.set_title("\n".join(lines), loc="left", pad=4 + 1.4 * ENTRY * rows, fontsize=size, parse_math=False)
 
 
 def _halves(title: str) -> list[str]:
@@ -263,7 +270,7 @@ def _room(axis: Axes) -> float:
 
 @contextmanager
 def _settled(figure: Figure) -> Iterator[None]:
-    """Lay a figure out, and mend what only this tells: titles wider than their axes, crowded ticks."""
+    """Lay a figure out, and mend what only this tells: titles and labels wider than their axes, crowded ticks."""
     from matplotlib.text import Text
 
     layout = figure.get_layout_engine()
@@ -271,14 +278,16 @@ def _settled(figure: Figure) -> Iterator[None]:
     layout.execute(figure)
     titles: dict[Text, float] = {}
     for axis in figure.axes:
-        if not axis.axison:
-            continue
-        # Equal scales have found their limits: from here on the panel gives way, and its ticks stay.
-        axis.apply_aspect()
-        if axis.get_aspect() != "auto":  # as of the bar beside a map
-            axis.set_adjustable("box")
-        _thin(axis.xaxis, 0, GAPS[0] * figure.dpi / 72)
-        _thin(axis.yaxis, 1, GAPS[1] * figure.dpi / 72)
+        if axis.name != SPATIAL:
+            # Equal scales have found their limits: from here on the panel gives way, and its ticks stay.
+            axis.apply_aspect()
+            if axis.get_aspect() != "auto":  # as of the bar beside a map
+                axis.set_adjustable("box")
+            label = axis.xaxis.label
+            share = axis.get_window_extent().width / max(1.0, label.get_window_extent().width)
+            label.set_fontsize(min(1.0, FULL * share) * float(label.get_fontsize()))
+            _thin(axis.xaxis, 0, GAPS[0] * figure.dpi / 72)
+            _thin(axis.yaxis, 1, GAPS[1] * figure.dpi / 72)
         title = axis.get_title(loc="left")
         for text in axis.findobj(Text):
             if isinstance(text, Text) and title and text.get_text() == title:

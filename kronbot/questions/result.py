@@ -184,9 +184,9 @@ class Result:
         """The picture of the answer as a matplotlib figure; with ``file`` (.png, .svg or .pdf) written there too.
 
         ``pair``, ("endpoint.y", "torque.q1"), are output and input of the frequency response of ``linearize``;
-        ``panels``, "motion,deflection", leaves those of these words alone, in a picture that is smaller. Raises
-        UsageError for an answer that has no picture, for words that none of its panels has, without matplotlib, and for
-        a file that is there already unless ``overwrite``.
+        ``panels``, "motion,deflection", leaves those of these words alone, in a picture that is smaller; "all" draws
+        all modes. Raises UsageError for an answer that has no picture, for words that none of its panels has, without
+        matplotlib, and for a file that is there already unless ``overwrite``.
 
         >>> import kronbot
         >>> kronbot.load("khang").jacobian(q={"qa": 0.3}).plot().get_suptitle()

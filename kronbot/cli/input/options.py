@@ -226,7 +226,9 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
 
 # Of a picture.
 panels_option: Decorator = click.option(
-    "--panels", metavar="WORDS", help="With --plot: these panels of it alone, such as motion,deflection."
+    "--panels",
+    metavar="WORDS",
+    help="With --plot: these panels of it alone, such as motion,deflection; all: all modes.",
 )
 
 

@@ -188,6 +188,23 @@ def bodies(robot: Robot, q: Array) -> Bodies:
     return Bodies(masses, np.array(places[3:]), payload > 0, np.array(places[:3]))
 
 
+def sections(robot: Robot) -> Callable[[Array], list[Array]]:
+    """Of every beam points (3, K) of its line (base frame, m) above unit vectors (3, K) along y of its sections."""
+
+    def along() -> tuple[dict[str, SX], dict[str, SX]]:
+        q, found = SX.sym("q", robot.n), {"none": SX(6, 1)}  # since nothing at all has no trace
+        for link, (_, root, _) in zip(robot.links, link_frames(robot, q), strict=True):
+            if link.beam is not None:
+                poses = (section.pose for section in link.beam.cross_sections(PLACES, q[link.modal, :]))
+                found[link.name] = casadi.horzcat(
+                    *(casadi.vertcat(root.r + root.R @ pose.r, root.R @ pose.R[:, 1]) for pose in poses)
+                )
+        return {"q": q}, found
+
+    trace = traced(robot, "sections", PURPOSE, along)
+    return lambda q: [each for each in trace(q).values() if each.shape == (6, len(PLACES))]
+
+
 def twists(robot: Robot, direction: Array) -> dict[str, Array]:
     """Angles (rad) by which sections of beams with torsion turn about them, by link, at the points of their lines.
 

@@ -1,0 +1,190 @@
+"""Spatial robots as they stand in space: lines, and ribbons along their beams that bend and twist with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kronbot.mechanics.multibody import drawing
+from kronbot.plots import arms
+from kronbot.plots.style import COLOURS, GREY, SPATIAL, entitle, readable
+from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
+    from kronbot.plots.arms import View
+
+# Inches; half the width of a ribbon as a share of the robot's size; how much of it is seen through.
+HEIGHT, RIBBON, CLEAR = 3.0, 0.025, 0.35
+# The largest deflection as a share of the robot's size, and the largest twist (rad), that are drawn magnified.
+DEFLECTED, TWISTED = 0.1, 0.8
+# A scale that is shorter than this share of the longest one is made so long; what is left free beyond the robot.
+THIN, RIM = 0.4, 0.06
+# Degrees above the ground and about the vertical from which all is seen; ticks of a scale at most.
+ELEVATION, AZIMUTH, TICKS = 22, -60, 4
+# Of what matplotlib draws in the panel, so that labels beside it have room.
+ZOOM = 0.97
+
+
+def wanted(robot: Robot, seen: Sequence[View]) -> bool:
+    """Whether a robot that these views show is spatial or twists, and can be drawn so."""
+    from matplotlib.projections import get_projection_names
+
+    # What draws in space may be missing where one matplotlib is installed beside another.
+    return (len(seen) > 1 or bool(arms.twisting(robot))) and SPATIAL in get_projection_names()
+
+
+def magnification(most: float, turned: float) -> float:
+    """1, 2, 5, 10, ...: how many times deflections can be drawn, of which these shares are drawn already.
+
+    ``most`` is the largest deflection by the one that is drawn at the most, ``turned`` the largest twist.
+    """
+    largest = max(most, turned)
+    if not 1e-9 < largest <= 0.5:
+        return 1.0
+    decade = 10.0 ** math.floor(math.log10(1 / largest))
+    return max(step * decade for step in (1, 2, 5) if step * decade <= (1 + 1e-9) / largest)
+
+
+def largest_twist(robot: Robot, direction: np.ndarray) -> float:
+    """The largest angle (rad) by which a section of a beam turns about it when q changes by a direction (n,)."""
+    return max((float(np.abs(each).max()) for each in drawing.twists(robot, direction).values()), default=0.0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is drawn of a robot, or a change of it: polylines (3, K), m, sections of beams (6, K), points above y."""
+
+    lines: list[np.ndarray]
+    sections: list[np.ndarray]
+
+    def moved(self, by: float, way: Shape) -> Shape:
+        """This and so many times a change of it."""
+        return Shape(
+            *(
+                [each + by * change for each, change in zip(own, other, strict=True)]
+                for own, other in ((self.lines, way.lines), (self.sections, way.sections))
+            )
+        )
+
+    @property
+    def most(self) -> float:
+        """The largest of the vectors that the lines hold."""
+        return float(np.linalg.norm(np.hstack(self.lines), axis=0).max())
+
+
+@dataclass(frozen=True)
+class Still:
+    """A robot in space, on axes of matplotlib with three of them; lengths in a readable unit."""
+
+    axis: Any
+    robot: Robot
+    size: float
+    _lines: Callable[[np.ndarray], list[np.ndarray]]
+    _sections: Callable[[np.ndarray], list[np.ndarray]]
+
+    @staticmethod
+    def of(axis: Any, robot: Robot, q: np.ndarray) -> Still:
+        """The robot beside which ribbons at all states have one width."""
+        lines = drawing.lines(robot)
+        return Still(axis, robot, arms.size(lines(q)), lines, drawing.sections(robot))
+
+    @property
+    def scale(self) -> tuple[float, str]:
+        """Factor and unit of lengths."""
+        return readable(self.size, "m")
+
+    def at(self, q: np.ndarray) -> Shape:
+        """The robot at q (n,)."""
+        return Shape(self._lines(q), self._sections(q))
+
+    def way(self, q: np.ndarray, direction: np.ndarray) -> Shape:
+        """How the robot changes (per unit) when q moves along a direction (n,)."""
+        return Shape(*(arms.displacement(each, q, direction) for each in (self._lines, self._sections)))
+
+    def draw(self, shape: Shape, colour: Any, ribbons: bool = True, **look: Any) -> None:
+        """The lines of a shape, and the ribbons of its beams, of which one edge is drawn."""
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        factor, _ = self.scale
+        for line in shape.lines:
+            self.axis.plot(*(factor * line), **{"color": colour, "linewidth": 1.2, **look})
+        for beam in shape.sections if ribbons else []:
+            along = beam[3:] / np.linalg.norm(beam[3:], axis=0)
+            centres, across = factor * beam[:3], factor * RIBBON * self.size * along
+            left, right = (centres - across).T, (centres + across).T
+            strips = np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1)
+            self.axis.add_collection3d(Poly3DCollection(strips, facecolor=colour, alpha=CLEAR, linewidth=0))
+            self.axis.plot(*right.T, color=colour, linewidth=0.6)
+
+    def bodies(self, q: np.ndarray, rest: np.ndarray, by: float) -> None:
+        """Rigid bodies, payloads and elements at so many times the way to q (n,) from a rest (n,).
+
+        They are marked as in the views of :mod:`kronbot.plots.arms`.
+        """
+        factor, _ = self.scale
+        starts, found = drawing.elements(self.robot, rest), drawing.bodies(self.robot, q)
+        for ends in starts + by * (drawing.elements(self.robot, q) - starts):
+            self.axis.plot(*(factor * ends.T), **arms.ELEMENT)
+        centres = drawing.bodies(self.robot, rest).centres
+        centres = factor * (centres + by * (found.centres - centres))
+        for i, size in enumerate(arms.marks(found.masses)):
+            mark, colour, _ = arms.PAYLOAD if found.payload[i] else arms.BODY
+            self.axis.plot(*centres[:, i : i + 1], mark, markersize=float(size), color=colour, **arms.EDGE)
+
+    def finish(self, title: str) -> None:
+        """Equal scales, labels with units, what points up, the base, the title."""
+        _, unit = self.scale
+        axis = self.axis
+        axis.plot([0], [0], [0], marker="s", color="black", markersize=4)
+        limits = np.array([axis.get_xlim3d(), axis.get_ylim3d(), axis.get_zlim3d()])
+        half = np.ptp(limits, axis=1) / 2
+        half = (1 + RIM) * np.maximum(half, THIN * half.max())
+        for name, centre, reach in zip("xyz", limits.mean(axis=1), half, strict=True):
+            getattr(axis, f"set_{name}lim3d")(centre - reach, centre + reach)
+            getattr(axis, f"set_{name}label")(f"{name} [{unit}]", labelpad=1)
+            most = max(1, math.ceil(TICKS * reach / half.max()))
+            axis.locator_params(axis=name, nbins=most)
+            axis.tick_params(axis=name, pad=-1, labelsize=7)
+        axis.set_box_aspect(half, zoom=ZOOM)
+        axis.set_anchor("W")  # below its title
+        up, down = arms.vertical(self.robot)
+        turned = {"elev": -ELEVATION, "roll": 180} if down else {"elev": ELEVATION, "roll": 0}
+        axis.view_init(azim=AZIMUTH, vertical_axis="xyz"[up], **turned)
+        entitle(axis, title)
+
+
+def swung(axis: Any, robot: Robot, q: np.ndarray, direction: np.ndarray, title: str) -> None:
+    """A robot at rest in grey, and swung to both sides along a direction (n,), bent and twisted in proportion."""
+    still = Still.of(axis, robot, q)
+    rest, way = still.at(q), still.way(q, direction)
+    turned = largest_twist(robot, direction)
+    still.draw(rest, GREY)
+    still.bodies(q, q, 1.0)
+    if way.most > arms.UNSEEN * still.size or turned > arms.UNSEEN:
+        step = 1 / max(way.most / (DEFLECTED * still.size), turned / TWISTED)
+        still.draw(rest.moved(-step, way), COLOURS[0], False, linestyle=":", linewidth=0.9)
+        still.draw(rest.moved(step, way), COLOURS[0])
+    else:
+        title += ": no line moves"
+    still.finish(title)
+
+
+def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], ghosts: bool) -> None:
+    """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted."""
+    still, straight = Still.of(axis, robot, chosen[-1]), robot.undeformed(chosen)
+    rests = [still.at(q) for q in straight]
+    ways = [still.at(q).moved(-1.0, rest) for q, rest in zip(chosen, rests, strict=True)]
+    most = max(way.most for way in ways) / (DEFLECTED * still.size)
+    turned = max(largest_twist(robot, q) for q in chosen - straight) / TWISTED
+    factor = magnification(most, turned)
+    for rest in rests if ghosts else []:
+        still.draw(rest, GREY, False, linewidth=0.8)
+    for rest, way, colour in zip(rests, ways, colours, strict=True):
+        still.draw(rest.moved(factor, way), colour)
+    still.bodies(chosen[-1], straight[-1], factor)
+    beams = any(link.beam is not None for link in robot.links)
+    still.finish("in space" + (f", deflections x{factor:g}; ribbons lie across y of their beams" if beams else ""))

@@ -1,0 +1,145 @@
+"""Robots in space: what their lines and ribbons are, how far they are magnified, and which pictures have them."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import robots_in_tests
+
+import kronbot
+from kronbot.mechanics.multibody import drawing
+from kronbot.plots import arms, stills
+from kronbot.plots.modes import SHOWN
+from kronbot.plots.pictures import draw
+from kronbot.plots.style import COLOURS, SPATIAL
+
+BEAM = """
+kronbot: 1
+name: beam
+convention: standard
+gravity: [0, {down}9.81, 0]
+links:
+  - {{name: arm, joint: {{type: fixed}}, dh: {{a: 1.5, d: 0, alpha: 0, theta: 0}},
+      flexible: {{mass: 1, EI: {{y: 20, z: 10}}, GJ: 5, polar_inertia: 0.01, modes: {modes}}}}}
+"""
+
+
+@cache
+def beam(modes="{v: 1, w: 1, torsion: 1}", down="-"):
+    """A beam along x, 1.5 m long."""
+    return kronbot.library.robot.Robot(robots_in_tests.model(BEAM.format(modes=modes, down=down), "1"))
+
+
+def spatial(picture):
+    return [axis for axis in picture.values() if axis.name == SPATIAL]
+
+
+def blue(axis):
+    """What is drawn in the first colour: lines of the robot, and one edge of every ribbon."""
+    return [np.array(line.get_data_3d()) for line in axis.lines if line.get_color() == COLOURS[0]]
+
+
+@pytest.mark.parametrize("order", ["1", "2", "exact"])
+def test_sections_lie_on_the_lines_and_turn_with_the_torsion(order):
+    """Of a bent and twisted arm; where it is twisted alone, by the angles of its twist."""
+    robot = kronbot.load("spatial", order=order).model
+    q = np.where(np.isin(np.arange(robot.n), robot.flexible), 0.02, 0.4)
+    beams = [i for i, link in enumerate(robot.links) if link.beam is not None]
+    for place, section in zip(beams, drawing.sections(robot)(q), strict=True):
+        line = drawing.lines(robot)(q)[place]
+        assert section[:3] == pytest.approx(line[:, -len(drawing.PLACES) :], abs=1e-12)
+        assert np.linalg.norm(section[3:], axis=0) == pytest.approx(1, abs=1e-3 if order != "exact" else 1e-12)
+    straight = drawing.sections(robot)(np.zeros(robot.n))
+    for k, place in enumerate(arms.twisting(robot)):  # one of each beam
+        twist = 0.3 * np.eye(robot.n)[place]
+        angles = np.abs(list(drawing.twists(robot, twist).values())[k])
+        sines = np.linalg.norm(np.cross(straight[k][3:].T, drawing.sections(robot)(twist)[k][3:].T), axis=1)
+        assert angles.max() == pytest.approx(0.3)
+        assert sines == pytest.approx(np.sin(angles), abs=1e-9)
+
+
+def test_modes_bend_and_twist_in_proportion():
+    """A torsional mode of a beam turns its tip by the angle that is drawn at the most, and as sin(pi xi / 2)."""
+    picture = draw(beam().modes())
+    titles = {axis.get_title(loc="left"): axis for name, axis in picture.items() if name.startswith("locked")}
+    (twisted,) = (axis for title, axis in titles.items() if title.endswith("torsion"))
+    *_, edge = (each for each in blue(twisted) if each.shape == (3, len(drawing.PLACES)))
+    # Tangents, since shapes are magnified linearly.
+    slope = edge[2] / np.hypot(edge[1], edge[2])
+    wanted = np.arctan(stills.TWISTED * np.sin(np.pi * edge[0] / 3))
+    assert np.abs(slope) == pytest.approx(np.sin(wanted), abs=1e-9)
+    bending = [axis for title, axis in titles.items() if "torsion" not in title]
+    assert len(bending) == 2
+    for axis in bending:
+        most = max(
+            np.linalg.norm(each[1:], axis=0).max() for each in blue(axis) if each.shape[1] != len(drawing.PLACES)
+        )
+        assert most == pytest.approx(stills.DEFLECTED * 1.5, rel=1e-6)
+
+
+def test_a_planar_robot_that_twists_is_drawn_in_space():
+    assert spatial(draw(beam("{v: 1, torsion: 1}").modes()))
+    assert not spatial(draw(beam("{v: 1}").modes()))
+
+
+@pytest.mark.parametrize("name", ["spatial", "canadarm", "piedboeuf", "floating-canadarm"])
+def test_no_panel_of_modes_is_empty(name):
+    """Also where there are fewer modes with joints locked; all of them where all are wanted."""
+    answer = kronbot.load(name).modes()
+    found = {case: int((answer[f"frequencies_{case}"] > 0).sum()) for case in ("locked", "free")}
+    for chosen, most in ((None, SHOWN), ("all", 60)):
+        picture = draw(answer, chosen=chosen)
+        assert all(axis.lines for axis in picture.values())
+        for case, count in found.items():
+            assert sum(key.startswith(case) for key in picture) <= min(count, most)
+    (told,) = {picture.title for picture in [draw(answer, chosen="all,locked")]}
+    assert "(all " in told
+    assert all(name.startswith("locked") for name in draw(answer, chosen="all,locked"))
+
+
+def test_deflections_are_magnified_by_round_numbers():
+    assert [stills.magnification(share, 0) for share in (0.9, 0.5, 0.3, 0.13, 0.1, 0.0021)] == [1, 2, 2, 5, 10, 200]
+    assert stills.magnification(1e-3, 0.3) == 2
+    assert stills.magnification(0.0, 0.0) == 1
+
+
+def test_a_loaded_arm_is_magnified_beside_the_undeformed_one():
+    """To so many times the way from it, which the title says."""
+    robot = kronbot.load("spatial")
+    answer = robot.statics(q=[0.4, 0.5, 0, 0.6], forces=[[0, 0, -100]])
+    (axis,) = spatial(draw(answer))
+    factor = float(axis.get_title(loc="left").partition(" x")[2].partition(";")[0])
+    assert factor > 1
+    names = [name if name in answer.series else f"angle.{name}" for name in robot.coordinates]
+    q = np.array([answer[name][0] for name in names])
+    lines = drawing.lines(robot.model)
+    for drawn, line, rest in zip(blue(axis), lines(q), lines(robot.model.undeformed(q)), strict=False):
+        assert drawn == pytest.approx(rest + factor * (line - rest), abs=1e-9)
+
+
+def test_gravity_points_down():
+    """What falls is lower, whichever way gravity points."""
+    for down in "+-":
+        (axis, *_) = spatial(draw(beam(down=down).modes()))
+        axis.figure.canvas.draw()
+        fallen = [np.array([0.5, 0, 0]), np.array([0.5, float(f"{down}0.3"), 0])]
+        heights = [project(axis, point)[1] for point in fallen]
+        assert heights[1] < heights[0]
+
+
+def project(axis, point):
+    from mpl_toolkits.mplot3d import proj3d
+
+    return proj3d.proj_transform(*point, axis.get_proj())[:2]
+
+
+@pytest.mark.parametrize("name", ["khang", "spatial"])
+def test_phases_are_ticked_at_multiples_of_45_degrees(name):
+    axis = draw(kronbot.load(name).linearize(equilibrium=True))["phase"]
+    ticks = axis.get_yticks()
+    assert np.array_equal(ticks % 45, 0 * ticks)
+    assert len(set(np.diff(ticks))) == 1
+    assert 2 < len(ticks) <= 8
