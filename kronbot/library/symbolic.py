@@ -16,7 +16,7 @@ from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
 from kronbot.questions import kinematics as poses
 from kronbot.questions import linearize as linearization
-from kronbot.questions.formulas import Writing, formulas
+from kronbot.questions.formulas import Lengths, Writing, formulas
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 
@@ -57,6 +57,10 @@ class Symbolic:
     @in_words
     def dynamics(self) -> Result:
         """M, C, C_christoffel, C_star, dM_dq, g, K, D, tau, Khang (95)-(101)."""
+        if self.writing.array is None and self.robot.order != "exact":  # before what is derived from M is traced
+            self.writing.demand(lagrange.names(self.robot))
+            plain = lagrange.dynamics(self.robot, rates=False, derived=False)
+            Lengths(plain, list(plain.quantities)).demand_short(self.writing.shared)
         return closed_forms(self.robot, lagrange.dynamics(self.robot, rates=True), self.writing)
 
     @in_words

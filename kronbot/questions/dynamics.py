@@ -81,8 +81,11 @@ class Equations:
         return inertia + self.g + robot.stiffness @ self.q + self.D @ qd + robot.friction(qd) + moving
 
 
-def dynamics(robot: Robot, rates: bool) -> Question:
-    """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel, friction and tau of a motion qd, qdd."""
+def dynamics(robot: Robot, rates: bool, derived: bool = True) -> Question:
+    """M, dM_dq, C_star, g, K, D at q; with ``rates`` also C, C_christoffel, friction and tau of a motion qd, qdd.
+
+    Without what is ``derived`` from M, which takes longest to trace, M, g, K and D alone.
+    """
     demand_entries(f"dM/dq of {robot.n} coordinates", robot.n**3)
     words = ("q", "qd", "qdd") if rates else ("q",)
     symbols = {word: SX.sym(word, robot.n) for word in words}
@@ -100,19 +103,26 @@ def dynamics(robot: Robot, rates: bool) -> Question:
     both = [f"s2/({a} {b})" for a in robot.units for b in robot.units]
     position = [f"1/({unit})" for unit in robot.units]
     quantities = {"M": matrix(terms.M, acceleration)}
-    if rates:
+    if rates and derived:
         quantities["C"] = matrix(terms.C(symbols["qd"]), rate)
         quantities["C_christoffel"] = matrix(terms.C_christoffel(symbols["qd"]), rate)
-    quantities["C_star"] = matrix(terms.C_star, both)
-    quantities["dM_dq"] = matrix(terms.dM_dq, both)
+    if derived:
+        quantities["C_star"] = matrix(terms.C_star, both)
+        quantities["dM_dq"] = matrix(terms.dM_dq, both)
     quantities["g"] = Quantity(terms.g, names, None, {"rows": force})
     quantities["K"] = matrix(robot.stiffness, position)
     quantities["D"] = matrix(terms.D, rate)
-    if rates:
+    if rates and derived:
         friction = robot.friction(symbols["qd"])
         quantities |= {} if friction.is_zero() else {"friction": Quantity(friction, names, None, {"rows": force})}
         quantities["tau"] = Quantity(terms.tau(symbols["qd"], symbols["qdd"]), names, None, {"rows": force})
     return Question(robot.parameters, symbols, robot.derivative_names(words), quantities, "dynamics")
+
+
+def names(robot: Robot) -> list[str]:
+    """The quantities of :func:`dynamics` of a motion, before they are traced."""
+    rubbed = [] if robot.friction(SX.sym("qd", robot.n)).is_zero() else ["friction"]
+    return ["M", "C", "C_christoffel", "C_star", "dM_dq", "g", "K", "D", *rubbed, "tau"]
 
 
 def outline(robot: Robot, given: Given) -> Outline:

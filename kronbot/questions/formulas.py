@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 
 import casadi
 import numpy as np
 
+from kronbot.cached import cached_property
 from kronbot.compute.arrays import NamedArray
 from kronbot.compute.question import Question
 from kronbot.compute.symbolic.closed_form import (
@@ -64,6 +64,45 @@ class Formulas:
     complete: bool
 
 
+@dataclass(frozen=True)
+class Lengths:
+    """How long the quantities of a question are that are ``wanted``, before they are simplified."""
+
+    question: Question
+    wanted: Sequence[str]
+
+    @cached_property
+    def _sizes(self) -> dict[str, tuple[int, int]]:
+        return {}
+
+    def sizes(self, name: str) -> tuple[int, int]:
+        """Instructions, and operations written out."""
+        if name not in self._sizes:
+            question = self.question
+            expression = question.quantities[name].expression
+            self._sizes[name] = size(expression, question.symbols, question.parameters)
+        return self._sizes[name]
+
+    def instead(self, shared: bool) -> tuple[str | Argument, ...]:
+        """What holds: numbers, single arrays that are short as they are traced, common parts written once."""
+        expressions = {name: self.question.quantities[name].expression for name in self.wanted}
+        short = [name for name, each in expressions.items() if casadi.n_nodes(each) <= MOST_INSTRUCTIONS]
+        holding = listing(name for name in short if self.sizes(name)[1] <= MOST_OPERATIONS)
+        alone = (", or for ", holding, " alone (", Argument("array"), ")") if holding and len(self.wanted) > 1 else ()
+        return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
+
+    def demand_short(self, shared: bool) -> None:
+        """Raise ComputationError, with what to do instead, where no simplification would help."""
+        for name in self.wanted:
+            instructions, written = self.sizes(name)
+            if instructions > MOST_INSTRUCTIONS:
+                what = TOO_LONG.format(f"{instructions} instructions", MOST_INSTRUCTIONS)
+                raise ComputationError(what, *self.instead(shared=True))
+            if written > MOST_WRITTEN_OUT and not shared:
+                what = TOO_LONG.format(f"{written} operations before it is simplified", MOST_WRITTEN_OUT)
+                raise ComputationError(what, *self.instead(shared=False))
+
+
 def formulas(question: Question, writing: Writing) -> Formulas:
     """The quantities of a question in closed form.
 
@@ -76,26 +115,9 @@ def formulas(question: Question, writing: Writing) -> Formulas:
     wanted = [name for name in question.quantities if writing.array in (None, name)]
     writing.demand(wanted)
 
-    @cache
-    def sizes(name: str) -> tuple[int, int]:
-        """Instructions, and operations written out."""
-        return size(question.quantities[name].expression, question.symbols, question.parameters)
-
-    def instead(shared: bool) -> tuple[str | Argument, ...]:
-        """What holds: numbers, single arrays that are short as they are traced, common parts written once."""
-        short = [name for name in wanted if casadi.n_nodes(question.quantities[name].expression) <= MOST_INSTRUCTIONS]
-        holding = listing(name for name in short if sizes(name)[1] <= MOST_OPERATIONS)
-        alone = (", or for ", holding, " alone (", Argument("array"), ")") if holding and len(wanted) > 1 else ()
-        return (*INSTEAD, *alone, *(() if shared else SHARE[len(INSTEAD) :]))
-
-    for name in wanted:
-        instructions, written = sizes(name)
-        if instructions > MOST_INSTRUCTIONS:
-            what = TOO_LONG.format(f"{instructions} instructions", MOST_INSTRUCTIONS)
-            raise ComputationError(what, *instead(shared=True))
-        if written > MOST_WRITTEN_OUT and not writing.shared:
-            what = TOO_LONG.format(f"{written} operations before it is simplified", MOST_WRITTEN_OUT)
-            raise ComputationError(what, *instead(shared=False))
+    lengths = Lengths(question, wanted)
+    lengths.demand_short(writing.shared)
+    sizes, instead = lengths.sizes, lengths.instead
 
     @contextmanager
     def in_time(name: str) -> Iterator[None]:

@@ -29,8 +29,10 @@ from kronbot.compute.symbolic.simplification import Basis
 from kronbot.compute.symbolic.writing import latex_matrix
 from kronbot.compute.trace import Trace
 from kronbot.errors import ComputationError, UsageError
+from kronbot.library.symbolic import closed_forms
 from kronbot.mechanics.multibody.kinematics import endpoint, tip_frame
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
+from kronbot.questions import dynamics as lagrange
 from kronbot.questions import formulas as formulas_module
 
 TIME = 60  # seconds; far more than any of these needs
@@ -388,6 +390,25 @@ def test_the_size_of_formulas_is_known_before_any_is_written(monkeypatch):
     monkeypatch.setattr(formulas_module, "closed_form", written)
     with pytest.raises(ComputationError, match=r"\d{7,} operations before it is simplified, 3000000 are the limit"):
         kronbot.load("torso").symbolic("text").hessian()
+
+
+def test_what_is_derived_from_an_inertia_matrix_that_is_too_long_is_not_traced(monkeypatch):
+    """With the same words as after all of it: what is short alone is named."""
+    robot = kronbot.load("torso").symbolic("text")
+    with pytest.raises(ComputationError, match="before it is simplified") as told:
+        closed_forms(robot.robot, lagrange.dynamics(robot.robot, rates=True), robot.writing)
+    monkeypatch.setattr(lagrange, "khang_derivative", None)
+    with pytest.raises(ComputationError, match="or for K, D alone") as early:
+        robot.dynamics()
+    assert str(early.value) == str(told.value)
+
+
+@pytest.mark.parametrize("rubbed", ["", ", friction: {coulomb: 1}"])
+def test_names_of_equations_of_motion_are_known_before_they_are_traced(rubbed):
+    joint = f"{{type: revolute, name: q1{rubbed}}}"
+    robot = model(f"kronbot: 1\nname: r\ngravity: [0, 0, 0]\nlinks: [{{name: a, joint: {joint}, pose: {{}}}}]\n")
+    found = list(lagrange.dynamics(robot, rates=True).quantities)
+    assert lagrange.names(robot) == found and ("friction" in found) == bool(rubbed)
 
 
 def test_operations_are_counted_as_sympy_counts_them():
