@@ -219,7 +219,7 @@ class Linearization:
         every = state_space(system.M, system.D, system.K, E, measured)
         shapes = [replace(pole, right=pole.right[:count]) for pole in found] if beside else found
         space, plain = in_states(every, count, beside), slice(0, count)
-        matrices = zip(("M_L", "D_L", "K_L"), (system.M, system.D, system.K), matrix_units(robot, free), strict=True)
+        matrices = zip(("M_L", "D_L", "K_L"), system.without_dust, matrix_units(robot, free), strict=True)
         arrays = {name: NamedArray(A[plain, plain], names, units, names) for name, A, units in matrices}
         arrays |= {
             "h_L": NamedArray(h, names, {"rows": robot.force_units(free)}),

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+import kronbot
 from kronbot import loads
 from kronbot.cli.main import run
+from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.questions.noise import family, summary_without_rounding, without_rounding
 
 # Moves in its plane alone, with modes out of it.
@@ -99,6 +101,35 @@ def test_tables_of_runs_and_their_summaries(tmp_path, capsys):
         line.split(None, 1) for line in capsys.readouterr().out.splitlines() if line.startswith(("peak", "rms"))
     )
     assert lines["peak_torque.turn-table"] == lines["rms_torque.turn-table"] == "0 N m"
+
+
+def test_entries_that_are_their_own_errors_are_zero():
+    """Where they are nothing beside the largest, too: what is small is no rounding because of that."""
+    A, errors = np.array([[1e6, -3e-18], [2e-18, 1e-3]]), np.array([[1e-9, 4e-18], [1e-18, 2e-3]])
+    system = SecondOrder(A, A, A, errors, errors, errors, np.zeros((2, 0)))
+    assert [each.tolist() for each in system.without_dust] == [[[1e6, 0.0], [2e-18, 1e-3]]] * 3
+
+
+SCARA = """
+kronbot: 1
+name: scara
+convention: standard
+gravity: [0, 0, -9.81]
+links:
+  - {name: a, joint: {type: revolute, name: q1}, dh: {a: 0.4, d: 0.3, alpha: 0, theta: 0}, rigid: {mass: 1}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.3, d: 0, alpha: pi, theta: 0}
+    flexible: {mass: 1, EI: {y: 500, z: 500}, GJ: 100, polar_inertia: 1e-3, modes: {v: 1, w: 1, torsion: 1}}
+  - {name: c, joint: {type: prismatic, name: z}, dh: {a: 0, d: 0.1, alpha: 0, theta: 0}, payload: {mass: 1.5}}
+"""
+
+
+def test_stiffness_of_joints_that_turn_about_the_vertical_is_zero():
+    """It is a sum that cancels: weights times cos(pi/2)."""
+    K = kronbot.loads(SCARA).linearize(q={"q1": "pi/2"}, equilibrium=True)["K_L"]
+    assert np.abs(K).max() > 100 and not K[:2, :2].any()
+    assert not K[np.abs(K) < 1e-14].any()
 
 
 def test_tables_show_no_rounding_and_say_what_they_leave_out(arm, capsys):

@@ -22,6 +22,8 @@ from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 TINY = 1e-150
+# Below this share of the largest entry an entry may be nothing but its error.
+DUST = 1e-14
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,14 @@ class SecondOrder:
         """Matrices whose entries are right but for their last rounding; coordinates with zero columns in K are free."""
         dM, dD, dK = (ROUNDING * np.abs(A) for A in (M, D, K))
         return SecondOrder(M, D, K, dM, dD, dK, null_space(K, dK))
+
+    @property
+    def without_dust(self) -> tuple[Array, ...]:
+        """M, D, K, 0 in the place of entries that may be their own errors and are nothing beside the largest one."""
+        parts = ((self.M, self.dM), (self.D, self.dD), (self.K, self.dK))
+        return tuple(
+            np.where(np.abs(A) <= np.minimum(dA, DUST * np.abs(A).max(initial=0.0)), 0.0, A) for A, dA in parts
+        )
 
     @cached_property
     def symmetric(self) -> bool:
