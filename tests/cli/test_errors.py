@@ -372,6 +372,11 @@ def test_warnings_of_one_kind_are_one(tmp_path, capsys):
         ("45 deg", "write 45*deg"),
         ("-4.5e1 degrees", "write -4.5e1*deg"),
         ("45degrees", "write 45*deg"),
+        ("2 * 400 deg", "write 400*deg"),
+        ("(1 + 30 degrees)/2", "write 30*deg"),
+        ("2*(3 mm)", "write 3*1e-3"),
+        ("3rad", "write 3"),
+        ("2 q3", "a product needs *"),
         ("3 m", "a product needs *"),
     ],
 )

@@ -54,7 +54,7 @@ def test_nobody_knows_which_kind_is_meant():
     ("right", "wrong", "others"),
     [
         ("mass: 2", "mas: -2", ["r:10:21: 'mass' must be greater than 0, it is -2.0"]),
-        ("mass: 2", "mas: 1 kg", ["r:10:21: '1 kg' is not an expression (a product needs *; units are SI)"]),
+        ("mass: 2", "mas: 1 kg", ["r:10:21: '1 kg' is not an expression (write 1; units are SI)"]),
         ("alpha: 0", "alfa: 0", []),  # and nobody misses alpha
         ("EI: {z: EI}", "ei: {z: EJ}", ["r:10:33: unknown name 'EJ'"]),
         ("flexible:", "flexibel:", []),

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeGuard, TypeVar
 
 from kronbot.cached import cached_property
 from kronbot.description import limits
-from kronbot.description.wording import did_you_mean, named, quote, unknown_name
+from kronbot.description.wording import UNITS, did_you_mean, named, quote, unknown_name
 from kronbot.errors import UsageError
 from kronbot.records import dataclass
 
@@ -177,7 +177,7 @@ def parse(text: str | Number, quoted: bool = False) -> Expression:
         raise ExpressionError(error.message, error.offset + shift) from None
     except SyntaxError as error:
         offset = shift + max((error.offset or 1) - 1, 0)
-        unit = re.fullmatch(r"([-+]?[\d.]{1,25}(?:[eE][-+]?\d{1,3})?) +([A-Za-z]{1,25})", bare)
+        unit = re.search(r"(?<![\w.])([-+]?[\d.]{1,25}(?:[eE][-+]?\d{1,3})?) +([A-Za-z_]\w{0,24})\b", bare)
         cure = f" ({_cure(*unit.groups())}; units are SI)" if unit else ""
         raise ExpressionError(f"{quote(bare)} is not an expression{cure}", offset) from None
     except (RecursionError, MemoryError):
@@ -240,7 +240,11 @@ def _check_tokens(text: str, quoted: bool) -> None:
 
 def _cure(number: str, unit: str) -> str:
     """How a number with a unit behind it is written."""
-    return f"write {number}*deg" if unit in ("deg", "degree", "degrees") else "a product needs *"
+    if unit in ("deg", "degree", "degrees"):
+        return f"write {number}*deg"
+    if unit in UNITS:
+        return f"write {number}" + ("" if UNITS[unit] == "1" else f"*{UNITS[unit]}")
+    return "a product needs *"
 
 
 def _is_parameter(node: ast.AST) -> TypeGuard[ast.Name]:
