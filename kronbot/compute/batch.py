@@ -14,12 +14,12 @@ from kronbot.compute.native.cost import INTERPRETED, NATIVE, instructions
 from kronbot.floats import Array
 
 if TYPE_CHECKING:
-    from kronbot.compute.native.kernel import Kernel
+    from kronbot.compute.native.kernel import Loop
 
 # Points that one call evaluates: enough to forget the call, few enough to stay in the processor's cache.
 CHUNK = 512
-# Chunks that a thread does before it looks whether to go on.
-PART = 16
+# Points that a thread does before it looks whether to go on.
+PART = 8192
 # Work (s) of a thread in one call of CasADi's, at most: nothing hears a Ctrl-C meanwhile.
 SPELL = 0.01
 # Work (s) that a look into the cache of native code is worth.
@@ -39,30 +39,30 @@ def evaluate(
     outputs = [np.empty((count, size)) for size in sizes]
     work = count * instructions(function)
     threads = min(count, sharing.threads_for(work * INTERPRETED, sharing.SPELLS))
-    kernel = _kernel(function, count, work, threads)
-    if kernel is None:
+    loop = _loop(function, () if constant is None else (len(points),), count, work, threads)
+    if loop is None:
         many, chunk = _interpreted(function, count, work, threads)
         _fill(many, function, points, constant, outputs, range(0, count, chunk))
         return outputs
-    chunk = CHUNK if count >= CHUNK else 1
     crew = sharing.threads_for(work * NATIVE, sharing.THREAD)
-    parts = -(-count // (PART * chunk)) if chunk > 1 else min(count, crew)
-    bounds = [*(chunk * np.linspace(0, count // chunk, parts + 1).astype(int)[:-1]).tolist(), count]
+    ends = np.linspace(0, count, max(crew, -(-count // PART)) + 1).astype(int)
+    shared = [] if constant is None else [np.ascontiguousarray(constant)]
 
     def fill(part: int) -> None:
-        _fill(kernel, function, points, constant, outputs, range(bounds[part], bounds[part + 1], chunk))
+        rows = slice(ends[part], ends[part + 1])
+        loop([*(each[rows] for each in points), *shared], [each[rows] for each in outputs])
 
-    sharing.by_threads(fill, parts, min(parts, crew))
+    sharing.by_threads(fill, len(ends) - 1, crew)
     return outputs
 
 
-def _kernel(function: casadi.Function, count: int, work: int, threads: int) -> Kernel | None:
-    """Native code for whole chunks, whose points are one loop in C, or for a point where they are fewer."""
+def _loop(function: casadi.Function, shared: Sequence[int], count: int, work: int, threads: int) -> Loop | None:
+    """Native code for the loop over points, where there is so much to do that looking for it pays."""
     if work * INTERPRETED <= WORTH_LOOKING and policy.choice() != "on":
         return None
-    from kronbot.compute.native.use import at_once  # here, since most questions do without
+    from kronbot.compute.native.use import rows_at_once  # here, since most questions do without
 
-    return at_once(function.map(CHUNK) if count >= CHUNK else function, count // threads)
+    return rows_at_once(function, shared, count // threads)
 
 
 def _interpreted(function: casadi.Function, count: int, work: int, threads: int) -> tuple[casadi.Function, int]:
@@ -75,7 +75,7 @@ def _interpreted(function: casadi.Function, count: int, work: int, threads: int)
 
 
 def _fill(
-    many: casadi.Function | Kernel,
+    many: casadi.Function,
     one: casadi.Function,
     points: Sequence[Array],
     constant: Array | None,
@@ -94,20 +94,13 @@ def _fill(
 
 
 def _fill_evenly(
-    evaluated: casadi.Function | Kernel,
+    evaluated: casadi.Function,
     points: Sequence[Array],
     constant: Array | None,
     outputs: Sequence[Array],
     chunks: range,
 ) -> None:
     constants = [] if constant is None else [np.tile(constant, (chunks.step, 1))]
-    if not isinstance(evaluated, casadi.Function):
-        reads, writes = (
-            [(rows[chunks.start :].ctypes.data, rows.strides[0] * chunks.step) for rows in side]
-            for side in (points, outputs)
-        )
-        evaluated.walk([*reads, *((each.ctypes.data, 0) for each in constants)], writes, len(chunks))
-        return
     buffer: Any
     buffer, evaluate_chunk = evaluated.buffer()
     for place, values in enumerate(constants, len(points)):

@@ -164,6 +164,11 @@ def program_head(size: int) -> bytes:
     return b""
 
 
+def processor_features() -> frozenset[str]:
+    """Not known."""
+    return frozenset()
+
+
 def cores() -> int:
     """Those of the machine."""
     return os.cpu_count() or 1

@@ -251,6 +251,16 @@ def program_head(size: int) -> bytes:
         return b""
 
 
+def processor_features() -> frozenset[str]:
+    """Words of Linux for what an x86 processor can do, with the system's leave; none elsewhere."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            lines = file.read(8192).splitlines()  # of the first processor
+    except OSError:
+        return frozenset()
+    return next((frozenset(line.split()) for line in lines if line.startswith("flags")), frozenset())
+
+
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,7 +11,9 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import FULL, compiled
+from kronbot.compute.native.compiling import compiled, made
+from kronbot.compute.native.cost import FULL
+from kronbot.compute.native.subjects import Rows
 from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.motion.equations import equations
@@ -140,6 +142,22 @@ class Side:
         made = Evaluation(self.mapped(task, 1), self.traces[task], [rows[:1] for rows in states])
         made.run()
         return lambda: made.evaluate()
+
+
+class Lanes(Side):
+    """kronbot with native code that takes several states at a time, as the library does with rows of them."""
+
+    def __init__(self, traced):
+        super().__init__(traced, compiled=True)
+
+    def batch(self, task, states):
+        trace = self.traces[task]
+        found = made(FULL, Rows(trace.function, (len(states),)))
+        if found is None:
+            raise RuntimeError("no native code: is there a C compiler?")
+        inputs = [*map(np.ascontiguousarray, states), trace.bound]
+        evaluation = Evaluation(trace.function.map(CHUNK), trace, states)  # its memory alone
+        return lambda: found.function(inputs, evaluation.answers), lambda: arranged(task, evaluation.result())
 
 
 def arranged(task, outputs):

@@ -35,7 +35,8 @@ def sides(missing, whole=False):
     arm = puma_model.numeric(robot)
     traced = kronbot_side.traces(robot)
     makers = {
-        BASELINE: lambda: kronbot_side.Side(traced, compiled=True),
+        BASELINE: lambda: kronbot_side.Lanes(traced),
+        "kronbot, state by state": lambda: kronbot_side.Side(traced, compiled=True),
         "kronbot, interpreted": lambda: kronbot_side.Side(traced, compiled=False),
         "kronbot, library": lambda: kronbot_side.Library(traced),
         "kronbot, called as a CasADi function": lambda: kronbot_side.Called(traced),

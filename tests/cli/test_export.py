@@ -21,7 +21,7 @@ from thinned import thinned
 from kronbot import description, load, loads
 from kronbot.cli.commands.export import Target
 from kronbot.cli.main import run
-from kronbot.compute.code import straight_line
+from kronbot.compute.code import routine
 from kronbot.compute.trace import Trace
 from kronbot.description.wording import shown_path
 from kronbot.library.robot import Robot
@@ -557,7 +557,7 @@ def test_functions_without_an_answer(tmp_path, capsys):
 
 def test_code_that_no_compiler_digests_is_refused(tmp_path, monkeypatch, capsys):
     """With the cure; a CasADi file has no limit."""
-    monkeypatch.setattr(straight_line, "MOST_OPERATIONS", 100)
+    monkeypatch.setattr(routine, "MOST_OPERATIONS", 100)
     for name in ("arm.c", "arm.py"):
         assert run(["export", "puma560", "--of", "inverse_dynamics", "-o", str(tmp_path / name), "-q"]) == 1
         message = r"Error: inverse_dynamics takes \d+ operations, more than the 100 .* write a \.casadi file\n"

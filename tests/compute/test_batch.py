@@ -14,10 +14,10 @@ from waiting import demand_dead, soon
 
 import kronbot
 from kronbot.compute import batch, sharing
-from kronbot.compute.native import compiling
+from kronbot.compute.native import compiling, subjects
 from kronbot.compute.native import use as native
-from kronbot.compute.native.compiling import FULL, compiled
-from kronbot.compute.native.cost import INTERPRETED
+from kronbot.compute.native.compiling import compiled
+from kronbot.compute.native.cost import FULL, INTERPRETED
 from kronbot.compute.native.policy import native as using
 from kronbot.errors import UsageError
 
@@ -132,7 +132,7 @@ def test_every_part_is_done_once():
 @compiler
 def test_a_library_that_has_gone_is_done_without(robot, monkeypatch):
     """Evicted between finding and loading it."""
-    monkeypatch.setattr(native, "Kernel", lambda name, library: ctypes.CDLL("/nowhere/gone.so"))
+    monkeypatch.setattr(subjects, "Loop", lambda library: ctypes.CDLL("/nowhere/gone.so"))
     with using("on"):
         found = robot.jacobian(rows(600))["J_T"]
     assert np.array_equal(found, robot.jacobian(rows(600))["J_T"])

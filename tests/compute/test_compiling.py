@@ -15,35 +15,20 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from tapes import BINARY, SPECIAL, UNARY, random_function, same_bits
 from thinned import rare, thinned
 from waiting import PATIENCE, demand_dead, soon
 
 from kronbot.compute.native import cache, compiling, elf
 from kronbot.compute.native.cache import Cache
-from kronbot.compute.native.compiling import EFFORTS, FULL, QUICK
-from kronbot.compute.native.cost import instructions
+from kronbot.compute.native.cost import EFFORTS, FULL, QUICK, instructions
+from kronbot.compute.native.subjects import Functions
 from kronbot.compute.native.use import worthwhile
 from kronbot.system import supervised
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, compiling.COMPILERS)), reason="native code needs a C compiler on the path"
 )
-
-UNARY = [
-    *(casadi.sin, casadi.cos, casadi.tan, casadi.asin, casadi.acos, casadi.atan, casadi.sinh, casadi.cosh),
-    *(casadi.tanh, casadi.asinh, casadi.acosh, casadi.atanh, casadi.sqrt, casadi.exp, casadi.log, casadi.log1p),
-    *(casadi.expm1, casadi.erf, casadi.floor, casadi.ceil, casadi.fabs, casadi.sign, casadi.logic_not),
-    *(lambda x: x**2, lambda x: x**3, lambda x: x**-1, lambda x: x**0.5, lambda x: x**1.5, lambda x: x**-2.0),
-    *(lambda x: 2.0**x, lambda x: -x, lambda x: x / 3, lambda x: x * 0.1 + 1 / 3, lambda x: x + 1e308),
-    *(lambda x: x * 5e-324, lambda x: casadi.if_else(x > 0.3, x, 2 * x)),
-]
-# Without fmin, fmax and copysign, which show what is the C library's to choose: signs of NaN, and of one zero of two.
-BINARY = [
-    *(casadi.plus, casadi.minus, casadi.times, casadi.rdivide, casadi.power, casadi.atan2, casadi.fmod),
-    *(casadi.remainder, casadi.hypot, casadi.lt, casadi.le, casadi.eq, casadi.ne, casadi.logic_and, casadi.logic_or),
-    *(lambda a, b: a * a + b * b, lambda a, b: casadi.sin(a) * casadi.cos(a) + b),
-]
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, 1e308, 5e-324, np.inf, -np.inf, np.nan]
 
 
 @pytest.fixture(autouse=True)
@@ -76,23 +61,9 @@ def native(function, *companions, effort=FULL):
     return None if code is None else code.function
 
 
-def random_function(rng, operations=200):
-    """A function of six numbers whose outputs are all its intermediate values."""
-    x = SX.sym("x", 6)
-    pool = casadi.vertsplit(x)
-    for _ in range(operations):
-        a, b = (pool[rng.integers(len(pool))] for _ in range(2))
-        pool.append(
-            UNARY[rng.integers(len(UNARY))](a) if rng.random() < 0.5 else BINARY[rng.integers(len(BINARY))](a, b)
-        )
-    return casadi.Function("trace", [x], [casadi.vertcat(*pool)])
-
-
-def same_bits(a, b):
-    """Equal to the bit, the sign of zero included; any NaN equals any other."""
-    a, b = np.asarray(a), np.asarray(b)
-    numbers = ~np.isnan(a)
-    return np.array_equal(numbers, ~np.isnan(b)) and a[numbers].tobytes() == b[numbers].tobytes()
+def cached(*functions):
+    """What there is of them."""
+    return compiling.cached(Functions(*functions))
 
 
 def left_over(kept):
@@ -210,31 +181,31 @@ def test_a_jacobian_comes_along():
 
 def test_compiled_once(kept, monkeypatch):
     """An equal function, traced anew, is found; another one is not."""
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample()) is not None
     monkeypatch.setattr(supervised, "Supervised", lambda *words: pytest.fail("compiled again"))
-    found = compiling.cached(sample()).function
+    found = cached(sample()).function
     assert same_bits(found([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
     assert native(sample()) is not None
-    assert compiling.cached(sample(factor=3.0)) is None
-    assert compiling.cached(sample(), sample().jacobian()) is None
+    assert cached(sample(factor=3.0)) is None
+    assert cached(sample(), sample().jacobian()) is None
 
 
 def test_the_larger_effort_is_found(kept):
     """Both are kept; the one does not stand for the other."""
     assert native(sample(), effort=QUICK) is not None
-    assert compiling.cached(sample()).effort == QUICK
+    assert cached(sample()).effort == QUICK
     assert native(sample()) is not None
     assert len(kept.entries()) == 2
-    assert compiling.cached(sample()).effort == FULL
+    assert cached(sample()).effort == FULL
 
 
 def test_maps_are_told_apart(kept):
     """By what they map and how many times, whatever they are called."""
     assert native(sample().map(4)) is not None
-    assert compiling.cached(sample().map(4)) is not None
+    assert cached(sample().map(4)) is not None
     for other in (sample(), sample().map(5), sample(factor=3.0).map(4), sample().map(4).map(4), sample().map(16)):
-        assert compiling.cached(other) is None
+        assert cached(other) is None
 
 
 def test_derivatives_made_meanwhile_leave_no_trace():
@@ -242,7 +213,7 @@ def test_derivatives_made_meanwhile_leave_no_trace():
     function = sample()
     native(function)
     function.jacobian(), function.forward(2), function.map(3), function([1, 2, 3], 1)
-    assert compiling.cached(function) is not None
+    assert cached(function) is not None
 
 
 def test_another_compiler_another_entry(kept, monkeypatch):
@@ -250,7 +221,7 @@ def test_another_compiler_another_entry(kept, monkeypatch):
     native(sample())
     compiler = next(filter(shutil.which, compiling.COMPILERS))
     monkeypatch.setenv("CC", f"{compiler} -DMARK=1")
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample()) is not None
     assert len(kept.entries()) == 2
 
@@ -259,11 +230,11 @@ def test_another_compiler_another_entry(kept, monkeypatch):
 def test_other_flags_another_entry(what, kept, monkeypatch):
     """Code that was compiled with other flags is not taken for this one's."""
     native(sample())
-    assert compiling.cached(sample()) is not None
+    assert cached(sample()) is not None
     monkeypatch.setattr(compiling, what, (*getattr(compiling, what), "-L."))
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     native(sample())
-    assert compiling.cached(sample()) is not None
+    assert cached(sample()) is not None
     assert len(kept.entries()) == 2
 
 
@@ -272,19 +243,19 @@ def test_removed_while_in_use(kept):
     compiled = native(sample())
     assert kept.clear() == 1
     assert same_bits(compiled([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
 
 
 CHILD = """
 import sys
 import casadi, numpy as np
-from kronbot.compute.native import compiling
+from kronbot.compute.native import compiling, cost
 x = e = casadi.SX.sym("x", 30)
 for k in range(20):
     e = casadi.sin(e) * casadi.cos(x) + e / (k + 1)
 function = casadi.Function("trace", [x], [e])
 sys.stdin.read()
-compiled = compiling.compiled(compiling.FULL, function).function
+compiled = compiling.compiled(cost.FULL, function).function
 at = np.linspace(-1, 1, 30)
 assert np.array_equal(compiled(at), function(at))
 """
@@ -345,7 +316,7 @@ def test_a_tampered_library_is_not_loaded(kept, reasons):
     (other,) = {each.path for each in kept.entries()} - {first}
     content = first.read_bytes()
     shutil.copy(other, first)
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert "is not what was stored" in reasons()
     compiled = native(sample())
     assert same_bits(compiled([1, 2, 3], np.eye(3))[0], sample()([1, 2, 3], np.eye(3))[0])
@@ -358,13 +329,13 @@ def test_links_and_files_that_others_can_write_are_refused(kept, tmp_path, suffi
     native(sample())
     file = entry(kept).with_suffix(suffix)
     file.chmod(0o620)
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample()) is not None
     assert file.stat().st_mode & 0o777 == 0o600
     shutil.copy(file, tmp_path / "elsewhere")
     file.unlink()
     file.symlink_to(tmp_path / "elsewhere")
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample()) is not None
     assert not file.is_symlink()
 
@@ -374,7 +345,7 @@ def test_a_folder_that_others_can_write_is_refused(kept, mode, reasons):
     """Neither used nor filled."""
     native(sample())
     kept.path.chmod(mode)
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample(factor=3.0)) is None
     assert "chmod go-w" in reasons()
     assert len(kept.entries()) == 1
@@ -385,7 +356,7 @@ def test_a_linked_folder_is_refused(kept, tmp_path, reasons):
     native(sample())
     kept.path.rename(tmp_path / "moved")
     kept.path.symlink_to(tmp_path / "moved")
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert native(sample(factor=3.0)) is None
     assert "is a link" in reasons()
 
@@ -404,7 +375,7 @@ def test_a_folder_of_somebody_else_is_refused(monkeypatch, reasons):
     native(sample())
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert "somebody else" in reasons()
 
 
@@ -416,7 +387,7 @@ def test_the_folder_is_private(kept):
     finally:
         os.umask(before)
     assert kept.path.stat().st_mode & 0o777 == 0o700
-    assert compiling.cached(sample()) is not None
+    assert cached(sample()) is not None
 
 
 # Where there is no native code
@@ -428,7 +399,7 @@ def test_no_compiler(settings, monkeypatch, reasons):
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     assert native(sample()) is None
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert "no native code: " in reasons()
 
 
@@ -448,7 +419,7 @@ def test_a_library_that_does_not_load(kept, tmp_path, monkeypatch, reasons):
     """Bytes that no loader takes."""
     monkeypatch.setenv("CC", script(tmp_path / "broken", "echo nonsense > traced.so"))
     assert native(sample()) is None
-    assert compiling.cached(sample()) is None
+    assert cached(sample()) is None
     assert "no library for this machine" in reasons()
 
 
@@ -519,7 +490,7 @@ def test_few_open_files(numbers, tmp_path):
 FEW_FILES = """
 import os, resource, sys
 import casadi
-from kronbot.compute.native import compiling
+from kronbot.compute.native import compiling, cost
 x = casadi.SX.sym("x")
 function = casadi.Function("trace", [x], [casadi.sin(x)])
 import fcntl, logging, platform
@@ -533,7 +504,7 @@ for folder in sys.argv[1:]:
     most = int(os.path.basename(folder))
     os.environ["KRONBOT_CACHE"] = folder
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    code = compiling.compiled(compiling.FULL, function)
+    code = compiling.compiled(cost.FULL, function)
     assert code is None or code.function(1) == function(1)
     sys.exit()
 if failed:
@@ -543,9 +514,9 @@ if failed:
 
 KILLED = """
 import casadi
-from kronbot.compute.native import compiling
+from kronbot.compute.native import compiling, cost
 x = casadi.SX.sym("x")
-compiling.compiled(compiling.FULL, casadi.Function("trace", [x], [casadi.sin(x)]))
+compiling.compiled(cost.FULL, casadi.Function("trace", [x], [casadi.sin(x)]))
 """
 
 
@@ -561,7 +532,7 @@ def test_killed_without_a_word(kept, tmp_path, monkeypatch):
     parent.wait()
     demand_dead(*map(int, pids.read_text().split()))
     assert len(left_over(kept)) == 1
-    compiling.cached(sample())
+    cached(sample())
     assert left_over(kept) == []
 
 

@@ -7,7 +7,8 @@ import pytest
 import kronbot
 from kronbot.compute.native import compiling
 from kronbot.compute.native import use as native
-from kronbot.compute.native.compiling import EFFORTS, FULL, QUICK, Code
+from kronbot.compute.native.compiling import Code
+from kronbot.compute.native.cost import EFFORTS, FULL, QUICK
 
 SIZE = 2000  # instructions
 
@@ -46,20 +47,20 @@ def test_a_process_keeps_kernels_that_are_wanted_in_any_case(monkeypatch, tmp_pa
     monkeypatch.setattr(native, "MOST", 2)
     monkeypatch.setattr(native, "_known", {})
     looked = []
-    kernel = object()
+    loop = object()
     monkeypatch.setattr(
-        native, "compiled", lambda effort, function: looked.append(function) or Code(function, None, FULL)
+        native, "made", lambda effort, rows: looked.append((effort, rows._function)) or Code(loop, None, FULL)
     )
-    monkeypatch.setattr(native, "Kernel", lambda name, library: kernel)
     x = casadi.SX.sym("x")
     functions = [casadi.Function("trace", [x], [i * casadi.sin(x)]) for i in range(3)]
     with native.policy.native("on"):
         for function in (functions[0], functions[0], functions[1], functions[0], functions[2], functions[1]):
-            assert native.at_once(function, 1) is kernel
-        assert looked == functions
-        assert native.at_once(functions[0], 1) is kernel and len(looked) == 4  # the oldest has gone
+            assert native.rows_at_once(function, (), 1) is loop
+        assert looked == [(FULL, each) for each in functions]
+        assert native.rows_at_once(functions[0], (), 1) is loop and len(looked) == 4  # the oldest has gone
+        assert native.rows_at_once(functions[0], (0,), 1) is loop and len(looked) == 5  # another loop
     with native.policy.native("off"):
-        assert native.at_once(functions[0], 1) is None
+        assert native.rows_at_once(functions[0], (), 1) is None
 
 
 def test_who_asks_again_and_again_is_given_native_code(monkeypatch):
@@ -69,14 +70,13 @@ def test_who_asks_again_and_again_is_given_native_code(monkeypatch):
     count = native.WAITING * (native.STARTING / native.instructions(function) + QUICK.compiling)
     enough = count / (native.INTERPRETED - QUICK.running)
     made, looked = [], []
-    monkeypatch.setattr(native, "cached", looked.append)
-    monkeypatch.setattr(native, "Kernel", lambda name, library: name)
-    for code in (Code(function, None, QUICK), None):
+    monkeypatch.setattr(native, "cached", lambda calls: looked.append(calls))
+    for code in (Code("calls", None, QUICK), None):
         monkeypatch.setattr(native, "_known", {})
-        monkeypatch.setattr(native, "compiled", lambda *asked, code=code: made.append(asked) or code)
-        found = [native.at_once(function, int(0.3 * enough)) for _ in range(5)]
-        assert found == [None, None, None, *[code and "trace"] * 2]
-    assert made == [(QUICK, function)] * 2 and looked == [function] * 2
+        monkeypatch.setattr(native, "made", lambda *asked, code=code: made.append(asked[0]) or code)
+        found = [native.calls_at_once(function, int(0.3 * enough)) for _ in range(5)]
+        assert found == [None, None, None, *[code and "calls"] * 2]
+    assert made == [QUICK] * 2 and len(looked) == 2
 
 
 def test_the_main_job_is_worth_quick_code(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from kronbot.compute.code import c_code, documents, python_code, straight_line
+from kronbot.compute.code import c_code, documents, python_code
 from kronbot.compute.code.c_code import Style, prefix_of
 from kronbot.compute.code.routine import Package, Routine, saved
 from kronbot.compute.code.straight_line import parts
@@ -126,7 +126,7 @@ def test_parts_that_share_nothing(tmp_path, monkeypatch):
 
 def test_a_part_leaves_only_what_is_read_later():
     """Neither what is overwritten first nor what nobody reads."""
-    assignments = straight_line.straight_line(program(5).routines[0], python_code.NOTATION)
+    assignments = program(5).routines[0].straight_line(python_code.NOTATION)
     sequence = parts(assignments, 25)
     assert [each for part in sequence for each in part.assignments] == assignments
     assert not sequence[0].loads

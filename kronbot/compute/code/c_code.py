@@ -17,7 +17,6 @@ from kronbot.compute.code.straight_line import (
     handed_on,
     parts,
     statements,
-    straight_line,
     wrapped,
 )
 from kronbot.errors import Argument, ComputationError
@@ -82,7 +81,7 @@ def source(package: Package, style: Style) -> str:
 
 def _definition(routine: Routine, style: Style) -> list[str]:
     """A function; a long one as a sequence of parts that hand on variables in an array."""
-    sequence = parts(straight_line(routine, REALS[style.real]), LONGEST)
+    sequence = parts(routine.straight_line(REALS[style.real]), LONGEST)
     used = frozenset().union(*(part.words for part in sequence))
     head = [*_prototype(routine, style, ""), "{", *(f"    (void){w};" for w in routine.inputs if w not in used)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi
 
 from kronbot.compute.code.routine import Routine
-from kronbot.compute.code.straight_line import CHOICES, Notation, handed_on, parts, statements, straight_line
+from kronbot.compute.code.straight_line import CHOICES, Notation, handed_on, parts, statements
 
 NOTATION = Notation(repr, "Math.{}".format, "{}[{}]".format, choices=CHOICES | {casadi.OP_FMAX: "Math.max({}, {})"})
 # The longest function, in statements: compilers of browsers leave longer ones uncompiled.
@@ -19,7 +19,7 @@ def function(routine: Routine) -> str:
 
     Matrices are filled row by row. Raises ComputationError where the routine is too long.
     """
-    sequence = parts(straight_line(routine, NOTATION), LONGEST)
+    sequence = parts(routine.straight_line(NOTATION), LONGEST)
     words = ", ".join([*routine.inputs, *routine.outputs])
     lines = ["(() => {", '"use strict";', f"const {HANDED} = new Float64Array({handed_on(sequence)});"]
     bodies = ("\n".join([f"({words}) => {{", *statements(part, "let", HANDED), "}"]) for part in sequence)

@@ -6,7 +6,7 @@ import casadi
 
 from kronbot.compute.code.documents import about, notes
 from kronbot.compute.code.routine import P, Package, Routine
-from kronbot.compute.code.straight_line import Notation, straight_line, wrapped
+from kronbot.compute.code.straight_line import Notation, wrapped
 
 CHOICES = {casadi.OP_NOT: "not {}", casadi.OP_IF_ELSE_ZERO: "{1} if {0} else 0.0", casadi.OP_FMAX: "max({}, {})"}
 NOTATION = Notation(repr, "math.{}".format, "{}{}".format, choices=CHOICES)
@@ -36,7 +36,7 @@ def _function(routine: Routine, package: Package) -> list[str]:
     lines += ['    """']
     for word, size in routine.inputs.items():
         lines += wrapped("(", _entries(word, range(size)), f",) = {word}", "    ")
-    for target, expression, _ in straight_line(routine, NOTATION):
+    for target, expression, _ in routine.straight_line(NOTATION):
         lines.append(f"    {target.text} = {expression}")
     return [*lines, *_results(routine)]
 

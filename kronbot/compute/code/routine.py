@@ -10,13 +10,16 @@ import casadi
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.compute.code.straight_line import Assignment, Notation, straight_line
 from kronbot.compute.question import Quantity, Question
 from kronbot.description.expressions.expression import evaluate
-from kronbot.errors import ComputationError
+from kronbot.errors import Argument, ComputationError
 from kronbot.kronecker.tape import instructions
 from kronbot.model.parameters import FUNCTIONS, Parameters
 from kronbot.records import dataclass
 
+# Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
+MOST_OPERATIONS = 400_000
 # Instructions that compute nothing.
 PASSIVE = (casadi.OP_CONST, casadi.OP_INPUT, casadi.OP_OUTPUT)
 # The name of the vector of parameters among the inputs.
@@ -48,6 +51,22 @@ class Routine:
     def operations(self) -> int:
         """Arithmetic operations and calls of mathematical functions in one evaluation."""
         return sum(each.code not in PASSIVE for each in instructions(self.tape))
+
+    def straight_line(self, notation: Notation) -> list[Assignment]:
+        """Assignments in a language's notation, to the entries of outputs row after row.
+
+        Raises ComputationError where there are more than MOST_OPERATIONS.
+        """
+        if self.operations > MOST_OPERATIONS:
+            raise ComputationError(
+                f"{self.name} takes {self.operations} operations, more than the {MOST_OPERATIONS} that compilers "
+                "digest: leave it out of ",
+                Argument("functions"),
+                ", take a lower ",
+                Argument("order"),
+                " or fewer modes, or write a .casadi file",
+            )
+        return straight_line(self.tape, list(self.inputs), list(self.outputs), notation)
 
 
 def saved(routine: Routine) -> bytes:

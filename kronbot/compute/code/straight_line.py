@@ -1,23 +1,23 @@
-"""Routines as straight-line code: one assignment an operation, in the notation of a language."""
+"""Tapes as straight-line code: one assignment an operation, in the notation of a language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from itertools import count
 from typing import NamedTuple
 
 import casadi
 
-from kronbot.compute.code.routine import Routine
-from kronbot.errors import Argument, ComputationError
+from kronbot.errors import ComputationError
 from kronbot.kronecker.tape import instructions
 from kronbot.records import dataclass
 
-# Longer functions take compilers minutes: 300,000 operations took gcc -O1 35 s, and Python 6 s and 0.7 GB.
-MOST_OPERATIONS = 400_000
 WIDTH = 110
 # Variables are called w0, w1, ...
 VARIABLE = "w"
+# Entries of these arrays, of which none is written twice: what all lanes share, and sines and cosines of one angle.
+SHARED, TURNED = "f", "t"
 
 OPERATORS: Mapping[int, str] = {
     casadi.OP_NEG: "-{}",
@@ -33,7 +33,7 @@ OPERATORS: Mapping[int, str] = {
 }
 # Where a number that is too small for the type (what rounding has left of a zero) is as good as zero.
 FORGIVING = (casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL)
-CALLS: Mapping[int, str] = {
+CALLS = {
     casadi.OP_SIN: "sin",
     casadi.OP_COS: "cos",
     casadi.OP_TAN: "tan",
@@ -54,7 +54,7 @@ class Notation:
     """How a language writes a number, the name of a mathematical function, and entry i of an input or output.
 
     Numbers whose size is at most ``lost`` are zero in its type. ``choices`` are operations that
-    languages write in ways of their own.
+    languages write in ways of their own, ``calls`` are those that are functions of the language.
     """
 
     number: Callable[[float], str]
@@ -62,6 +62,21 @@ class Notation:
     entry: Callable[[str, int], str]
     lost: float = 0.0
     choices: Mapping[int, str] = field(default_factory=lambda: CHOICES)
+    calls: Mapping[int, str] = field(default_factory=lambda: CALLS)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """How operations on many points side by side are written; those on what all points share are as for one.
+
+    ``shared`` are the inputs that do not differ. ``spread`` is what makes one number many, ``turned`` gives the sine
+    of its first operand and puts the cosine into its second.
+    """
+
+    notation: Notation
+    shared: Collection[str]
+    spread: str
+    turned: str
 
 
 class Operand(NamedTuple):
@@ -96,26 +111,28 @@ class Part(NamedTuple):
     words: frozenset[str]
 
 
-def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
-    """A routine as assignments to variables and to every entry of its outputs, matrices row after row.
+def straight_line(
+    tape: casadi.Function,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    notation: Notation,
+    lanes: Lanes | None = None,
+) -> list[Assignment]:
+    """A tape as assignments to variables and to every entry of its outputs, with words for these and for its inputs.
 
     Numbers and inputs stand where they are used; a variable is used again where its value is not needed any more, so
-    that a compiler without optimization takes little stack. Raises ComputationError where there are more than
-    MOST_OPERATIONS.
+    that a compiler without optimization takes little stack. With ``lanes`` variables hold many points side by side.
+    What follows from shared inputs alone goes into entries of the array SHARED, sine and cosine of one angle into
+    neighbours in the array TURNED.
     """
-    if routine.operations > MOST_OPERATIONS:
-        raise ComputationError(
-            f"{routine.name} takes {routine.operations} operations, more than the {MOST_OPERATIONS} that compilers "
-            "digest: leave it out of ",
-            Argument("functions"),
-            ", take a lower ",
-            Argument("order"),
-            " or fewer modes, or write a .casadi file",
-        )
-    inputs, outputs = list(routine.inputs), list(routine.outputs)
-    work = [Operand("", "")] * routine.tape.sz_w()
+    work = [Operand("", "")] * tape.sz_w()
     assignments = []
-    for code, read, write, number in instructions(routine.tape):
+    alike = {"", SHARED, *lanes.shared} if lanes else set()
+    angles = _angles(tape) if lanes else {}
+    turned, places = dict[int, list[Operand]](), count()
+    for k, (code, read, write, number) in enumerate(instructions(tape)):
+        operands = () if code == casadi.OP_INPUT else tuple(work[place] for place in read)
+        apart = lanes if lanes and not alike.issuperset(each.word for each in operands) else None
         if code == casadi.OP_CONST:
             lost = number if 0 < abs(number) <= notation.lost else 0.0
             text = notation.number(0.0 if lost else number)
@@ -124,27 +141,53 @@ def straight_line(routine: Routine, notation: Notation) -> list[Assignment]:
             word = inputs[read[0]]
             work[write[0]] = Operand(notation.entry(word, read[1]), word)
         elif code == casadi.OP_OUTPUT:
-            word = outputs[write[0]]
-            target, value = Operand(notation.entry(word, write[1]), word), work[read[0]]
-            assignments.append(Assignment(target, value.text, (value,)))
+            word, value = outputs[write[0]], operands[0].text
+            text = lanes.spread.format(value) if lanes and not apart else value
+            assignments.append(Assignment(Operand(notation.entry(word, write[1]), word), text, operands))
+        elif apart and k in angles:
+            if angles[k] not in turned:
+                pair = [Operand(notation.entry(TURNED, 2 * len(turned) + i), TURNED) for i in (0, 1)]
+                text = apart.turned.format(operands[0].text, pair[1].text)
+                assignments.append(Assignment(pair[0], text, operands))
+                turned[angles[k]] = pair
+            work[write[0]] = turned[angles[k]][code == casadi.OP_COS]
         else:
-            operands = tuple(work[place] for place in read)
             for operand in operands:
                 if operand.lost and code not in FORGIVING:
                     notation.number(operand.lost)  # refuses it
-            expression = _expression(code, [operand.text for operand in operands], notation)
-            work[write[0]] = Operand(f"{VARIABLE}{write[0]}", VARIABLE)
-            assignments.append(Assignment(work[write[0]], expression, operands))
+            texts = [
+                apart.spread.format(each.text) if apart and each.word in alike and code not in FORGIVING else each.text
+                for each in operands
+            ]
+            target = Operand(f"{VARIABLE}{write[0]}", VARIABLE)
+            if lanes and not apart:
+                target = Operand(notation.entry(SHARED, next(places)), SHARED)
+            text = _expression(code, texts, apart.notation if apart else notation)
+            assignments.append(Assignment(target, text, operands))
+            work[write[0]] = target
     return assignments
 
 
+def _angles(tape: casadi.Function) -> dict[int, int]:
+    """Numbers of the angles of which a tape takes both sine and cosine, by the numbers of these instructions."""
+    writer: dict[int, int] = {}
+    taken: dict[int, dict[int, list[int]]] = {}
+    for k, (code, read, write, _) in enumerate(instructions(tape)):
+        if code in {casadi.OP_SIN, casadi.OP_COS}:
+            taken.setdefault(writer[read[0]], {}).setdefault(code, []).append(k)
+        if code != casadi.OP_OUTPUT:
+            writer[write[0]] = k
+    both = [codes for codes in taken.values() if len(codes) > 1]
+    return {k: angle for angle, codes in enumerate(both) for each in codes.values() for k in each}
+
+
 def _expression(code: int, operands: list[str], notation: Notation) -> str:
-    if code in OPERATORS:
-        return OPERATORS[code].format(*operands)
     if code in notation.choices:
         return notation.choices[code].format(*operands)
-    if code in CALLS:
-        return f"{notation.function(CALLS[code])}({', '.join(operands)})"
+    if code in OPERATORS:
+        return OPERATORS[code].format(*operands)
+    if code in notation.calls:
+        return f"{notation.function(notation.calls[code])}({', '.join(operands)})"
     raise ComputationError("an operation of this robot has no code: write a .casadi file")
 
 

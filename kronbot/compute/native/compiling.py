@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import casadi
-import numpy as np
 
 from kronbot.compute.native import elf, policy
 from kronbot.compute.native.cache import MAX_BYTES, Cache, folder
-from kronbot.compute.native.cost import NATIVE, instructions
+from kronbot.compute.native.cost import EFFORTS, Effort
+from kronbot.compute.native.subjects import Functions, Subject
 from kronbot.errors import said
 from kronbot.records import dataclass
 from kronbot.system import private
@@ -37,6 +37,7 @@ from kronbot.version import __version__
 if TYPE_CHECKING:
     from kronbot.system.supervised import Supervised
 
+Made = TypeVar("Made")
 COMPILERS = ("cc", "gcc", "clang")
 # -fno-builtin keeps sin, pow and their kind calls of the library that the interpreter calls; hidden symbols keep
 # CasADi's helpers in one library apart from those in another. A function that no library has (CasADi writes erfinv)
@@ -53,22 +54,6 @@ TIMEOUT = 120.0
 TOLD = 500
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How hard the compiler tries: its flag, what it takes and what its code takes (s an instruction)."""
-
-    flag: str
-    compiling: float
-    running: float
-
-
-# Measured as in cost.py, of 1,000 to 250,000 instructions. More than -O1 is no faster and compiles for twice as long or
-# much longer (250,000 instructions: 132 s).
-FULL = Effort("-O1", 120e-6, NATIVE)  # 85 to 140 us on a quiet machine
-QUICK = Effort("-O0", 30e-6, 0.95e-9)  # 23 to 36 us; 0.8 to 1.2 ns
-EFFORTS = (FULL, QUICK)
-
-
 class _Unavailable(Exception):
     """Why there is no native code."""
 
@@ -82,10 +67,10 @@ class _Compiler:
 
 
 @dataclass(frozen=True, eq=False)
-class Code:
-    """Native code of a function, as CasADi calls it, the library that it is in, and how it was compiled."""
+class Code(Generic[Made]):
+    """Native code: what it is for Python, the library that it is in, and how it was compiled."""
 
-    function: casadi.Function
+    function: Made
     library: Path
     effort: Effort
 
@@ -95,7 +80,7 @@ def too_large(sizes: Iterable[int]) -> bool:
     return sum(sizes) > MAX_INSTRUCTIONS
 
 
-def compiled(effort: Effort, *functions: casadi.Function) -> Code | None:
+def compiled(effort: Effort, *functions: casadi.Function) -> Code[casadi.Function] | None:
     """A traced function as native code, from the cache or compiled now; None where that is not possible.
 
     The result has the names, shapes and sparsities of the first of ``functions`` and its values to the bit, and serves
@@ -103,20 +88,24 @@ def compiled(effort: Effort, *functions: casadi.Function) -> Code | None:
     those among its companions, which go into the same library, where CasADi finds them by name: ``jac_f`` with the
     signature of ``f.jacobian()`` for a function ``f``; ``daeF`` and ``jacF`` for the ``dae`` of an integrator.
     """
-    with Compilation(effort, TIMEOUT, *functions) as compilation:
+    return made(effort, Functions(*functions))
+
+
+def made(effort: Effort, subject: Subject[Made]) -> Code[Made] | None:
+    """A subject as native code, from the cache or compiled now; None where that is not possible."""
+    with Compilation(effort, TIMEOUT, subject) as compilation:
         return compilation.code()
 
 
-def cached(*functions: casadi.Function) -> Code | None:
-    """What :func:`compiled` would return, compiled with the largest effort of those in the cache; compiles nothing.
+def cached(subject: Subject[Made]) -> Code[Made] | None:
+    """What :func:`made` would return, compiled with the largest effort of those in the cache; compiles nothing.
 
     Costs about 1 us an instruction, most of it for the text of the function that the key is made from.
     """
-    name = functions[0].name()
     try:
-        key = _key(functions, _compiler())
+        key = _key(subject, _compiler())
         with Cache(folder()) as cache:
-            found = (_load(cache, key, name, effort) for effort in EFFORTS)
+            found = (_load(cache, key, subject, effort) for effort in EFFORTS)
             return next((code for code in found if code is not None), None)
     except FileNotFoundError:  # nothing was compiled yet
         return None
@@ -139,15 +128,12 @@ def _compiler() -> _Compiler:
     raise _Unavailable(f"no C compiler: {given[0] if given else ', '.join(COMPILERS)} not found")
 
 
-def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> Callable[[Effort], str]:
-    """Digest of everything that the library depends on, by effort.
-
-    The serialized function stands for its C text: as deterministic (derivatives and maps made meanwhile leave no trace
-    in it), and made in less than half the time.
-    """
+def _key(subject: Subject[Made], compiler: _Compiler) -> Callable[[Effort], str]:
+    """Digest of everything that the library depends on, by effort."""
     about = (
         compiler.identity,
         FLAGS,
+        subject.flags,
         LIBRARIES,
         casadi.CasadiMeta.version(),
         __version__,
@@ -155,28 +141,19 @@ def _key(functions: tuple[casadi.Function, ...], compiler: _Compiler) -> Callabl
         platform.machine(),
     )
     digest = hashlib.sha256(repr(about).encode())
-    for each in functions:
-        text = _text(each).encode()
+    for each in subject.key():
+        text = each.encode()
         digest.update(b"%d:" % len(text) + text)
     return lambda effort: hashlib.sha256(digest.digest() + effort.flag.encode()).hexdigest()
 
 
-def _text(function: casadi.Function) -> str:
-    """What tells a function from every other; of a map what it maps and its shapes, since its own text is as long as
-    there are points."""
-    if function.is_a("Map"):
-        (mapped,) = function.find_functions(0)
-        return f"{function} {mapped.serialize()}"
-    return str(function.serialize())
-
-
-def _load(cache: Cache, key: Callable[[Effort], str], name: str, effort: Effort) -> Code | None:
-    """The function of that name in the library of a key, None where there is none that loads."""
+def _load(cache: Cache, key: Callable[[Effort], str], subject: Subject[Made], effort: Effort) -> Code[Made] | None:
+    """What is in the library of a key, None where there is none that loads."""
     library = cache.find(key(effort))
     if library is None:
         return None
     try:
-        return Code(casadi.external(name, str(library)), library, effort)
+        return Code(subject.load(library), library, effort)
     except RuntimeError as error:  # evicted a moment ago, or made on another system that shares the folder
         policy.noted(f"compiled function does not load: {error}")
         return None
@@ -194,41 +171,28 @@ def _built(place: Path) -> bytes:
     return library
 
 
-def _agrees(function: casadi.Function, library: Path) -> bool:
-    """Whether a library has the answers of a function to the bit, somewhere: options and headers of the user's may
-    change what C means. Of maps what they map is elsewhere the same."""
-    if function.is_a("Map"):
-        return True
-    state = np.random.default_rng(0)
-    point = [state.uniform(0.2, 0.9, function.size_in(i)) for i in range(function.n_in())]
-    wanted, found = (each.call(point) for each in (function, casadi.external(function.name(), str(library))))
-    pairs = zip(wanted, found, strict=True)
-    return all(np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True) for one, other in pairs)
-
-
-class Compilation:
+class Compilation(Generic[Made]):
     """Native code in the making; the compiler works by itself until it is asked for.
 
     Waits for another process that compiles the same functions up to ``patience`` seconds. Leaving the context ends a
     compiler that is still at work. Nothing here raises; where there is no native code the reason is a debug line.
     """
 
-    def __init__(self, effort: Effort, patience: float, *functions: casadi.Function) -> None:
-        self._effort = effort
-        self._name = functions[0].name()
+    def __init__(self, effort: Effort, patience: float, subject: Subject[Made]) -> None:
+        self._effort, self._subject = effort, subject
         self._held = ExitStack()
-        self._found: Code | None = None
-        self._finish: Callable[[], Code] | None = None
+        self._found: Code[Made] | None = None
+        self._finish: Callable[[], Code[Made]] | None = None
         self._process: Supervised | None = None
         try:
-            self._begin(patience, functions)
+            self._begin(patience)
         except Exception as error:  # of whatever kind: interpretation does the same work
             self._give_up(error)
         except BaseException:
             self.cancel()
             raise
 
-    def __enter__(self) -> Compilation:
+    def __enter__(self) -> Compilation[Made]:
         return self
 
     def __exit__(self, *stopped: object) -> None:
@@ -239,8 +203,8 @@ class Compilation:
         """True where :meth:`code` does not wait."""
         return self._process is None or self._process.ready
 
-    def code(self) -> Code | None:
-        """That of the first function, None where that is not possible. Waits for the compiler."""
+    def code(self) -> Code[Made] | None:
+        """The native code, None where that is not possible. Waits for the compiler."""
         if self._finish is not None:
             try:
                 self._found = self._finish()
@@ -258,40 +222,36 @@ class Compilation:
         self._process = None
         self._held.close()
 
-    def _begin(self, patience: float, functions: tuple[casadi.Function, ...]) -> None:
-        compiler = _compiler()
-        if too_large(map(instructions, functions)):
+    def _begin(self, patience: float) -> None:
+        compiler, subject = _compiler(), self._subject
+        if too_large([subject.instructions]):
             raise _Unavailable(f"more than {MAX_INSTRUCTIONS} instructions")
-        key = _key(functions, compiler)
+        key = _key(subject, compiler)
         cache = self._held.enter_context(Cache(folder(), create=True))
         for turn in (nullcontext(), cache.turn(key(self._effort), patience)):
             self._held.enter_context(turn)  # whoever held the lock may have stored it meanwhile
-            self._found = _load(cache, key, self._name, self._effort)
+            self._found = _load(cache, key, subject, self._effort)
             if self._found is not None:
                 self._held.close()
                 return
         place = self._held.enter_context(cache.build_folder(key(self._effort)))
-        generator = casadi.CodeGenerator("traced.c")
-        for each in functions:
-            generator.add(each)
-        (place / "traced.c").write_text(generator.dump())
-        command = [*compiler.command, *FLAGS, self._effort.flag, "traced.c", "-o", "traced.so", *LIBRARIES]
+        (place / "traced.c").write_text(subject.source())
+        flags = (*FLAGS, self._effort.flag, *subject.flags)
+        command = [*compiler.command, *flags, "traced.c", "-o", "traced.so", *LIBRARIES]
         from kronbot.system.supervised import Supervised  # here, since most processes find what they need compiled
 
         self._process = Supervised(command, place)
-        self._finish = partial(self._load_built, cache, key(self._effort), place, command, functions)
+        self._finish = partial(self._load_built, cache, key(self._effort), place, command)
 
-    def _load_built(
-        self, cache: Cache, key: str, place: Path, command: list[str], functions: tuple[casadi.Function, ...]
-    ) -> Code:
+    def _load_built(self, cache: Cache, key: str, place: Path, command: list[str]) -> Code[Made]:
         assert self._process is not None
         done, told = self._process.wait(TIMEOUT)
         if not done:
             raise _Unavailable(f"{shlex.join(command)[:TOLD]} {told[:TOLD]}")
         library = cache.store(key, _built(place), place)
         # Loaded first: it stays usable whatever happens to its file.
-        code = Code(casadi.external(self._name, str(library)), library, self._effort)
-        if not all(_agrees(each, library) for each in functions):
+        code = Code(self._subject.load(library), library, self._effort)
+        if not self._subject.agrees(library):
             cache.forget(key)
             raise _Unavailable(f"what {shlex.join(command)[:TOLD]} made has other answers: look at CC and CPATH")
         cache.evict()

@@ -1,4 +1,4 @@
-"""A compiled function called as C is: by addresses, without Python's lock, so that threads can share its work."""
+"""Compiled functions called as C is: by addresses, without Python's lock, so that threads can share the work."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from kronbot.compute.code.lanes import ALIGNED, NAME, ROOM
+from kronbot.floats import Array
 
 # Where the first call reads or writes, and how many bytes further the next one does.
 Place = tuple[int, int]
@@ -32,6 +35,25 @@ class Kernel:
         work = ctypes.addressof(integers), ctypes.addressof(reals)
         for read, written in zip(_rows(reads), _rows(writes), strict=True):
             self._call(read, written, *work, 0)
+
+
+class Loop:
+    """The loop in a library, as ``lanes.source`` has written it. Raises OSError, AttributeError and ValueError where
+    there is none."""
+
+    def __init__(self, library: Path) -> None:
+        loaded = ctypes.CDLL(str(library))
+        self._call = loaded[NAME]
+        self._call.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
+        self._room = ctypes.c_longlong.in_dll(loaded, ROOM).value
+
+    def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Fill rows of outputs (N, size) from rows of inputs (N, size), or (size,) for those that all rows share; every
+        thread may be at rows of its own. All are contiguous."""
+        reads, writes = (np.array([each.ctypes.data for each in side], dtype=np.uintp) for side in (inputs, outputs))
+        room = np.empty(8 * self._room + ALIGNED, dtype=np.uint8)
+        aligned = -(-room.ctypes.data // ALIGNED) * ALIGNED
+        self._call(reads.ctypes.data, writes.ctypes.data, aligned, len(outputs[0]))
 
 
 def _addresses(places: Sequence[Place], width: int, calls: int) -> npt.NDArray[np.uintp]:

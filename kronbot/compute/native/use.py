@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Generic, TypeVar
 
 import casadi
 
 from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import EFFORTS, FULL, Code, Compilation, Effort, cached, compiled, too_large
-from kronbot.compute.native.cost import INTERPRETED, instructions
-from kronbot.compute.native.kernel import Kernel
-from kronbot.errors import said
+from kronbot.compute.native.compiling import Code, Compilation, cached, compiled, made, too_large
+from kronbot.compute.native.cost import EFFORTS, FULL, INTERPRETED, Effort, instructions
+from kronbot.compute.native.kernel import Kernel, Loop
+from kronbot.compute.native.subjects import Calls, Functions, Rows, Subject
 from kronbot.records import dataclass
 
 STARTING = 0.1  # s a compilation, however small
@@ -19,23 +20,25 @@ WAITING = 2.0  # where that is waited for
 BESIDE = 1.0  # where it goes on beside the work, which is done then before the work is; the next run finds it
 # Functions of which a process remembers whether there is native code: to look takes as long as to read their texts.
 MOST = 64
-# By what CasADi tells functions apart by, as long as these are held.
-_known: dict[int, _Known] = {}
+# By what CasADi tells functions apart by, as long as these are held, and by the inputs that all points share.
+_known: dict[Hashable, _Known[Any]] = {}
+Made = TypeVar("Made")
 
 
 @dataclass
-class _Known:
-    """A function, its native code if there is any, how often it was asked for, and whether no compiler makes any."""
+class _Known(Generic[Made]):
+    """What can be compiled, its native code if there is any, how often it was asked for, and whether no compiler makes
+    any. The function is held."""
 
     function: casadi.Function
-    code: Code | None
-    kernel: Kernel | None = None
+    subject: Subject[Made]
+    code: Code[Made] | None
     asked: int = 0
     hopeless: bool = False
 
 
 def gain(
-    sizes: Sequence[int], evaluations: Sequence[int], effort: Effort, margin: float, found: Code | None = None
+    sizes: Sequence[int], evaluations: Sequence[int], effort: Effort, margin: float, found: Code[Any] | None = None
 ) -> float:
     """Time (s) that compiling functions of so many instructions is expected to save, beyond ``margin`` times its cost.
 
@@ -51,43 +54,54 @@ def gain(
 
 
 def worthwhile(
-    sizes: Sequence[int], evaluations: Sequence[int], margin: float, found: Code | None = None
+    sizes: Sequence[int],
+    evaluations: Sequence[int],
+    margin: float,
+    found: Code[Any] | None = None,
+    efforts: Sequence[Effort] = EFFORTS,
 ) -> Effort | None:
     """The effort with the largest :func:`gain`, None where compiling does not pay."""
     if too_large(sizes):
         return None
-    gains = {effort: gain(sizes, evaluations, effort, margin, found) for effort in EFFORTS}
-    best = max(EFFORTS, key=lambda effort: gains[effort])
+    gains = {effort: gain(sizes, evaluations, effort, margin, found) for effort in efforts}
+    best = max(efforts, key=lambda effort: gains[effort])
     return best if gains[best] > 0 else None
 
 
-def at_once(function: casadi.Function, evaluations: int) -> Kernel | None:
-    """Native code for so many evaluations that are due now, as the policy in force wants it; None: interpret.
+def rows_at_once(function: casadi.Function, shared: Sequence[int], points: int) -> Loop | None:
+    """Native code for so many points that are due now, as the policy in force wants it; None: interpret.
 
-    Who has asked often asks again: as many evaluations as there were are expected beside those that are due.
+    ``shared`` are the numbers of inputs that are the same at all of them.
     """
+    return _at_once((hash(function), *shared), function, lambda: Rows(function, shared), points)
+
+
+def calls_at_once(function: casadi.Function, calls: int) -> Kernel | None:
+    """The same for so many calls in a row."""
+    return _at_once(hash(function), function, lambda: Calls(function), calls)
+
+
+def _at_once(
+    key: Hashable, function: casadi.Function, make: Callable[[], Subject[Made]], evaluations: int
+) -> Made | None:
+    """Who has asked often asks again: as many evaluations as there were are expected beside those that are due."""
     choice, size = policy.choice(), [instructions(function)]
     if choice == "off" or (choice == "auto" and too_large(size)):
         return None
-    known = _known.get(hash(function))
+    known: _Known[Made] | None = _known.get(key)
     if known is None:
         while len(_known) >= MOST:
             _known.pop(next(iter(_known)), None)
-        known = _known[hash(function)] = _Known(function, cached(function) if choice == "auto" else None)
-    if (known.kernel is None and choice == "on") or (choice == "auto" and not known.hopeless):
-        found = None if known.kernel is None else known.code
-        effort = FULL if choice == "on" else worthwhile(size, [evaluations + known.asked], WAITING, known.code)
+        subject = make()
+        known = _known[key] = _Known(function, subject, cached(subject) if choice == "auto" else None)
+    if (known.code is None and choice == "on") or (choice == "auto" and not known.hopeless):
+        efforts, due = known.subject.efforts, [evaluations + known.asked]
+        effort = FULL if choice == "on" else worthwhile(size, due, WAITING, known.code, efforts)
         if effort is not None:
-            made = compiled(effort, function)
-            known.hopeless, known.code = made is None, made or known.code
-        if known.code is not None and known.code is not found:
-            try:
-                known.kernel = Kernel(function.name(), known.code.library)
-            except (OSError, AttributeError) as error:  # evicted a moment ago
-                known.code = None
-                policy.interpreted(said(error))
-        known.asked += evaluations
-    return known.kernel
+            compiled_now = made(effort, known.subject)
+            known.hopeless, known.code = compiled_now is None, compiled_now or known.code
+    known.asked += evaluations
+    return None if known.code is None else known.code.function
 
 
 def in_any_case(function: casadi.Function) -> casadi.Function | None:
@@ -104,16 +118,16 @@ class Native:
     """
 
     def __init__(self, *functions: casadi.Function) -> None:
-        self._functions = functions
+        self._functions = Functions(*functions)
         self._sizes = [instructions(function) for function in functions]
-        self._compilation: Compilation | None = None
+        self._compilation: Compilation[casadi.Function] | None = None
         self._tried: set[Effort] = set()
-        self._code: Code | None = None
+        self._code: Code[casadi.Function] | None = None
         self._choice = policy.choice()
         if self._choice == "on":
             self._code = compiled(FULL, *functions)
         elif self._choice == "auto":
-            self._code = cached(*functions)
+            self._code = cached(self._functions)
 
     def expect(self, *evaluations: int) -> None:
         """So many evaluations of each function are still to come."""
@@ -122,9 +136,9 @@ class Native:
         effort = worthwhile(self._sizes, evaluations, BESIDE, self._code)
         if effort is not None and effort not in self._tried:
             self._tried.add(effort)
-            self._compilation = Compilation(effort, 0.0, *self._functions)
+            self._compilation = Compilation(effort, 0.0, self._functions)
 
-    def code(self) -> Code | None:
+    def code(self) -> Code[casadi.Function] | None:
         """That of the first function, None where the interpreted one is to be used."""
         if self._compilation is not None and self._compilation.ready:
             self._code = self._compilation.code() or self._code

@@ -70,7 +70,7 @@ class Cvodes(Integrator):
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
         }
-        self.grids: dict[tuple[tuple[float, ...], str, float, Code | None], casadi.Function] = {}
+        self.grids: dict[tuple[tuple[float, ...], str, float, Code[casadi.Function] | None], casadi.Function] = {}
         traced = casadi.integrator("piece", "cvodes", self.problem, 0.0, [1.0], self.options)
         weights = {"dae": 0.0, "daeF": 1.0, "jacF": 1 / EVALUATIONS_PER_JACOBIAN}
         self.use({traced.get_function(name): weight for name, weight in weights.items()})

@@ -87,7 +87,7 @@ class Rodas(Integrator):
         self.end, self.error = np.zeros_like(self.here), np.zeros(1)
         self.within = np.zeros(len(D) * len(self.here))
         self.limits = np.array([tolerances.rtol, tolerances.atol])
-        self.attempts: dict[Code | None, Buffered] = {}
+        self.attempts: dict[Code[casadi.Function] | None, Buffered] = {}
         self.use({self.step: 1 / STAGES})
 
     def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:

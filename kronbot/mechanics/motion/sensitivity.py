@@ -17,7 +17,7 @@ from casadi import MX, SX
 from kronbot.cached import cached_property
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native.kernel import Kernel
-from kronbot.compute.native.use import at_once
+from kronbot.compute.native.use import calls_at_once
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.integration import PATIENCE, WHY, Tolerances
@@ -150,7 +150,7 @@ class Follower:
         """So many steps are due: native code takes them where that pays."""
         if steps > MANY_MORE * self._expected:
             self._expected = steps
-            self._kernel = at_once(self._function, len(NODES) * steps)
+            self._kernel = calls_at_once(self._function, len(NODES) * steps)
 
     def begin(self, numbers: Array, slopes: Array) -> None:
         """With these numbers, and the entries of their slopes column by column."""

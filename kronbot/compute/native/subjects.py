@@ -1,0 +1,158 @@
+"""What is compiled: traced functions as CasADi calls them, or the loop of one over rows of points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from kronbot.compute.code import lanes
+from kronbot.compute.native.cost import EFFORTS, FULL, Effort, instructions
+from kronbot.compute.native.kernel import Kernel, Loop
+from kronbot.system.platform import host
+
+Made = TypeVar("Made", covariant=True)
+# Lanes by the word for the processor's registers, with what makes the compiler use them, most first; else there are
+# those of the smallest registers that are in use. The compiler's own choice of processor may hide them.
+REGISTERS = {"avx512f": (8, "-mavx512f"), "avx2": (4, "-mavx2")}
+LEAST = 2
+
+
+class Subject(Protocol[Made]):
+    """Something to compile.
+
+    ``instructions`` of it there are, ``efforts`` may be made, ``flags`` are further ones for the compiler.
+    """
+
+    efforts: tuple[Effort, ...]
+    flags: tuple[str, ...]
+    instructions: int
+
+    def key(self) -> Iterator[str]:
+        """Texts that tell it from every other, made in less than half the time of its C text."""
+
+    def source(self) -> str:
+        """The C text."""
+
+    def load(self, library: Path) -> Made:
+        """What a library does. Raises RuntimeError where it does not load."""
+
+    def agrees(self, library: Path) -> bool:
+        """Whether a library has the answers of the interpreter to the bit, somewhere: options and headers of the user's
+        may change what C means."""
+
+
+class _Interface:
+    """Functions with CasADi's interface in one library."""
+
+    efforts: tuple[Effort, ...] = EFFORTS
+    flags: tuple[str, ...] = ()
+
+    def __init__(self, *functions: casadi.Function) -> None:
+        self._functions = functions
+        self.instructions = sum(map(instructions, functions))
+
+    def key(self) -> Iterator[str]:
+        """Serialized, they are as deterministic as C text (derivatives and maps made meanwhile leave no trace in them).
+
+        Of a map what it maps and its shapes: its own text is as long as there are points.
+        """
+        for each in self._functions:
+            (mapped,) = each.find_functions(0) if each.is_a("Map") else (each,)
+            yield f"{each if each.is_a('Map') else ''}{mapped.serialize()}"
+
+    def source(self) -> str:
+        """By CasADi."""
+        generator = casadi.CodeGenerator("traced.c")
+        for each in self._functions:
+            generator.add(each)
+        return str(generator.dump())
+
+    def agrees(self, library: Path) -> bool:
+        """Of maps what they map is elsewhere the same."""
+        for each in self._functions:
+            if not each.is_a("Map"):
+                point = next(_points(each))
+                found = casadi.external(each.name(), str(library)).call(point)
+                if not _same(each.call(point), found):
+                    return False
+        return True
+
+
+class Functions(_Interface):
+    """The first of some functions, for CasADi."""
+
+    def load(self, library: Path) -> casadi.Function:
+        """As CasADi finds it."""
+        return casadi.external(self._functions[0].name(), str(library))
+
+
+class Calls(_Interface):
+    """A function that is called many times in a row."""
+
+    def load(self, library: Path) -> Kernel:
+        """Its calls."""
+        return _loaded(lambda: Kernel(self._functions[0].name(), library))
+
+
+class Rows:
+    """The loop of a function over points, each a row of its inputs; those of the numbers ``shared`` are the same."""
+
+    efforts: tuple[Effort, ...] = (FULL,)  # lanes are compiled as soon with it, and idle without
+
+    def __init__(self, function: casadi.Function, shared: Collection[int]) -> None:
+        self._function, self._shared = function, sorted(shared)
+        self.instructions = instructions(function)
+        features = host.processor_features()
+        found = (REGISTERS[each] for each in REGISTERS if each in features)
+        self.width, *flags = next(found, (LEAST,))
+        # Without the first a processor is left in a state in which the mathematics library is ten times slower.
+        self.flags: tuple[str, ...] = ("-fexpensive-optimizations", *flags)
+
+    def key(self) -> Iterator[str]:
+        """The function, and what else the text depends on."""
+        yield f"{self.width} {self._shared} {lanes.HEAD}"
+        yield str(self._function.serialize())
+
+    def source(self) -> str:
+        """By the tape."""
+        return lanes.source(self._function, self._shared, self.width)
+
+    def load(self, library: Path) -> Loop:
+        """The loop."""
+        return _loaded(lambda: Loop(library))
+
+    def agrees(self, library: Path) -> bool:
+        """At so many points that some lanes are empty."""
+        one, count = self._function, 2 * self.width + 1
+        sides = zip(*islice(_points(one), count), strict=True)
+        points = [np.array([matrix.ravel("F") for matrix in side]) for side in sides]
+        for i in self._shared:
+            points[i][:] = points[i][0]
+        wanted = one.map(count).call([rows.reshape(-1, one.size1_in(i)).T for i, rows in enumerate(points)])
+        found = [np.empty((count, one.numel_out(i))) for i in range(one.n_out())]
+        self.load(library)([rows[0] if i in self._shared else rows for i, rows in enumerate(points)], found)
+        return _same(wanted, [rows.reshape(-1, one.size1_out(i)).T for i, rows in enumerate(found)])
+
+
+def _loaded(load: Callable[[], Made]) -> Made:
+    try:
+        return load()
+    except (OSError, AttributeError, ValueError) as error:
+        raise RuntimeError(str(error)) from None
+
+
+def _points(function: casadi.Function) -> Iterator[list[npt.NDArray[np.float64]]]:
+    state = np.random.default_rng(0)
+    while True:
+        yield [state.uniform(0.2, 0.9, function.size_in(i)) for i in range(function.n_in())]
+
+
+def _same(wanted: Collection[npt.ArrayLike], found: Collection[npt.ArrayLike]) -> bool:
+    pairs = zip(wanted, found, strict=True)
+    return all(np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True) for one, other in pairs)
