@@ -113,7 +113,8 @@ def draw(result: Result) -> Picture:
     title = f"statics of {robot.name}, {drawn}, {main.summary['solver']} solver"
     axes = Picture(title, mosaic, heights, foot, spatial)
     for key in spatial:
-        stills.states(axes[key], robot, drawings[order][1], [style.COLOURS[0]] * len(chosen), True)
+        which = f" (order {order})" if len(results) > 1 else ""
+        stills.states(axes[key], robot, drawings[order][1], [style.COLOURS[0]] * len(chosen), True, which)
     for key, panel in panels.items():
         assert over is not None
         _draw_curves(axes[key], over, panel, curves)

@@ -173,8 +173,11 @@ def swung(axis: Any, robot: Robot, q: np.ndarray, direction: np.ndarray, title: 
     still.finish(title)
 
 
-def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], ghosts: bool) -> None:
-    """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted."""
+def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], ghosts: bool, which: str = "") -> None:
+    """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted.
+
+    ``which`` says of what they are, where the picture has others, too.
+    """
     still, straight = Still.of(axis, robot, chosen[-1]), robot.undeformed(chosen)
     rests = [still.at(q) for q in straight]
     ways = [still.at(q).moved(-1.0, rest) for q, rest in zip(chosen, rests, strict=True)]
@@ -187,4 +190,6 @@ def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], 
         still.draw(rest.moved(factor, way), colour)
     still.bodies(chosen[-1], straight[-1], factor)
     beams = any(link.beam is not None for link in robot.links)
-    still.finish("in space" + (f", deflections x{factor:g}; ribbons lie across y of their beams" if beams else ""))
+    still.finish(
+        f"in space{which}" + (f", deflections x{factor:g}; ribbons lie across y of their beams" if beams else "")
+    )

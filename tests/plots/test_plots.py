@@ -874,6 +874,13 @@ def _is(line, look):
     return (line.get_color(), line.get_linestyle()) == (look["color"], look["linestyle"])
 
 
+def test_statics_says_which_order_stands_in_space(picture):
+    found = sweep(shipped("spatial"), {"q2": [0.3]}, [[0, -50, 0]], "1", "2")
+    figure = picture(statics.draw, side_by_side(found).result)
+    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    assert [title.partition(",")[0] for title in titles if "in space" in title] == ["in space (order 2)"]
+
+
 def test_statics_says_which_orders_have_other_cases(picture):
     """Those that ended early beside the highest that has any."""
     found = sweep(shipped("piedboeuf"), {"theta": [0.3]}, [[0, -5, 0]], "1", "2")
