@@ -81,7 +81,12 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     outcome = simulate(moved, run, lambda share: None)
     if outcome.error is not None:
         raise outcome.error
-    return outcome.result
+    if wish.follows:
+        return outcome.result
+    # Rows that are a rounding before their step have the torque of the last one: who drives by them would be late.
+    rows = np.minimum(np.arange(len(outcome.result.series["t"])) // pieces, best.intervals - 1)
+    steps = {f"torque.{joint.name}": tau[rows] for joint, tau in zip(robot.joints, best.inputs.T, strict=True)}
+    return replace(outcome.result, series={**outcome.result.series, **steps})
 
 
 def _table(tables: dict[str, Table], name: str, times: Array, values: Array) -> str:
