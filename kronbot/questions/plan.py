@@ -33,8 +33,8 @@ from kronbot.system.interruption import Interruptions
 PURPOSE = "plan"
 # Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
 INTERVALS, MESHES, ARRIVED = 40, 4, 1e-5
-# Limits are drawn in by more than they were passed.
-DRAWN = 1.5
+# Limits are drawn in by more than they were passed, and by at most this share of what is between them.
+DRAWN, MOST_DRAWN = 1.5, 0.1
 
 
 def plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None]) -> Outcome:
@@ -189,14 +189,15 @@ def _bounds(robot: Robot, wish: Wish) -> dict[str, tuple[float, float]]:
 
 def _tighter(wanted: Wanted, efforts: Sequence[float], others: Sequence[float]) -> Wanted:
     """Limits drawn in by what was beyond them between the stages, by shares, and a little more."""
-    inward, within = DRAWN * np.array(efforts) * wanted.scale, DRAWN * np.array(others) * wanted.sizes
-    return replace(
-        wanted,
-        low=wanted.low + inward,
-        high=wanted.high - inward,
-        least=wanted.least + within,
-        most=wanted.most - within,
-    )
+    low, high = drawn_in(wanted.low, wanted.high, DRAWN * np.array(efforts) * wanted.scale)
+    least, most = drawn_in(wanted.least, wanted.most, DRAWN * np.array(others) * wanted.sizes)
+    return replace(wanted, low=low, high=high, least=least, most=most)
+
+
+def drawn_in(low: Array, high: Array, inward: Array) -> tuple[Array, Array]:
+    """Limits that are closer to each other; an arm that went astray does not take away more than a share of them."""
+    inward = np.minimum(inward, MOST_DRAWN * (high - low))
+    return low + inward, high - inward
 
 
 def _refuse(wish: Wish, missed: float, passed: Mapping[str, float], intervals: int) -> None:

@@ -255,3 +255,68 @@ def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch):
 def test_numbers_at_the_ends_of_double_precision_are_told(given):
     with pytest.raises(ComputationError, match="no plan is found"):
         two().plan({"q1": 1}, **given)
+
+
+def test_torques_stand_at_the_rows_where_their_steps_begin(tmp_path):
+    """Rows that are a rounding before a step have its torque, too: a plan that is read again moves the arm like it."""
+    found = two("").plan({"q1": 0.7}, duration=1.9)
+    steps = found.summary["intervals"]
+    u = found["torque.q1"][:-1].reshape(steps, -1)
+    assert np.ptp(u, axis=1).max() == 0 and np.ptp(u) > 1
+    write(found, tmp_path / "plan.csv")
+    drive = "simulate: {drive: {q1: {torque: {file: plan.csv, steps: true}}}}"
+    (tmp_path / "arm.yaml").write_text(TWO.replace("ELASTIC", "") + drive)
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration=1.9, solver="rodas")
+    assert run["q1"][-1] == pytest.approx(0.7, abs=1e-9) and abs(run["q1_dot"][-1]) < 1e-9
+
+
+def test_limits_are_not_drawn_in_beyond_each_other():
+    """However far an arm on too few intervals goes astray."""
+    low, high = np.array([-1.0, 0.9, -np.inf]), np.array([1.0, 1.0, 2.0])
+    least, most = question.drawn_in(low, high, np.array([1e-3, 5.0, 7.0]))
+    assert least == pytest.approx([-0.999, 0.91, -np.inf]) and most == pytest.approx([0.999, 0.99, -5.0])
+
+
+def random_arm(seed):
+    """The text of an arm of one to three joints, links rigid or flexible, joints elastic or not; its goal and time."""
+    rng = np.random.default_rng(seed)
+    n = 1 + seed % 3
+
+    def number(low, high):
+        return round(float(rng.uniform(low, high)), 3)
+
+    lines = [f"gravity: [0, {-9.81 if rng.random() < 0.5 else 0}, 0]", "convention: standard", "links:"]
+    for i in range(n):
+        length, alpha = number(0.5, 1.2), ("0", "pi/2", "-pi/2")[rng.integers(3)]
+        shaft = f", elastic: {{stiffness: {number(500, 3000)}}}, rotor_inertia: 0.1" if rng.random() < 0.3 else ""
+        lines.append(f"  - name: l{i}\n    joint: {{type: revolute, name: q{i}, damping: {number(0, 0.5)}{shaft}}}")
+        lines.append(f"    dh: {{a: {length}, d: 0, alpha: {alpha}, theta: 0}}")
+        inertia = "inertia: {Ixx: 0.02, Iyy: 0.05, Izz: 0.05}"
+        if rng.random() < 0.6:
+            stiff = f"EI: {{y: {number(100, 400)}, z: {number(100, 400)}}}, modes: {{v: 1, w: {rng.integers(2)}}}"
+            lines.append(f"    flexible: {{mass: {number(0.5, 2)}, {stiff}, shape: craig-bampton}}")
+            lines.append(f"    payload: {{mass: {number(0.2, 1)}, {inertia}}}")
+        else:
+            lines.append(f"    rigid: {{mass: {number(0.5, 2)}, com: [{-length / 2}, 0, 0.1], {inertia}}}")
+    text = "\n".join(["kronbot: 1", "name: random", *lines, ""])
+    return text, {f"q{i}": number(-0.6, 0.6) for i in range(n)}, number(1.5, 3)
+
+
+MANY = [pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4, 5, 7)]
+
+
+@pytest.mark.parametrize("seed", [0, 3, *MANY])
+def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path):
+    """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
+    text, goal, duration = random_arm(seed)
+    robot = kronbot.loads(text)
+    limit = round(2.3 * abs(goal["q0"]) / duration, 3)
+    found = robot.plan(goal, duration=duration, drive="motion", limits={"q0_dot": limit})
+    write(found, tmp_path / "plan.csv")
+    drives = ", ".join(f"{joint}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for joint in goal)
+    (tmp_path / "arm.yaml").write_text(f"{text}simulate: {{start: equilibrium, drive: {{{drives}}}}}\n")
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 200, solver="rodas", rtol=1e-9, atol=1e-11)
+    end = robot.linearize(q=goal, equilibrium=True).at["q"]
+    way = max(abs(end[name] - found[name][0]) for name in end)
+    assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
+    assert np.abs(run["q0_dot"]).max() < limit * (1 + 2e-5)
