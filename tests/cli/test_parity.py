@@ -45,7 +45,7 @@ FUNCTIONS = {
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
     "design": [Robot.design],
-    "plan": [Robot.plan],
+    "plan": [Robot.plan, Result.view],
     "fit": [Robot.fit, Result.view],
     "view": [Robot.view],
 }  # fmt: skip

@@ -136,6 +136,22 @@ def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
         np.testing.assert_allclose(page.evaluate(drawn, rows.tolist()), wanted[rows], rtol=0, atol=1e-6)
 
 
+def test_a_plan_moves_as_planned(opened, tmp_path):
+    """From rest to rest, with the plan's columns below; the command line writes the same."""
+    words = ["--to", "q1=1", "--duration", "1", "-q"]
+    robot = Robot(model(ELASTIC.replace(", elastic: {stiffness: 100}", "")))
+    answer = robot.plan({"q1": 1}, duration=1)
+    with opened(answer) as page:
+        for t in (0.0, 1.0):
+            page.evaluate("t => kronbot.seek(t)", t)
+            q = [answer[name][-1 if t else 0] for name in robot.coordinates]
+            assert page.evaluate("kronbot.tip()") == pytest.approx(robot.kinematics(q=q)["T"][:3, 3], abs=1e-6)
+    file, written = tmp_path / "elastic.yaml", tmp_path / "plan.html"
+    file.write_text(ELASTIC.replace(", elastic: {stiffness: 100}", ""))
+    assert run(["plan", os.fspath(file), *words, "--view", os.fspath(written)]) == 0
+    assert written.read_text() == answer.view().html
+
+
 def test_keys_and_hands_move_it(opened):
     with opened(motion()) as page:
         at = "kronbot.state.at"

@@ -38,10 +38,23 @@ def test_what_a_report_holds(answer):
     html = answer.view().html
     assert "<h1>fit of a&lt;b&gt;c" in html and "<b>" not in html
     assert f"<td>{answer.at['parameters']['k']:.6g}</td>" in html and "Residuals of validation rows" in html
-    assert html.count("<figure>") == 6 and html.count('class="held"') == 4 * 10
-    assert html.count("<circle") == 2 * 80 and "l, k: " in html
+    assert html.count("<figure>") == 7 and html.count('class="held"') == 5 * 10
+    assert html.count("<circle") == 2 * 80 + 40 and "l, k: " in html
     bars = re.findall(r'<rect class="fit"[^>]* height="([\d.]+)"', html)
     assert max(map(float, bars)) == pytest.approx(report.HEIGHT - report.BELOW - report.ABOVE, abs=0.1)
+
+
+def test_measured_points_stand_beside_computed_ones(answer):
+    """To one scale in both directions: crosses go from dots as residuals do."""
+    plane = re.search(r'<figure><svg[^>]*aria-label="endpoint: y by x.*?</figure>', answer.view().html)[0]
+    dots = np.array(re.findall(r'<circle class="\w+" cx="([\d.]+)" cy="([\d.]+)"', plane), dtype=float)
+    measured, column = answer.series["measured"], answer.series["column"]
+    points = np.column_stack([measured[column == f"endpoint.{axis}"] for axis in "xy"])
+    assert len(dots) == len(points) == 40
+    scale = np.ptp(dots, axis=0) / np.ptp(points, axis=0)
+    assert scale[0] == pytest.approx(scale[1], rel=2e-3)
+    crosses = np.array(re.findall(r'class="axis" d="M([\d.]+) ([\d.]+)l6 6', plane), dtype=float) + 3
+    assert np.abs(crosses - dots).max() < 0.2  # errors of 1e-4 m where a pixel is 6e-3 m
 
 
 def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):
@@ -55,7 +68,7 @@ def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):
 def test_of_many_points_some_are_drawn_and_the_largest_among_them(answer, monkeypatch):
     monkeypatch.setattr(report, "MOST", 10)
     html = report.report(answer)
-    assert html.count("<circle") <= 40 and "of 40 points are drawn" in html
+    assert html.count("<circle") <= 50 and "of 40 points are drawn" in html
 
 
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):

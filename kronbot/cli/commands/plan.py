@@ -35,7 +35,7 @@ from kronbot.errors import UsageError
     "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
 )
 @click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
-@options.output_options()
+@options.output_options(view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
 

@@ -232,7 +232,9 @@ panels_option: Decorator = click.option(
 )
 
 
-def output_options(formulas: bool = False, plot: bool = False, pair: bool = False, report: bool = False) -> Decorator:
+def output_options(
+    formulas: bool = False, plot: bool = False, pair: bool = False, report: bool = False, view: bool = False
+) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
     The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it.
@@ -249,7 +251,7 @@ def output_options(formulas: bool = False, plot: bool = False, pair: bool = Fals
     }  # fmt: skip
     if report:
         pictures["view"] = click.option("--view", metavar="FILE", help="A page that reports the answer: .html.")
-    drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report)
+    drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report or view)
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
         *(pictures[word] for word in drawn),

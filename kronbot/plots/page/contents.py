@@ -37,8 +37,8 @@ ARROWS = (
 )
 
 
-def _simulate(result: Result) -> tuple[Array, Content]:
-    """Steps in time, and all columns as curves."""
+def _motion(result: Result) -> tuple[Array, Content]:
+    """Steps in time of a run or a plan, and all columns as curves."""
     series, robot = result.series, result.model
     t = series["t"]
     states = _columns(result, robot.coordinates, len(t))
@@ -53,7 +53,8 @@ def _simulate(result: Result) -> tuple[Array, Content]:
         ),
     }
     if not result.summary["complete"]:
-        content["note"] = f"incomplete: stopped at t = {result.summary['end']:g} s"
+        end = result.summary.get("end")
+        content["note"] = "incomplete: " + ("the best so far" if end is None else f"stopped at t = {end:g} s")
     return states, content
 
 
@@ -200,7 +201,8 @@ CONTENTS: Mapping[str, Callable[[Result], tuple[Array, Content]]] = {
     "jacobian": _jacobian,
     "linearize": _linearize,
     "modes": _modes,
-    "simulate": _simulate,
+    "plan": _motion,
+    "simulate": _motion,
     "statics": _statics,
     "sweep": _sweep,
 }

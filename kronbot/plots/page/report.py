@@ -22,6 +22,9 @@ BINS = 31
 # Side of a square of the correlation map, pixels, and parameters that fit into one.
 SQUARE, LARGEST = 18, 60
 
+# Columns of points in space.
+PLACED = ("position.", "endpoint.")
+
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24;
   background: #fff }
@@ -53,6 +56,7 @@ def report(result: Result) -> str:
             rows = [[row, *map(_number, values)] for row, values in zip(array.rows, numbers, strict=True)]
             body += _table(title, ("column", *(array.columns or ())), rows)
     if "residual" in result.series:
+        body.extend(_places_in_space(result))
         body.extend(_columns(result))
     return still(f"fit of {result.robot}", STYLE, "\n".join(body))
 
@@ -97,6 +101,44 @@ def _correlations(names: Sequence[str], R: Array) -> Iterator[str]:
                 f'width="{SQUARE - 1}" height="{SQUARE - 1}"><title>{escape(told)}</title></rect>'
             )
     yield "</svg>"
+
+
+def _places_in_space(result: Result) -> Iterator[str]:
+    """Measured points beside computed ones, seen along the axes, of what was measured in two or three directions."""
+    series = result.series
+    column, row = np.asarray(series["column"]).astype(str), np.asarray(series["row"])
+    measured, residual = np.asarray(series["measured"], dtype=float), np.asarray(series["residual"], dtype=float)
+    fitted = np.asarray(series["fitted"], dtype=float) > 0
+    found: list[str] = []
+    for stem in dict.fromkeys(name.rpartition(".")[0] for name in column.tolist() if name.startswith(PLACED)):
+        own = {axis: np.flatnonzero(column == f"{stem}.{axis}") for axis in "xyz"}
+        for x, y in ("xy", "xz", "yz"):
+            _, one, other = np.intersect1d(row[own[x]], row[own[y]], return_indices=True)
+            rows = np.array([own[x][one], own[y][other]])
+            if rows.size:
+                rows = rows[:, np.unique(np.linspace(0, rows.shape[1] - 1, min(MOST, rows.shape[1])).astype(int))]
+                kinds = ["fit" if each else "held" for each in fitted[rows[0]]]
+                found.append(_plane(f"{stem}: {y} by {x} [m]", measured[rows], measured[rows] + residual[rows], kinds))
+    if found:
+        yield "<h2>Where points are</h2><p>Dots are measured, crosses computed.</p>"
+        yield from found
+
+
+def _plane(title: str, measured: Array, computed: Array, kinds: Sequence[str]) -> str:
+    """Points (2, N) to one scale in both directions."""
+    both = np.hstack([measured, computed])
+    middle, reach = (both.max(axis=1) + both.min(axis=1)) / 2, 0.55 * float(np.ptp(both, axis=1).max()) or 1.0
+    wide = reach * (WIDTH - LEFT) / (HEIGHT - BELOW - ABOVE)
+    x, y = (middle[0] - wide, middle[0] + wide), (middle[1] - reach, middle[1] + reach)
+    parts = [_frame(title, x, y)]
+    for kind, (a, b), (c, d) in zip(kinds, *(_on_paper(each, x, y) for each in (measured, computed)), strict=True):
+        parts.append(f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="2.6"/>')
+        parts.append(f'<path class="axis" d="M{c - 3:.1f} {d - 3:.1f}l6 6m0 -6l-6 6"/>')
+    return f"<figure>{''.join(parts)}</svg></figure>"
+
+
+def _on_paper(points: Array, x: tuple[float, float], y: tuple[float, float]) -> Array:
+    return np.column_stack([_places(points[0], *x, LEFT, WIDTH), _places(points[1], *y, HEIGHT - BELOW, ABOVE)])
 
 
 def _columns(result: Result) -> Iterator[str]:

@@ -60,7 +60,7 @@ export class Charts {
     const { over } = this.curves, axis = { stroke: () => css("--ink"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line") } };
     const named = (name, unit) => (unit && unit !== "1" ? `${name} [${unit}]` : name);
     const series = group.map((each, i) => ({
-      label: each.name, stroke: COLOURS[i % COLOURS.length], dash: DASHES[i % DASHES.length], width: 1.5, points: { show: over.values.length < 3 },
+      label: each.name, stroke: COLOURS[i % COLOURS.length], dash: DASHES[i % DASHES.length], width: 1.5, pxAlign: 0, points: { show: over.values.length < 3 },
     }));
     const plot = new uPlot(
       {
