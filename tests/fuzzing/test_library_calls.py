@@ -182,4 +182,4 @@ def test_calls_by_chance(caller):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_many_calls_by_chance(caller, seed):
-    by_chance(caller, seed, 1000)
+    by_chance(caller, seed, 400)

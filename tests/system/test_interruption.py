@@ -309,7 +309,7 @@ def demand_sound(processes):
         assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("count", [2, rare(60)])
+@pytest.mark.parametrize("count", [2, rare(30)])
 def test_signals_at_random_moments(count, tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
     chance, processes = random.Random(count), []
