@@ -94,7 +94,7 @@ def test_poles_are_those_of_differences_of_the_lagrangian(robot, order, seed):
 
 
 @pytest.mark.skipif(CC is None, reason="needs a C compiler")
-@drawn(1, 10, *EVERYTHING)
+@drawn(1, 6, *EVERYTHING)
 def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, seed):
     """C to rounding, native code to the last bit."""
     ours = kronbot.loads(to_yaml(robot), order=str(order))
@@ -128,7 +128,7 @@ def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, 
 
 @drawn(
     2,
-    12,
+    7,
     robots(max_links=1, max_coordinates=2, max_modes=1, joined=True, stopped=True, yielding=True),
     st.integers(0, 10**6),
 )

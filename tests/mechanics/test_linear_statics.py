@@ -52,7 +52,7 @@ def slack(robot, order, rng):
 
 @drawn(
     2,
-    12,
+    7,
     robots(max_links=2, max_coordinates=3, joined=True, yielding=True)
     | robots(max_links=1, max_coordinates=2, joined=True, yielding=True, floating=True),
     st.sampled_from(["1", "2"]),
