@@ -32,8 +32,10 @@ def main() -> NoReturn:
         tell_native_exits()
         _spare_threads()
         from kronbot.cli.main import run
+        from kronbot.compute.remembered import MEMORY
     except (OSError, ImportError, MemoryError) as error:
         _refuse(error)
+    MEMORY.begun = True
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
@@ -46,6 +48,9 @@ def main() -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):
                 stream.flush()
+        if code == 0:
+            # The answer is there, so that nobody waits for this: a Ctrl-C ends it, and nothing is lost.
+            MEMORY.keep()
     # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
     os._exit(code)
 

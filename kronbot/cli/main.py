@@ -56,7 +56,7 @@ SECTIONS = {
         "export": "Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.",
         "complexity": "Operations that dynamics and Jacobian take, also of longer and longer chains.",
         "explain": "The model behind an answer: assumptions, equations, papers, limits.",
-        "cache": "Compiled functions: where they are kept, how many there are, and how to remove them.",
+        "cache": "Compiled functions and known robots: where they are kept, and how to remove them.",
     },
 }
 

@@ -50,6 +50,9 @@ class Question:
     quantities: Mapping[str, Quantity]
     purpose: str
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: each for name, each in vars(self).items() if name != "_trace"}
+
     def at(self, *point: npt.ArrayLike) -> dict[str, NamedArray]:
         """The quantities at one point, a value for every input. Raises UsageError where a parameter has no value."""
         return self.arrays(self._trace(*point), None)

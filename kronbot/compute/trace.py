@@ -66,6 +66,12 @@ class Traced:
         self._code: casadi.Function | None = None
         self._factors: dict[tuple[int, float, int], Array] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_memory": None, "_code": None, "_factors": {}}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state, _memory=threading.local())
+
     def factors(self, count: int, share: float, pairs: int) -> Array:
         """By which so many numbers and all parameters are multiplied (1 + 2 pairs, numbers): by 1, then by random ones
         that are off by half a share or more, then by those that are as far off to the other side.

@@ -16,6 +16,7 @@ from kronbot.description import in_time as described
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
+from kronbot.model.formula import Formula
 from kronbot.model.motions import sinusoid
 from kronbot.model.parameters import Parameters
 from kronbot.records import dataclass
@@ -37,6 +38,9 @@ class InTime:
     lasts: bool = False
     file: str = ""
     columns: tuple[tuple[float, ...], ...] = ()
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "at": Formula.of(self.at)}
 
     @property
     def times(self) -> tuple[float, ...]:

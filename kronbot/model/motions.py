@@ -17,6 +17,7 @@ from kronbot.description.entries import ZERO
 from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
+from kronbot.model.formula import Formula
 from kronbot.model.parameters import Parameters
 from kronbot.model.shapers import impulses
 from kronbot.model.spline import slopes
@@ -50,6 +51,9 @@ class Motion:
     start: SX | None = None
     file: str = ""
     held: bool = False
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "form": Formula.of(self.form)}
 
     def delayed(self, start: SX) -> Motion:
         """The same, beginning at a time (1 x 1, s); at a structural 0 it has always been under way."""

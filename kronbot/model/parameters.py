@@ -48,6 +48,9 @@ class Parameters:
         self._own: dict[Hashable, object] = {}
         self._written_out = False
 
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_own": {}}
+
     def with_values(self, definitions: Definitions, values: Values) -> Parameters | None:
         """The same symbols with other values; None where these give another structure.
 
@@ -114,16 +117,14 @@ class Parameters:
         It must not depend on values.
         """
         while True:
-            kept = self._structure.kept
-            found = kept.get(key)
+            structure = self._structure
+            found = structure.kept.get(key)
             if found is None:
-                with self._structure.lock:
-                    found = None if self._parted() else kept.get(key)
-                    if found is None and kept is self._structure.kept:
+                with structure.lock:
+                    found = None if self._parted() else structure.kept.get(key)
+                    if found is None and structure is self._structure:
                         found = make()
-                        while len(kept) >= MOST_KEPT:
-                            del kept[next(iter(kept))]
-                        kept[key] = found
+                        structure.keep(key, found, MOST_KEPT)
             # What was traced is known to be shaped by other values before it is known itself.
             if found is not None and not self._parted():
                 return cast("Kept", found)

@@ -124,6 +124,9 @@ class Robot:
     compliant: bool = False
     relatives: list[Robot] = field(default_factory=list, compare=False)
 
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "relatives": []}
+
     def __repr__(self) -> str:
         """Which robot, and its coordinates."""
         return f"<model of {self.name}, order {self.order}: {', '.join(self.coordinates)}>"

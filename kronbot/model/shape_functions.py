@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ class Shapes:
 
     ``powers``: the power p of the length in phi(x) = l**p phihat(x/l), one a mode; 0 everywhere but for ``polynomial``
     and ``torsion_polynomial``. ``nodes``: Gauss nodes on [0, 1] for products of four shapes or derivatives.
-    ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``.
+    ``evaluate(xi, n)``: the n-th derivatives of all phihat at xi, (k,) -> (m, k); callers use ``values``. It pickles.
     ``knots``: ascending places inside (0, 1) between which shapes are cubics, none for smooth shapes.
     ``rational``: ascending coefficients in xi of the first shapes, where these are polynomials, for exact integrals;
     ``waves``: the last shapes, where these are eigenfunctions, likewise.
@@ -92,12 +92,8 @@ def craig_bampton(m: int) -> Shapes:
     """
     static = TIP_LOADS[: _count(m)]
     modes = eigenfunctions.clamped_clamped(max(m - 2, 0))
-
-    def evaluate(xi: Array, n: int) -> Array:
-        return np.vstack([_power_values(static, xi, n), modes.values(xi, n)])
-
     nodes = max(_polynomial_nodes(3), wave_nodes(modes.roots))
-    return Shapes((0,) * m, nodes, evaluate, rational=_rational(static), waves=modes)
+    return Shapes((0,) * m, nodes, partial(_static_first, static, _of(modes)), rational=_rational(static), waves=modes)
 
 
 @lru_cache(maxsize=32)
@@ -116,7 +112,7 @@ def legendre(m: int) -> Shapes:
 def torsion_sine(m: int) -> Shapes:
     """Torsion eigenfunctions sin((2 i - 1) pi xi/2), i = 1..m, of a shaft clamped at 0 and free at its tip."""
     half_waves: Array = np.arange(0.5, _count(m))
-    return Shapes((0,) * m, wave_nodes(np.pi * half_waves), lambda xi, n: _sines(half_waves, xi, n))
+    return Shapes((0,) * m, wave_nodes(np.pi * half_waves), partial(_sines, half_waves))
 
 
 @lru_cache(maxsize=32)
@@ -125,10 +121,7 @@ def torsion_craig_bampton(m: int) -> Shapes:
     static = [[0, 1]][: _count(m)]
     half_waves: Array = np.arange(1.0, m)
     nodes = max(_polynomial_nodes(1), wave_nodes(np.pi * half_waves))
-
-    def evaluate(xi: Array, n: int) -> Array:
-        return np.vstack([_power_values(static, xi, n), _sines(half_waves, xi, n)])
-
+    evaluate = partial(_static_first, static, partial(_sines, half_waves))
     return Shapes((0,) * m, nodes, evaluate, rational=_rational(static))
 
 
@@ -200,8 +193,12 @@ def _count(m: int) -> int:
     return m
 
 
+def _of(modes: Eigenfunctions) -> Callable[[Array, int], Array]:
+    return partial(Eigenfunctions.values, modes)
+
+
 def _waves(modes: Eigenfunctions) -> Shapes:
-    return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), modes.values, waves=modes)
+    return Shapes((0,) * len(modes.roots), wave_nodes(modes.roots), _of(modes), waves=modes)
 
 
 def _sines(half_waves: Array, xi: Array, n: int) -> Array:
@@ -223,7 +220,7 @@ def _monomials(lowest: int, m: int) -> Shapes:
     powers = tuple(range(lowest, lowest + _count(m)))
     rows = [[0] * power + [1] for power in powers]
     nodes = _polynomial_nodes(max(powers, default=0))
-    return Shapes(powers, nodes, lambda xi, n: _power_values(rows, xi, n), rational=_rational(rows))
+    return Shapes(powers, nodes, partial(_power_values, rows), rational=_rational(rows))
 
 
 def _rational(rows: Sequence[Sequence[int | Fraction]]) -> tuple[Polynomial, ...]:
@@ -236,22 +233,30 @@ def _power_values(rows: Sequence[Sequence[int | Fraction]], xi: Array, n: int) -
     return np.asarray(values, dtype=float).reshape(len(rows), len(xi))
 
 
+def _static_first(
+    static: Sequence[Sequence[int | Fraction]], others: Callable[[Array, int], Array], xi: Array, n: int
+) -> Array:
+    """n-th derivatives (m, k) of polynomials, then of other shapes."""
+    return np.vstack([_power_values(static, xi, n), others(xi, n)])
+
+
 def _legendre(power: int, m: int) -> Shapes:
-    """Shapes xi^power P_i(2 xi - 1), i = 0..m-1; their derivatives by the product rule."""
-    _count(m)
-
-    def evaluate(xi: Array, n: int) -> Array:
-        terms = [
-            math.comb(n, j) * math.perm(power, j) * xi ** max(power - j, 0) * _legendre_values(m, xi, n - j)
-            for j in range(n + 1)
-        ]
-        return np.asarray(np.sum(terms, axis=0), dtype=float)
-
+    """Shapes xi^power P_i(2 xi - 1), i = 0..m-1."""
     rows = [
         [0] * power + [(-1) ** (i + k) * math.comb(i, k) * math.comb(i + k, k) for k in range(i + 1)]
-        for i in range(min(m, RATIONAL))
+        for i in range(min(_count(m), RATIONAL))
     ]
-    return Shapes((0,) * m, _polynomial_nodes(power + m - 1 if m else 0), evaluate, rational=_rational(rows))
+    nodes = _polynomial_nodes(power + m - 1 if m else 0)
+    return Shapes((0,) * m, nodes, partial(_legendre_products, power, m), rational=_rational(rows))
+
+
+def _legendre_products(power: int, m: int, xi: Array, n: int) -> Array:
+    """n-th derivatives (m, k) of xi^power P_i(2 xi - 1), by the product rule."""
+    terms = [
+        math.comb(n, j) * math.perm(power, j) * xi ** max(power - j, 0) * _legendre_values(m, xi, n - j)
+        for j in range(n + 1)
+    ]
+    return np.asarray(np.sum(terms, axis=0), dtype=float)
 
 
 def _legendre_values(m: int, xi: Array, n: int) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -69,14 +70,15 @@ def spline(xi: Array, values: Array, strain: int) -> Shapes:
     s = np.array(slopes(list(h), list(d.T), root, _end_slopes(xi[-END_ROWS:], values[:, -END_ROWS:]))).T
     left, right = s[:, :-1], s[:, 1:]
     pieces = np.stack([values[:, :-1], left, (3 * d - 2 * left - right) / h, (left + right - 2 * d) / h**2])
+    return Shapes((0,) * len(values), 1, partial(_evaluate, xi, pieces), xi[1:-1])
 
-    def evaluate(at: Array, n: int) -> Array:
-        piece = np.clip(np.searchsorted(xi, at, side="right") - 1, 0, len(h) - 1)
-        a, b, c, e = pieces[:, :, piece]
-        t = at - xi[piece]
-        return np.asarray([a + t * (b + t * (c + t * e)), b + t * (2 * c + 3 * t * e), 2 * c + 6 * t * e][n])
 
-    return Shapes((0,) * len(values), 1, evaluate, xi[1:-1])
+def _evaluate(xi: Array, pieces: Array, at: Array, n: int) -> Array:
+    """n-th derivatives (m, k) of cubics (4, m, pieces) between ``xi``."""
+    piece = np.clip(np.searchsorted(xi, at, side="right") - 1, 0, len(xi) - 2)
+    a, b, c, e = pieces[:, :, piece]
+    t = at - xi[piece]
+    return np.asarray([a + t * (b + t * (c + t * e)), b + t * (2 * c + 3 * t * e), 2 * c + 6 * t * e][n])
 
 
 def _end_slopes(xi: Array, values: Array) -> Array:

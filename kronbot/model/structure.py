@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Mapping
 from contextlib import AbstractContextManager
 from threading import RLock
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -18,7 +19,12 @@ Definitions = Mapping[str, Expression | None]
 
 
 class Structure:
-    """What robots have in common that differ in values only: symbols, and what was traced with them."""
+    """What robots have in common that differ in values only: symbols, and what was traced with them.
+
+    ``made`` counts what this process has traced, for all structures.
+    """
+
+    made: ClassVar[int] = 0
 
     def __init__(self, names: Definitions) -> None:
         self.named = {name: SX.sym(name) for name in names}
@@ -33,6 +39,16 @@ class Structure:
         self.kept: dict[Hashable, object] = {}
         self._modal_data: tuple[tuple[int, int], casadi.Function] | None = None
         self._locks: dict[int, AbstractContextManager[object]] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_locks": {}}
+
+    def keep(self, key: Hashable, found: object, most: int) -> None:
+        """Keep what was traced, and so many of them."""
+        while len(self.kept) >= most:
+            del self.kept[next(iter(self.kept))]
+        self.kept[key] = found
+        Structure.made += 1
 
     def of_symbols(
         self,

@@ -55,6 +55,13 @@ STRAY = 10.0
 BAND = 0.02
 
 
+class Idle(list[Integrator]):
+    """Integrators that no run has at the moment: they pickle as none, since they are made of memory and native code."""
+
+    def __reduce__(self) -> tuple[type[Idle], tuple[()]]:
+        return Idle, ()
+
+
 @dataclass(frozen=True)
 class Run:
     """What a simulation is asked for: duration and step of the output (s), algorithm, solver, tolerances.
@@ -109,7 +116,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         every_stop, instants = sampling(parameters, system.drives.sample_time, at)
         # Equations that were forgotten and traced again may see more symbols.
         kind = which, run.solver, run.tolerances, policy.choice(), system.extent
-        idle = parameters.kept(("integrators", robot.order, kind), list[Integrator])
+        idle = parameters.kept(("integrators", robot.order, kind), Idle)
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
         wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)))
         start = initial_state(robot, system, run.start, run.q, run.qd)

@@ -30,6 +30,8 @@ ALLOWED = {
     ("sweeps/kept.py", "importlib"): "imports the questions, by names in a fixed list, for what they may answer",
     ("sweeps/work.py", "importlib.metadata"): "reads the versions of libraries",
     ("sweeps/work.py", "pickle"): "sends a task to processes of the same sweep; a journal holds none",
+    ("compute/remembered.py", "pickle"): "reads what it has put into its private cache, checked as code is that is run",
+    ("compute/remembered.py", "importlib.util"): "looks where CasADi and NumPy are installed",
     ("sweeps/archive.py", "np.load"): "reads the key of a finished sweep, without pickles",
     **{
         ("sweeps/engines/local.py", name): "starts the processes of a sweep"

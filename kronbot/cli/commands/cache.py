@@ -11,15 +11,15 @@ from kronbot.cli.input import options
 from kronbot.version import __version__
 
 
-@click.command(short_help="Compiled functions: where they are kept, how many there are, and how to remove them.")
-@click.option("--clear", is_flag=True, help="Remove all compiled functions.")
+@click.command(short_help="Compiled functions and known robots: where they are kept, and how to remove them.")
+@click.option("--clear", is_flag=True, help="Remove all that is kept.")
 @options.style_option("Form.", ["table", "json"])
 def cache(clear: bool, style: str) -> None:
-    """Show the folder of compiled functions, or empty it.
+    """Show the folder of compiled functions and known robots, or empty it.
 
-    Native code is kept between runs in $KRONBOT_CACHE, else in the user's cache folder. Removing it is always safe:
-    what is needed again is compiled again. When the folder is full, the least recently used functions go by
-    themselves.
+    Native code, and what was traced of robots, are kept between runs in $KRONBOT_CACHE, else in the user's cache
+    folder. Removing them is always safe: what is needed again is made again. When the folder is full, what was least
+    recently used goes by itself.
 
     \b
     Examples:
@@ -29,14 +29,19 @@ def cache(clear: bool, style: str) -> None:
     """
     from kronbot.compute.native import cache as compiled_functions
 
-    path, count = compiled_functions.folder(), 0
+    path = compiled_functions.folder()
     entries: list[compiled_functions.Entry] = []
+    removed: list[compiled_functions.Entry] = []
     with suppress(FileNotFoundError), compiled_functions.Cache(path) as kept:
         if clear:
-            count = kept.clear()
+            removed = kept.entries()
+            kept.clear()
         entries = kept.entries()
     if clear:
-        click.echo(f"removed {count} compiled function{'' if count == 1 else 's'}", err=True)
+        robots = sum(entry.is_robot for entry in removed)
+        told = ((len(removed) - robots, "compiled function", True), (robots, "known robot", robots > 0))
+        parts = (f"{count} {what}{'' if count == 1 else 's'}" for count, what, wanted in told if wanted)
+        click.echo(f"removed {', '.join(parts)}", err=True)
     size = sum(entry.size for entry in entries)
     if style == "json":
         summary = {"folder": str(path), "entries": len(entries), "bytes": size}

@@ -13,6 +13,7 @@ from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart, tell
 from kronbot.cli.output.messages import show_warnings
 from kronbot.compute.native import policy
+from kronbot.compute.remembered import MEMORY
 from kronbot.description import choices
 from kronbot.description.wording import escaped
 from kronbot.errors import UsageError
@@ -65,15 +66,21 @@ class Subject:
 
         keep_apart(self.robot, "the robot file")
         source = description.read(self.robot)
-        described = description.load(source, settings_of(self.settings))
+        settings = settings_of(self.settings)
+        model = MEMORY.recall(source, settings, self.order)
+        described = description.load(source, settings) if model is None else model.description
         keep_tables_apart(source)
         shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
         if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot
-        from kronbot.model.build import build
 
-        return Robot(build(described, self.order))
+        if model is None:
+            from kronbot.model.build import build
+
+            model = build(described, self.order)
+            MEMORY.watch(source, settings, self.order, model)
+        return Robot(model)
 
 
 def keep_tables_apart(source: Source) -> None:

@@ -1,7 +1,8 @@
-"""The folder of compiled functions: private, verified before use, bounded in size, shared by any number of processes.
+"""The folder of compiled functions and known robots: private, verified before use, bounded in size, for all processes.
 
-An entry is KEY.so, and KEY.sha256 with the digest of its bytes. Nothing else in the folder is ever touched, except the
-cache's own lock files (lock-00 ... lock-ff) and the folders that compilers work in (build-00-... to build-ff-...).
+An entry is KEY.so, or KEY.robot of what is remembered of a robot, and KEY.sha256 with the digest of its bytes. Nothing
+else in the folder is ever touched, except the cache's own lock files (lock-00 ... lock-ff) and the folders that
+compilers work in (build-00-... to build-ff-...).
 """
 
 from __future__ import annotations
@@ -30,18 +31,23 @@ DIGEST = 64
 # How often (s) a process that waits for another one looks again.
 PATIENCE_STEP = 0.05
 
-LIBRARY = re.compile(r"[0-9a-f]{64}\.so")
-OWN = re.compile(r"[0-9a-f]{64}\.(so|sha256)|lock-[0-9a-f]{2}")
+ENTRY = re.compile(r"[0-9a-f]{64}\.(so|robot)")
+OWN = re.compile(r"[0-9a-f]{64}\.(so|robot|sha256)|lock-[0-9a-f]{2}")
 BUILD = re.compile(r"build-([0-9a-f]{2})-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A compiled function in the cache: its file, size in bytes, and time of last use (s since the epoch)."""
+    """A compiled function or a robot in the cache: its file, size in bytes, time of last use (s since the epoch)."""
 
     path: Path
     size: int
     used: float
+
+    @property
+    def is_robot(self) -> bool:
+        """Whether it is what is remembered of a robot."""
+        return self.path.suffix == ".robot"
 
 
 def folder() -> Path:
@@ -82,29 +88,37 @@ class Cache:
 
     def find(self, key: str) -> Path | None:
         """The library of a key, marked as used; None where there is none or it is not what was stored."""
-        library = f"{key}.so"
+        return None if self.content(key, "so") is None else self.path / f"{key}.so"
+
+    def content(self, key: str, suffix: str) -> bytes | None:
+        """What was stored by a key, marked as used; None where there is nothing or it is not what was stored."""
+        name = f"{key}.{suffix}"
         try:
             digest = private.content(f"{key}.sha256", self._folder, DIGEST).decode("ascii", "replace")
-            if hashlib.sha256(private.content(library, self._folder, MAX_BYTES)).hexdigest() != digest:
-                raise NotPrivate(f"{library} is not what was stored")
-            self._folder.touch(library)
+            found = private.content(name, self._folder, MAX_BYTES)
+            if hashlib.sha256(found).hexdigest() != digest:
+                raise NotPrivate(f"{name} is not what was stored")
+            self._folder.touch(name)
         except FileNotFoundError:  # never stored, or evicted a moment ago
             return None
         except (OSError, NotPrivate) as error:
-            policy.noted(f"compiled function passed over: {error}")
+            policy.noted(f"{'compiled function' if suffix == 'so' else 'remembered robot'} passed over: {error}")
             return None
-        return self.path / library
+        return found
 
-    def store(self, key: str, library: bytes, place: Path) -> Path:
-        """Keep a library by its key, by way of a build folder of this cache. Returns its path."""
-        digest = hashlib.sha256(library).hexdigest().encode()
-        # The digest first: whoever sees the library finds it.
-        for name, content in ((f"{key}.sha256", digest), (f"{key}.so", library)):
+    def store(self, key: str, content: bytes, place: Path, suffix: str = "so") -> Path:
+        """Keep a library, or what the suffix says, by its key, by way of a build folder of this cache.
+
+        Returns its path.
+        """
+        digest = hashlib.sha256(content).hexdigest().encode()
+        # The digest first: whoever sees the entry finds it.
+        for name, part in ((f"{key}.sha256", digest), (f"{key}.{suffix}", content)):
             draft = f"{place.name}/{name}"
             with open(self._folder.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-                file.write(content)
+                file.write(part)
             self._folder.rename(draft, name)
-        return self.path / f"{key}.so"
+        return self.path / f"{key}.{suffix}"
 
     @contextmanager
     def build_folder(self, key: str) -> Iterator[Path]:
@@ -151,12 +165,12 @@ class Cache:
         """What is stored, least recently used first."""
         found = []
         for name in self._folder.names():
-            if LIBRARY.fullmatch(name) and (status := self._folder.found(name)):
+            if ENTRY.fullmatch(name) and (status := self._folder.found(name)):
                 found.append(Entry(self.path / name, status.st_size, status.st_mtime))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def evict(self) -> None:
-        """Remove the least recently used libraries beyond MAX_BYTES.
+        """Remove what was least recently used beyond MAX_BYTES.
 
         A process that has loaded a library keeps it; one about to load it compiles it anew.
         """
@@ -175,7 +189,7 @@ class Cache:
             self._remove(f"{key}.{suffix}")
 
     def clear(self) -> int:
-        """Remove everything that the cache has put into its folder; how many compiled functions that were."""
+        """Remove everything that the cache has put into its folder; how many entries that were."""
         count = len(self.entries())
         for name in self._folder.names():
             if OWN.fullmatch(name):
