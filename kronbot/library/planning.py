@@ -11,17 +11,42 @@ import numpy as np
 from kronbot.description import choices
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
+from kronbot.floats import Array
 from kronbot.kinds import is_a
 from kronbot.library import arguments
+from kronbot.library.fit import table
 from kronbot.library.loads import Limits
 from kronbot.library.values import by_index, of_drives
 from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
+from kronbot.questions.following import Path
 from kronbot.questions.judgement import Wish
+
+# Arguments of plans from rest to rest, and their defaults: a path tells all of that.
+TOLD_BY_A_PATH = {
+    "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "effort_limits": None,
+    "limits": None, "robust": None, "after": None,
+}  # fmt: skip
+
+
+def followed(robot: Robot, follow: object, asked: Mapping[str, Any]) -> tuple[Array, Path]:
+    """Where motors start, and the path. Raises UsageError."""
+    for word, default in TOLD_BY_A_PATH.items():
+        if asked[word] is not default and not (is_a(asked[word], str) and asked[word] == default):
+            raise UsageError(Argument("follow"), " tells the way and its time: leave out ", Argument(word))
+    rows = table(follow, "follow")
+    if "t" not in rows.header:
+        raise UsageError(Argument("follow"), ": a path wants a column t, s")
+    columns = [name for name in rows.header if name != "t"]
+    found = rows.numbers(["t", *columns])
+    values = np.column_stack([found[name] for name in columns] or [np.zeros((len(found["t"]), 0))])
+    return _start(robot, asked["q"]), Path(columns, found["t"], values)
 
 
 def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     """The wish that the arguments of :meth:`Robot.plan` tell. Raises UsageError where they tell none."""
+    if asked["to"] is None:
+        raise UsageError("a goal is wanted, ", Argument("to"), ", or a path, ", Argument("follow"))
     known = robot.description.values
     times = [
         None if asked[word] is None else arguments.positive(asked[word], known, word) for word in ("duration", "after")
@@ -34,9 +59,7 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
         least = arguments.choice(asked["least"], choices.LEAST, "least")
         if times[0] is None:
             raise UsageError(Argument("least"), " goes with ", Argument("duration"), ": the shortest time is least")
-    places = list(robot.rigid)
-    given = of_drives(robot, by_index(robot, asked["q"], "q"), "q")
-    start = np.array([given.get(place, 0.0) for place in places])
+    places, start = list(robot.rigid), _start(robot, asked["q"])
     ends = of_drives(robot, by_index(robot, asked["to"], "to"), "to")
     goal = np.array([ends.get(place, first) for place, first in zip(places, start.tolist(), strict=True)])
     efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
@@ -51,6 +74,12 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
         if not pair[0] < pair[1]:
             raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
     return Wish(start, goal, low, high, times[0], follows, least == "change", limits, times[1])
+
+
+def _start(robot: Robot, q: Any) -> Array:
+    """Where the motors stand at first."""
+    given = of_drives(robot, by_index(robot, q, "q"), "q")
+    return np.array([given.get(place, 0.0) for place in robot.rigid])
 
 
 def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> list[Robot]:

@@ -604,7 +604,7 @@ class Robot:
     @in_words
     def plan(
         self,
-        to: Values,
+        to: Values | None = None,
         q: Values | None = None,
         *,
         duration: NumberLike | None = None,
@@ -615,6 +615,7 @@ class Robot:
         limits: Limits | None = None,
         robust: Mapping[str, Sequence[NumberLike]] | None = None,
         after: NumberLike | None = None,
+        follow: object = None,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
@@ -629,6 +630,12 @@ class Robot:
         refined until every arm, under the plan, ends within 1e-5 of its goal and keeps its limits in an independent
         simulation: the series. Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes,
         motors following the plan, so long ``after`` it (s, default: its duration). Joints that are not named stay.
+
+        With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
+        or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from
+        rest near ``q``, before the path begins where the columns have ``zeros`` in the right half plane, and after its
+        end where they have some in the left.
+
         Raises ComputationError where there is no such motion, Interrupted at Ctrl-C with the best so far as
         ``partial``.
 
@@ -637,8 +644,8 @@ class Robot:
         >>> answer["qa"][[0, -1]].round(6).tolist()
         [0.0, 0.3]
         """
-        from kronbot.library.planning import sharing, wish
-        from kronbot.questions import plan
+        from kronbot.library.planning import followed, sharing, wish
+        from kronbot.questions import following, plan
 
         asked: dict[str, object] = {
             "to": to,
@@ -649,6 +656,9 @@ class Robot:
             "least": least,
         }
         asked |= {"effort_limits": effort_limits, "limits": limits, "after": after}
+        if follow is not None:
+            start, path = followed(self.model, follow, asked | {"robust": robust})
+            return following.follow(self.model, start, path, watcher(progress))
         wanted = wish(self.model, asked)
         return complete(plan.plan(sharing(self.model, robust, wanted.follows), wanted, watcher(progress)))
 

@@ -10,6 +10,7 @@ from casadi import SX
 from kronbot.description.outputs import named
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument
+from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
@@ -38,13 +39,17 @@ def demand_known(robot: Robot, columns: Sequence[str]) -> None:
 
 def _always(state: State) -> dict[str, SX]:
     """Columns of every simulation: coordinates and their rates, tips of beams, the endpoint."""
-    robot = state.robot
-    found = dict(zip(robot.coordinates, casadi.vertsplit(state.q), strict=True))
-    found |= {f"{name}_dot": rate for name, rate in zip(robot.coordinates, casadi.vertsplit(state.qd), strict=True)}
-    places = {
+    rates = zip(state.robot.coordinates, casadi.vertsplit(state.qd), strict=True)
+    return places(state) | {f"{name}_dot": rate for name, rate in rates}
+
+
+def places(state: State) -> dict[str, SX]:
+    """Those of them that depend on the posture alone."""
+    found = dict(zip(state.robot.coordinates, casadi.vertsplit(state.q), strict=True))
+    moved = {
         f"tip.{at.link.name}": at.link.beam.moved(TIP, at.tip.pose.r) for at in state.links if at.link.beam is not None
     }
-    for word, place in (places | {"endpoint": endpoint(state)}).items():
+    for word, place in (moved | {"endpoint": endpoint(state)}).items():
         found |= {f"{word}.{axis}": place[i] for i, axis in enumerate("xyz")}
     return found
 
@@ -64,3 +69,11 @@ def seen(robot: Robot, columns: Sequence[str]) -> casadi.Function:
             values.append(instant.of(output.kind, output.name)[place])
     numbers = robot.parameters
     return casadi.Function("seen", [q, qd, qdd, numbers.symbols(numbers.extent)], [casadi.cse(casadi.vertcat(*values))])
+
+
+def with_values(robot: Robot, function: casadi.Function) -> Repeated:
+    """A function of q, qd, qdd (or some of them) and the parameters of the robot, with their values."""
+    count, numbers = function.n_in() - 1, robot.parameters
+    s = SX.sym("s", count * robot.n)
+    (y,) = function.call([*casadi.vertsplit(s, robot.n), SX(numbers.bound(numbers.extent))])
+    return Repeated(casadi.Function("repeated", [s], [casadi.cse(y)]))

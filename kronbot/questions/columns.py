@@ -33,7 +33,7 @@ _UNITS = {
     **dict.fromkeys((f"largest_growth_rate{case}" for case in ("", "_locked", "_free")), "1/s"),
     "total_mass": "kg",
     "end": "s",
-    **dict.fromkeys(("motion_end", "settling_time"), "s"),
+    **dict.fromkeys(("motion_end", "settling_time", "pre_actuation", "post_actuation"), "s"),
     "residual_amplitude": "m",
     **dict.fromkeys(("residual_frequency", "disk_margin_frequency", "frequency"), "rad/s"),
     "overshoot": "1",

@@ -77,8 +77,7 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     moved = _driven(robot, robot.file, drives, tables, robot.order)
     known = outputs(robot)
     asked = tuple(dict.fromkeys(str(known[name][0]) for name in wish.limits if name in known))
-    run = Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked)
-    outcome = simulate(moved, run, lambda share: None)
+    outcome = simulate(moved, Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked), _unheard)
     if outcome.error is not None:
         raise outcome.error
     if wish.follows:
@@ -87,6 +86,25 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     rows = np.minimum(np.arange(len(outcome.result.series["t"])) // pieces, best.intervals - 1)
     steps = {f"torque.{joint.name}": tau[rows] for joint, tau in zip(robot.joints, best.inputs.T, strict=True)}
     return replace(outcome.result, series={**outcome.result.series, **steps})
+
+
+def following(robot: Robot, times: Array, q: Array) -> Result:
+    """The arm from rest whose motors follow coordinates q (N, n) at evenly spaced times (N,), by another integrator."""
+    tables, drives = dict[str, Table](), {}
+    for joint in robot.joints:
+        drives[joint.name] = JointDrive(motion=TableMotion(_table(tables, joint.name, times, q[:, joint.driven])))
+    held = {joint.driven for joint in robot.joints}
+    start = {place: value for place, value in enumerate(q[0].tolist()) if place not in held}
+    moved = _driven(robot, robot.file, drives, tables, robot.order)
+    end = float(times[-1])
+    outcome = simulate(moved, Run(end, end / (len(times) - 1), "recursive", "cvodes", FINE, start, {}), _unheard)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.result
+
+
+def _unheard(share: float) -> None:
+    """Nobody looks at the progress of these runs."""
 
 
 def _table(tables: dict[str, Table], name: str, times: Array, values: Array) -> str:
@@ -138,7 +156,7 @@ def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[st
         moved = _driven(robot, replace(robot.file, links=links), drives, tables, robot.order)
         end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
         whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, {}, {}, "equilibrium")
-        outcome = simulate(moved, whole, lambda share: None)
+        outcome = simulate(moved, whole, _unheard)
         if outcome.error is not None:
             raise outcome.error
     except KronbotError as error:

@@ -20,11 +20,11 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement
-from kronbot.questions.bounded import demand_known, seen
-from kronbot.questions.columns import units_of
+from kronbot.questions.bounded import demand_known, seen, with_values
+from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
 from kronbot.questions.keeping import kept
-from kronbot.questions.outline import Given, Outline
+from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
@@ -159,7 +159,7 @@ def _rows(robot: Robot, best: Plan, wish: Wish) -> dict[str, Array]:
 def _arm(robot: Robot, wish: Wish) -> Arm:
     """Its equations with its values, and both ends: equilibria."""
     start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
-    return Arm(_forces(robot), _with_values(robot, seen(robot, [*wish.limits])), start, goal)
+    return Arm(_forces(robot), with_values(robot, seen(robot, [*wish.limits])), start, goal)
 
 
 def _demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> None:
@@ -218,14 +218,7 @@ def _forces(robot: Robot) -> Repeated:
     needed = casadi.densify(inverse_dynamics(propagate(replace(robot, stops=()), q, qd), qdd))
     numbers = robot.parameters
     numbers.require({name for name in numbers.used_in(needed) if numbers.values[name] is None}, PURPOSE)
-    return _with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))
-
-
-def _with_values(robot: Robot, function: casadi.Function) -> Repeated:
-    """A function of q, qd, qdd and the parameters of the robot, with their values."""
-    s, numbers = SX.sym("s", 3 * robot.n), robot.parameters
-    (y,) = function.call([*casadi.vertsplit(s, robot.n), SX(numbers.bound(numbers.extent))])
-    return Repeated(casadi.Function("repeated", [s], [casadi.cse(y)]))
+    return with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))
 
 
 def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
@@ -273,4 +266,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     series = ["t", *dict.fromkeys((*q, *qd, *(f"torque.{joint.name}" for joint in robot.joints), *limited))]
     numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude"]
     numbers += [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
-    return Outline(numbers, ["complete", "least"], series=series)
+    if not any(each is not None for each in given.get("follow", ())):
+        return Outline(numbers, ["complete", "least"], series=series)
+    numbers += ["pre_actuation", "post_actuation", "path_error"]
+    zeros = numbered(2 * robot.n), ["start", "goal"]
+    return Outline(numbers, ["complete"], {"zeros": zeros}, columns_of_simulate(robot), complex=("zeros",))

@@ -18,6 +18,7 @@ TOPICS = {
     *(
         "accuracy",
         "claims",
+        "following",
         "integration",
         "joints",
         "kronecker",

@@ -35,6 +35,11 @@ from kronbot.errors import UsageError
     "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
 )
 @click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
+@click.option(
+    "--follow",
+    metavar="FILE.csv",
+    help="A path of the tip instead of --to, from near --q: columns t, endpoint.x, endpoint.y, one a joint.",
+)
 @options.output_options(view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
@@ -47,10 +52,11 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot plan khang --to qa=0.5 --duration 2
       kronbot plan canadarm-craig-bampton --to q1=0.5,q2=0.5,q3=1 --duration 10 --drive motion -o plan.csv
       kronbot plan arm.yaml --to q1=pi/2,q2=0 --shortest --effort-limits q1=40,q2=-5:10 -o plan.csv
+      kronbot plan arm.yaml --follow tip.csv --q q1=0.3,q2=-0.5 -o plan.csv
     """
-    out.check(arrays=())
-    if not asked["to"]:
-        raise UsageError("where to? --to q1=0.5,q2=0")
+    out.check(arrays=("zeros",))
+    if not asked["to"] and not asked["follow"]:
+        raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
     robot = subject.load(out)
 
     from kronbot.cli.input.given import arguments

@@ -1,0 +1,210 @@
+"""What ``plan`` does with a path: motions and torques under which the tip of a flexible arm follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.description.wording import unknown
+from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, inverse, standing, zeros
+from kronbot.mechanics.control.repeated import Repeated
+from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
+from kronbot.mechanics.multibody.state import propagate
+from kronbot.model.robot import Robot
+from kronbot.questions import judgement
+from kronbot.questions.bounded import places, with_values
+from kronbot.questions.outline import numbered
+from kronbot.questions.result import Result
+from kronbot.questions.statics import sag
+from kronbot.records import dataclass
+
+PURPOSE = "plan"
+# The motion outside the path is left out where it has decayed to exp(-DECAY), 1e-8 of itself.
+DECAY = 18.5
+# Zeros whose real part is a smaller share of them: what they move hardly decays.
+SWINGING = 1e-3
+# Intervals at least while the path lasts, and at most; the fastest zero goes by so much in one at most.
+LEAST, MOST, FAST = 40, 4000, 2.0
+# How far the simulated arm may leave the path, as a share of its way, and how often intervals are halved.
+ARRIVED, MESHES = 1e-5, 3
+# Rows of the motion that is simulated, at least.
+ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Path:
+    """Values (N, k) of columns at times (N,), ascending (s): at rest at both ends."""
+
+    columns: Sequence[str]
+    times: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        """Raise UsageError where it is none."""
+        if len(self.times) < 6 or not np.isfinite(self.times).all() or not np.isfinite(self.values).all():
+            raise UsageError(Argument("follow"), ": a path wants six rows of numbers at least")
+        if not (np.diff(self.times) > 0).all():
+            raise UsageError(Argument("follow"), ": the times t of a path ascend")
+        if not self.way:
+            raise UsageError(Argument("follow"), ": a path that goes somewhere is wanted")
+
+    @property
+    def duration(self) -> float:
+        """How long it is (s)."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def way(self) -> float:
+        """How far it goes, of the column that goes furthest."""
+        return float(np.ptp(self.values, axis=0).max())
+
+    def at(self, times: np.ndarray, order: int = 0) -> Array:
+        """Its values (..., k) or derivatives so long after its beginning: a spline of degree five, still outside."""
+        from scipy.interpolate import make_interp_spline  # here, since it takes a quarter of a second
+
+        still = [(1, np.zeros(len(self.columns))), (2, np.zeros(len(self.columns)))]
+        spline = make_interp_spline(self.times - self.times[0], self.values, 5, bc_type=(still, still))
+        inside = (times > 0) & (times < self.duration)
+        found = np.asarray(spline(np.clip(times, 0, self.duration), order))
+        return found if order == 0 else found * inside[..., None]
+
+
+def follow(robot: Robot, start: Array, path: Path, progress: Callable[[float], None]) -> Result:
+    """The arm that follows a path, from rest near the motors' values ``start``, by an independent simulation.
+
+    Raises UsageError for columns that cannot be followed, ComputationError where no motion is found.
+    """
+    if robot.base:
+        raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
+    demand_inertia(robot)
+    free = robot.others(frozenset(robot.rigid))
+    equations, outputs = _equations(robot, path.columns)
+    guess = sag(robot, judgement.placed(robot, start))
+    # From where the arm is to where the path begins, and along it, at rest.
+    first = path.at(np.zeros(1))[0]
+    for share in np.linspace(0, 1, 11)[1:]:
+        guess = standing(equations, outputs, free, guess, share * first + (1 - share) * outputs(guess))
+    found = _zeros(robot, equations, outputs, free, guess)
+    last = guess
+    for t in np.linspace(0, path.duration, LEAST + 1)[1:]:
+        last = standing(equations, outputs, free, last, path.at(np.array([t]))[0])
+    behind = _zeros(robot, equations, outputs, free, last)
+    growing, decaying = found.real[found.real > 0], -behind.real[behind.real < 0]
+    before, after = (DECAY / float(rates.min(initial=np.inf)) for rates in (growing, decaying))
+    whole, fastest = before + path.duration + after, float(np.abs(np.append(found, behind)).max(initial=0.0))
+    intervals = int(np.ceil(whole * max(fastest / FAST, LEAST / path.duration)))
+    for mesh in range(MESHES):
+        if intervals > MOST:
+            raise ComputationError(
+                f"{intervals} intervals would be wanted, {MOST} are taken: zeros between {_least(found)} and "
+                f"{fastest:.3g} rad/s beside a path of {path.duration:g} s; fewer modes a link"
+            )
+        h = whole / intervals
+        motion = inverse(
+            equations, outputs, free, *_along(path, before, h, intervals, (equations, outputs, free, guess)), h
+        )
+        progress((mesh + 0.5) / (MESHES + 1))
+        times, q = motion.dense(-(-ROWS // intervals))
+        run = judgement.following(robot, times, q)
+        error = np.column_stack([run.series[name] for name in path.columns]) - path.at(run.series["t"] - before)
+        missed = float(np.abs(error).max())
+        if missed <= ARRIVED * path.way:
+            progress(1.0)
+            return _answer(robot, path, run, motion, (found, behind), (before, after, missed))
+        intervals *= 2
+    raise ComputationError(
+        f"the arm leaves the path by {missed:.1g} of {path.way:.3g}: vibrations are too fast beside the path; fewer "
+        "modes a link, damping, or more rows of a smoother path"
+    )
+
+
+def _equations(robot: Robot, columns: Sequence[str]) -> tuple[Repeated, Repeated]:
+    """[q, qd, qdd] -> forces and accelerations of columns, and [q] -> these. Raises UsageError."""
+    q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
+    state = propagate(robot, q, qd)
+    known = places(state)
+    for name in columns:
+        if name not in known:
+            raise unknown(name, known, Argument("follow"), ": no column ")
+    if len(columns) != len(robot.joints):
+        raise UsageError(
+            Argument("follow"), f": {len(robot.joints)} joints follow as many columns, not {len(columns)}: ", *columns
+        )
+    y = casadi.vertcat(*(known[name] for name in columns))
+    rate = casadi.jtimes(y, q, qd)
+    bent = casadi.jtimes(rate, q, qd) + casadi.jtimes(rate, qd, qdd)
+    whole = casadi.densify(casadi.vertcat(inverse_dynamics(state, qdd), bent))
+    numbers = robot.parameters
+    numbers.require({name for name in numbers.used_in(whole) if numbers.values[name] is None}, PURPOSE)
+    symbols = numbers.symbols(numbers.extent)
+    of_motion = casadi.Function("equations", [q, qd, qdd, symbols], [whole])
+    return with_values(robot, of_motion), with_values(robot, casadi.Function("y", [q, symbols], [casadi.densify(y)]))
+
+
+def _zeros(robot: Robot, equations: Repeated, outputs: Repeated, free: Sequence[int], q: Array) -> Complex:
+    """Those of the columns of the arm at rest. Raises ComputationError where one swings for ever."""
+    n = robot.n
+    J = np.asarray(equations.jacobian(np.concatenate([q, np.zeros(2 * n)])).full())[:n]
+    found = zeros(J[:, :n], J[:, n : 2 * n], J[:, 2 * n :], np.asarray(outputs.jacobian(q).full()), free)
+    for zero in found:
+        if abs(zero.real) <= SWINGING * abs(zero):
+            raise ComputationError(
+                f"while the columns stand still the arm would swing on with {abs(zero):.4g} rad/s: no motion begins "
+                "and ends at rest; damping, or other columns"
+            )
+    return found
+
+
+def _least(found: Complex) -> str:
+    return f"{np.abs(found.real).min(initial=0.0):.3g}"
+
+
+def _along(
+    path: Path, before: float, h: float, intervals: int, arm: tuple[Repeated, Repeated, Sequence[int], Array]
+) -> tuple[Array, Array]:
+    """Postures at rest at the ends of the intervals (N + 1, n), and accelerations at their stages (N, stages, k)."""
+    equations, outputs, free, q = arm
+    nodes, rows = h * np.arange(intervals + 1) - before, [q]
+    for place in path.at(nodes[1:]):
+        q = standing(equations, outputs, free, q, place) if np.abs(outputs(q) - place).max() > 0 else q
+        rows.append(q)
+    return np.array(rows), path.at(nodes[:-1, None] + h * TIMES, 2)
+
+
+def _answer(
+    robot: Robot,
+    path: Path,
+    run: Result,
+    motion: Followed,
+    found: tuple[Complex, Complex],
+    numbers: tuple[float, float, float],
+) -> Result:
+    (before, after, missed), names = numbers, robot.coordinates
+    columns = ["t", *names, *(f"{name}_dot" for name in names), *(f"torque.{joint.name}" for joint in robot.joints)]
+    series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns])}
+    summary: dict[str, Scalar] = {
+        "complete": True,
+        "duration": float(series["t"][-1]),
+        "pre_actuation": before,
+        "post_actuation": after,
+        "path_error": missed,
+        "intervals": len(motion.qdd),
+        "iterations": motion.iterations,
+    }
+    for joint in robot.joints:
+        tau = series[f"torque.{joint.name}"]
+        summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
+        summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
+    at: Mapping[str, Mapping[str, float]] = {
+        word: robot.by_name(q) for word, q in (("start", motion.q[0]), ("goal", motion.q[-1]))
+    }
+    table = NamedArray(np.column_stack(found), numbered(len(found[0])), "rad/s", ["start", "goal"])
+    arrays = {"zeros": table} if len(found[0]) else {}
+    units = {name: run.units[name] for name in series}
+    return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, run.warnings, units=units, about=robot)

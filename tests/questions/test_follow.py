@@ -1,0 +1,175 @@
+"""Tips that follow paths, against the exact two-sided inverse of a one-link arm, and what a path cannot be."""
+
+import json
+
+import numpy as np
+import pytest
+from robots_in_tests import model
+from scipy.linalg import null_space
+
+import kronbot
+from kronbot.cli.main import run
+from kronbot.errors import ComputationError, UsageError
+from kronbot.library.robot import Robot
+from kronbot.questions.plan import outline
+
+ONE = """
+kronbot: 1
+name: one
+gravity: [0, 0, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q1, damping: 0.3}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.02}}
+    payload: {mass: 0.5}
+    hub: {mass: 0.1, inertia: {Izz: 0.3}}
+"""
+TWO = """
+kronbot: 1
+name: two
+gravity: [0, -9.81, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q1}
+    pose: {}
+    flexible: {mass: 2, length: 1.2, EI: {z: 200}, modes: {v: 1}, shape: craig-bampton, damping: {ratio: 0.02}}
+  - name: fore
+    joint: {type: revolute, name: q2}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: 100}, modes: {v: 1}, shape: craig-bampton, damping: {ratio: 0.02}}
+    payload: {mass: 1}
+"""
+
+
+def smooth(s):
+    """From 0 to 1 with five derivatives zero at both ends."""
+    s = np.clip(s, 0, 1)
+    return s**6 * (462 - 1980 * s + 3465 * s**2 - 3080 * s**3 + 1386 * s**4 - 252 * s**5)
+
+
+def exact(robot, y, times):
+    """Coordinates (N, n) of a linear arm whose tip has y at evenly spaced times: each mode of what is left of it from
+    the side on which it stays bounded, by the integral of broken lines."""
+    linear = robot.linearize(outputs="endpoint", inputs="torques")
+    M, D, K = linear["M_L"], linear["D_L"], linear["K_L"]
+    n, C = len(M), linear["C"][1:2, : len(M)]
+    still, moved = null_space(C), np.linalg.pinv(C)
+    (M, my), (D, dy), (K, ky) = (((A @ still)[1:], (A @ moved)[1:]) for A in (M, D, K))
+    m = n - 1
+    whole = np.block([[np.zeros((m, m)), np.eye(m)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    values, vectors = np.linalg.eig(whole)
+    h = times[1] - times[0]
+    rate = np.gradient(y, h)
+    pushed = -np.linalg.solve(M, my @ np.gradient(rate, h)[None] + dy @ rate[None] + ky @ y[None])
+    pushed = np.linalg.inv(vectors) @ np.vstack([0 * pushed, pushed])
+    found = np.zeros(pushed.shape, dtype=complex)
+    for value, g, x in zip(values, pushed, found, strict=True):
+        order = slice(None) if value.real < 0 else slice(None, None, -1)
+        s, (g, x) = value * h * np.sign(-value.real), (g[order], x[order])
+        s, sign = -abs(s.real) + 1j * s.imag, -np.sign(value.real)
+        first, second = sign * h * np.expm1(s) / s, sign * h * (np.expm1(s) - s) / s**2
+        x[0] = -g[0] / value
+        for i in range(len(x) - 1):
+            x[i + 1] = np.exp(s) * x[i] + first * g[i] + second * (g[i + 1] - g[i])
+    return (moved @ y[None] + still @ (vectors @ found).real[:m]).T, values
+
+
+def test_a_tip_behind_a_beam_follows_its_path_as_the_exact_inverse():
+    """Zeros in both half planes: before and after a path of 1 s the hub moves, as the two-sided inverse says."""
+    robot, t, way = Robot(model(ONE)), np.linspace(0, 1, 201), 1e-3
+    path = {"t": 5 + t, "endpoint.y": way * smooth(t)}
+    found = robot.plan(follow=path)
+    before, after = found.summary["pre_actuation"], found.summary["post_actuation"]
+    times = np.linspace(-before, 1 + after, 40001)
+    q, values = exact(robot, way * smooth(times), times)
+    zeros = np.sort_complex(found["zeros"][:, 0])
+    assert zeros == pytest.approx(np.sort_complex(values), rel=1e-9)
+    assert (zeros.real > 0).sum() == (zeros.real < 0).sum() == 2
+    assert np.exp(-before * zeros.real[zeros.real > 0].min()) < 1e-6 > np.exp(after * zeros.real[zeros.real < 0].max())
+    for i, name in enumerate(robot.model.coordinates):
+        wanted = np.interp(found["t"] - before, times, q[:, i])
+        assert np.abs(found[name] - wanted).max() < 3e-6 * np.abs(wanted).max()
+    early = found["t"] < before
+    assert np.abs(found["q1"][early]).max() > 1e-3 * way and np.abs(found["endpoint.y"][early]).max() < 1e-5 * way
+    assert found["endpoint.y"] == pytest.approx(way * smooth(found["t"] - before), abs=1e-5 * way)
+    held = outline(robot.model, {"follow": [path]})
+    assert set(found.summary) | set(found.series) | set(found.arrays) <= set(held.all)
+
+
+def test_a_tip_of_two_beams_follows_a_line_in_its_weight(tmp_path):
+    """Half a metre along a line: the file of the plan, by another integrator, keeps the tip on it."""
+    t, robot = np.linspace(0, 1.5, 151), Robot(model(TWO))
+    posture = {"q1": 0.5, "q2": -1.0}
+    place = robot.kinematics(q=robot.linearize(equilibrium=True, q=posture).at["q"])["pose"][0, :2]
+    s = smooth(t / 1.5)
+    path = {"t": t, "endpoint.x": place[0] - 0.4 * s, "endpoint.y": place[1] + 0.3 * s}
+    found = robot.plan(q=posture, follow=path)
+    assert found["q1"][0] == pytest.approx(0.5, abs=1e-5) and found.summary["path_error"] < 4e-6
+    columns = found.series
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    text = "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+    (tmp_path / "plan.csv").write_text(text)
+    drive = ", ".join(f"{joint}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for joint in posture)
+    (tmp_path / "two.yaml").write_text(f"{TWO}simulate: {{start: equilibrium, drive: {{{drive}}}}}\n")
+    end = found.summary["duration"]
+    again = kronbot.load(tmp_path / "two.yaml").simulate(end, end / 300, solver="rodas", rtol=1e-9, atol=1e-11)
+    s = smooth((again["t"] - found.summary["pre_actuation"]) / 1.5)
+    assert np.abs(again["endpoint.x"] - place[0] + 0.4 * s).max() < 1e-5
+    assert np.abs(again["endpoint.y"] - place[1] - 0.3 * s).max() < 1e-5
+
+
+def test_a_rigid_arm_follows_without_anything_before_or_after():
+    robot, t = Robot(model(ONE, "0")), np.linspace(0, 1, 101)
+    found = robot.plan(follow={"t": t, "q1": 0.5 * smooth(t)})
+    assert found.summary["pre_actuation"] == found.summary["post_actuation"] == 0 and not found.arrays
+    assert found["q1"] == pytest.approx(0.5 * smooth(found["t"]), abs=1e-5)
+
+
+def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
+    """Its columns by their header; the answer is a table that drives read, and the zeros an array of it."""
+    (tmp_path / "one.yaml").write_text(ONE)
+    t = np.linspace(0, 1, 101)
+    rows = zip(t.tolist(), (0.1 * smooth(t)).tolist(), strict=True)
+    (tmp_path / "tip.csv").write_text("t,endpoint.y\n" + "".join(f"{a!r},{b!r}\n" for a, b in rows))
+    asked = ["plan", str(tmp_path / "one.yaml"), "--follow", str(tmp_path / "tip.csv")]
+    assert run([*asked, "-o", str(tmp_path / "plan.csv"), "--quiet"]) == 0
+    header, *lines = (tmp_path / "plan.csv").read_text().splitlines()
+    assert header.startswith("t,q1,boom.v1,boom.v2,q1_dot") and header.endswith("torque.q1,endpoint.y")
+    assert len(lines) > 1000
+    assert run([*asked, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["arrays"]["zeros"]["columns"] == ["start", "goal"] and told["summary"]["pre_actuation"] > 0.1
+    assert run([*asked, "--to", "q1=1"]) == 2 and "leave out --to" in capsys.readouterr().err
+    (tmp_path / "tip.csv").write_text("t,endpoint.y\n0,1\n1,x\n")
+    assert run(asked) == 2 and "tip.csv:3:3" in capsys.readouterr().err
+
+
+def test_paths_that_cannot_be_followed_are_refused():
+    robot, t = Robot(model(ONE)), np.linspace(0, 1, 101)
+    good = {"t": t, "endpoint.y": 0.1 * smooth(t)}
+    for given, said in (
+        ({}, "a goal is wanted, to, or a path, follow"),
+        ({"follow": good, "to": {"q1": 1}}, "leave out to"),
+        ({"follow": good, "duration": 1}, "leave out duration"),
+        ({"follow": {"endpoint.y": t}}, "wants a column t"),
+        ({"follow": {"t": t, "endpoint.y": 0 * t}}, "goes somewhere"),
+        ({"follow": {"t": t[::-1], "endpoint.y": t}}, "ascend"),
+        ({"follow": {"t": t[:3], "endpoint.y": t[:3]}}, "six rows"),
+        ({"follow": {**good, "endpoint.x": t}}, "1 joints follow as many columns, not 2"),
+        ({"follow": {"t": t, "endpoint": t}}, "no column 'endpoint'"),
+        ({"follow": {**good, "extra": t}}, "no column 'extra'"),
+        ({"follow": 3}, "follow: a path or a name"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            robot.plan(**given)
+    with pytest.raises(ComputationError, match="does not reach the path"):
+        robot.plan(follow={"t": t, "endpoint.y": 2 * smooth(t)})
+    undamped = Robot(model(ONE.replace(", damping: {ratio: 0.02}", "")))
+    with pytest.raises(ComputationError, match="would swing on with"):
+        undamped.plan(follow={"t": t, "q1": smooth(t)})
+    shaft = "{type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 1}}"
+    text = ONE.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
+    behind = Robot(model(text.replace(text[text.index("flexible:") : text.index("payload:")], "")))
+    with pytest.raises(ComputationError, match="no torque accelerates these outputs at once"):
+        behind.plan(follow={"t": t, "q1": 0.01 * smooth(t)})
