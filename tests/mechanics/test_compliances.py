@@ -26,7 +26,7 @@ links:
   - name: upper
     joint: {type: revolute, name: q1, rotor_inertia: 0.02, gear: 5, SHAFT1 BEARING damping: 0.1}
     pose: {rpy: [0.3, 0, 0]}
-    flexible: {length: 1, mass: 2, EI: {y: 500, z: 600}, modes: {v: 1, w: 1}}
+    flexible: {length: 1, mass: 2, EI: {z: 600}, modes: {v: 1}}
   - name: lower
     joint: {type: revolute, name: q2, rotor_inertia: 0.03, SHAFT2 spring: {stiffness: 20, rest: 0.1}}
     pose: {rpy: [1.2, 0, 0]}
@@ -108,13 +108,13 @@ def test_zero_is_the_rigid_joint(yielding):
         for place in ("q1.x", "q2", "q3"):
             slack = {"q2": found["angle.q2"], "q3": found["angle.q1"] - found["angle.q2"] / 2 + 0.1, "q1.x": 0}[place]
             assert abs(found[place] - slack).max() < 1e-14
-    assert still.coordinates == rigid.coordinates == ("q1", "q1.y", "upper.v1", "upper.w1", "q2")
+    assert still.coordinates == rigid.coordinates == ("q1", "q1.y", "upper.v1", "q2")
     close(still.modes(q=POSTURE), rigid.modes(q=POSTURE), ERRORS, 1e-13)
     close(
         still.simulate(0.05, 0.05, q=POSTURE, start="equilibrium"),
         rigid.simulate(0.05, 0.05, q=POSTURE, start="equilibrium"),
     )
-    assert still.with_parameters(c1=1e-3).coordinates == ("q1", "q1.motor", "q1.y", "upper.v1", "upper.w1", "q2")
+    assert still.with_parameters(c1=1e-3).coordinates == ("q1", "q1.motor", "q1.y", "upper.v1", "q2")
     assert pickle.loads(pickle.dumps(still)) == still
     answer = pickle.loads(pickle.dumps(still.statics(**LOADED)))
     assert set(answer.model.coordinates) > set(still.coordinates)  # as pictures want it

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from random_robots import coordinates, robots, to_yaml
-from robots_in_tests import moving
+from robots_in_tests import loaded, moving
 from scipy.spatial.transform import Rotation
 from thinned import drawn
 
@@ -123,6 +123,23 @@ def test_an_oblique_spring_at_a_beams_tip_couples_torque_and_deflection():
     assert np.divide(*errors) == pytest.approx([4, 8], rel=0.1)
 
 
+# On six springs, whose places and lengths are parameters.
+HUNG = f"""
+kronbot: 1
+name: hung
+gravity: [0, 0, 0]
+parameters: {{{", ".join(f"{word}{i}: 1" for i in range(6) for word in [*"abcdef", "rest"])}}}
+base: {{type: floating, rigid: {{mass: 3}}}}
+links: [{{name: arm, joint: {{type: revolute, name: q1}}, pose: {{}}, rigid: {{mass: 1}}}}]
+endpoint: {{position: [0.3, 0.1, 0]}}
+elements:
+""" + "\n".join(
+    f"  - {{name: e{i}, type: spring, between: [world, base], points: [[a{i}, b{i}, c{i}], [d{i}, e{i}, f{i}]], "
+    f"stiffness: {100 + i}, rest: rest{i}}}"
+    for i in range(6)
+)
+
+
 @pytest.mark.parametrize("turned", [[0, 0, 0], [0.3, -0.2, 0.5]])
 def test_a_hung_base_moves_from_where_it_is_given(turned):
     """The same answer as of springs that are shifted back; and near Newton's where it is turned."""
@@ -132,24 +149,11 @@ def test_a_hung_base_moves_from_where_it_is_given(turned):
     turn = about_z * about_y * about_x
 
     def hung(place, turn):
-        ends = [(place + turn.apply(far + [0, 0, 2]), near) for far, near in points]
-        robot = {
-            "kronbot": 1,
-            "name": "hung",
-            "gravity": [0, 0, 0],
-            "base": {"type": "floating", "rigid": {"mass": 3}},
-            "links": [{"name": "arm", "joint": {"type": "revolute", "name": "q1"}, "pose": {}, "rigid": {"mass": 1}}],
-            "endpoint": {"position": [0.3, 0.1, 0]},
-            "elements": [
-                {
-                    "name": f"e{i}", "type": "spring", "between": ["world", "base"], "stiffness": 100 + i,
-                    "points": [far.tolist(), near.tolist()],
-                    "rest": float(np.linalg.norm(far - place - turn.apply(near))),
-                }
-                for i, (far, near) in enumerate(ends)
-            ],
-        }  # fmt: skip
-        return kronbot.loads(to_yaml(robot))
+        numbers = {}
+        for i, (far, near) in enumerate((place + turn.apply(far + [0, 0, 2]), near) for far, near in points):
+            numbers |= dict(zip((f"{word}{i}" for word in "abcdef"), [*far.tolist(), *near.tolist()], strict=True))
+            numbers[f"rest{i}"] = float(np.linalg.norm(far - place - turn.apply(near)))
+        return loaded(HUNG).with_parameters(**numbers)
 
     there, here = hung(place, turn), hung(np.zeros(3), Rotation.identity())
     at = {

@@ -1136,8 +1136,6 @@ def test_an_answer_draws_itself(tmp_path, unsettled):
     for answer in (
         robot.jacobian({"qa": 0.3}, frame="arm:root"),
         robot.modes(),
-        robot.linearize(),
-        robot.statics(angles={"qa": [0.1, 0.3]}),
         robot.simulate(0.02, 0.01),
     ):
         file = tmp_path / f"{answer.command}.svg"

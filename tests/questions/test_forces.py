@@ -207,7 +207,7 @@ def beside(tmp_path, text, **tables):
     return load(Source("arm.yaml", text, tmp_path))
 
 
-@pytest.mark.parametrize("order", [rare("1"), "2"])
+@pytest.mark.parametrize("order", ["1", rare("2")])
 def test_forces_are_inputs_of_the_linear_model(order):
     """What a run feels of them at t = 0, at any rates: B u and D u; the first one is the force on the endpoint."""
     first, second = np.array([3.0, 4, 5, 0.5, 0.2, -1]), np.array([0.3, -0.4, 2])
