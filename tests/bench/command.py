@@ -85,8 +85,11 @@ def pages(options):
         "page of a simulation": lambda e: e["who"],
         "MB": lambda e: f"{e['bytes'] / 1e6:.2f}",
         "s to write, the first": lambda e: f"{e['written_s']:.2f}",
+        "of that, of a processor": lambda e: f"{e['worked_s']:.2f}",
         "s to the first picture": lambda e: f"{e['first_picture_s']:.2f}",
+        "of processors": lambda e: "" if e["opened_s"] is None else f"{e['opened_s']:.2f}",
         "pictures a second": lambda e: f"{e['pictures_a_second']:.0f}",
+        "ms of processors a picture": lambda e: "" if e["picture_s"] is None else f"{1e3 * e['picture_s']:.1f}",
     }
     table("Pages, drawn by software in 1200 x 800", columns, entries)
     return entries, missing
