@@ -6,8 +6,7 @@ the modal coordinates q_f = [v, w, torsion]. Everything else (Jacobians, inertia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 
 import casadi
 import numpy as np
@@ -17,14 +16,14 @@ from kronbot.cached import cached_property
 from kronbot.model import beam_integrals
 from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
-from kronbot.model.rod import DEGREE, Step, march
+from kronbot.model.rod import DEGREE, Rod, Step, antiderivative, corners, moments
 from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
 from kronbot.records import dataclass
 
 TIP = 1.0
 # A beam without modes still needs int x^2 exactly.
 RIGID_NODES = 2
-# Steps of order exact end at the Gauss nodes of its mass; with so many a beam bent by a right angle is right to 1e-10.
+# Sections of order exact are the Gauss nodes of its mass; with so many a beam bent by a right angle is right to 1e-10.
 ROD_NODES = 16
 
 
@@ -58,13 +57,21 @@ class MassLine:
     """The mass of a beam as r(x) = sum_k b_k(x) c_k(q_f), all that the inertia integrals of Mohan-Saha (24) need.
 
     ``points`` (3 x K, m) are the c_k in the root frame, ``slopes`` (3 K x n) the derivatives of their columns by q_f,
-    ``first`` (K x 1) the integrals of rho b_k and ``gram`` (K x K) those of rho b_k b_l.
+    ``first`` (K x 1) the integrals of rho b_k and ``gram`` (K x K) those of rho b_k b_l. ``known`` gives the
+    accelerations by modal rates where they do not have to be found by differentiating the slopes.
     """
 
     points: SX
     slopes: SX
     first: SX
     gram: SX
+    known: Callable[[SX], SX] | None = None
+
+    def acceleration(self, q_f: SX, qd_f: SX) -> SX:
+        """Second derivatives of the points (3 x K) at constant modal rates qd_f; they depend on the symbols q_f."""
+        if self.known is not None:
+            return self.known(qd_f)
+        return casadi.reshape(casadi.jtimes(self.slopes @ qd_f, q_f, qd_f), self.points.shape)
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,8 @@ class Beam:
     def cross_sections(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
         """The sections at x = root + xi length for every xi of ``places`` (0 <= xi <= 1), in the root frame."""
         if self.order == "exact":
-            return self._along_the_rod(places, q_f)
+            rod, root = self._rod(q_f), casadi.vertcat(self.root, 0, 0)
+            return [rod.section(xi).shifted(root) for xi in places]
         return [self._expanded(xi, q_f) for xi in places]
 
     def moved(self, xi: float, r: SX) -> SX:
@@ -120,38 +128,58 @@ class Beam:
         (r, J_T), (theta, slope) = self._position(xi, q_f), self._rotation_vector(xi, q_f)
         return CrossSection(Pose(r, exponential(theta)), J_T, slope, theta)
 
-    def _along_the_rod(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
-        """Sections of order exact: steps from node to node, so that every place sees the same rod."""
-        grid = [0.0, *self.nodes[0].tolist(), TIP]
-        start = CrossSection(Pose(casadi.vertcat(self.root, 0, 0), SX.eye(3)), SX(3, self.n), SX(3, self.n))
-        last = max(places, default=0.0)
-        sections = [start, *march(start, (self._step(a, b, q_f) for a, b in pairwise(grid) if a < last), q_f)]
-        result = []
-        for xi in places:
-            before = max(i for i, node in enumerate(grid[: len(sections)]) if node <= xi)
-            at = sections[before]
-            result += [at] if grid[before] == xi else march(at, [self._step(grid[before], xi, q_f)], q_f)
-        return result
-
-    def _step(self, a: float, b: float, q_f: SX) -> Step:
-        """The step of the rod from xi = a to b."""
-        qv, qw, qa = self._split(q_f)
-        v, w, a_x = (self._strains(direction, a, b) for direction in self.directions)
-        strains = (casadi.vertcat(a_x[i, :] @ qa, -w[i, :] @ qw, v[i, :] @ qv) for i in range(DEGREE + 1))
-        return Step((b - a) * self.length, casadi.vertcat(*strains))
-
-    def _strains(self, direction: Direction, a: float, b: float) -> SX:
-        """Legendre coefficients of the strains of the shapes from xi = a to b, one row a degree."""
-        if (direction.name, a, b) not in self._fields:
-            hat = beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
-            rows = (self._entries(direction, values, direction.strain) for values in hat)
-            self._fields[direction.name, a, b] = casadi.vertcat(*rows)
-        return self._fields[direction.name, a, b]
+    def _rod(self, q_f: SX) -> Rod:
+        """The rod of order exact; whoever asks for it at the same coordinates again has the same."""
+        q_f = casadi.densify(q_f)
+        known = [each for each in self._rods if casadi.is_equal(each.q_f, q_f)]
+        if not known:
+            known = [Rod(self.length, self.nodes, q_f, lambda xi: self._step(xi, q_f), self._missed)]
+            self._rods[:] = known
+        return known[0]
 
     @cached_property
-    def _fields(self) -> dict[tuple[str, float, float], SX]:
-        """Strains by direction and step, which whoever traces the rod has again."""
+    def _rods(self) -> list[Rod]:
+        """The last rod that was traced."""
+        return []
+
+    def _step(self, xi: float, q_f: SX) -> tuple[float, Step]:
+        """From where a section of the rod is reached, and the step: from the root where it is about one axis."""
+        if sum(direction.count > 0 for direction in self.directions) < 2:
+            return 0.0, Step.about_an_axis(self._rotation_forms(xi)[0], q_f)
+        before = max([0.0, *(node for node in self.nodes[0].tolist() if node < xi)])
+        return before, Step.curved(self._strains(before, xi), q_f)
+
+    def _strains(self, a: float, b: float) -> SX:
+        """Legendre coefficients of kappa from xi = a to b, times the length of that: 15 x n, times q_f."""
+        if (a, b) not in self._fields:
+            v, w, a_x = (self._expansion(direction, a, b) for direction in self.directions)
+            rows = (casadi.diagcat(a_x[i, :], -w[i, :], v[i, :]) for i in range(DEGREE + 1))
+            order = [place for d in (self.torsion, self.w, self.v) for place in self._places(d)]
+            self._fields[a, b] = casadi.vertcat(*rows)[:, np.argsort(order).tolist()]
+        return self._fields[a, b]
+
+    def _expansion(self, direction: Direction, a: float, b: float) -> SX:
+        hat = (b - a) * beam_integrals.expansion(direction.shapes, direction.strain, a, b, DEGREE)
+        return casadi.vertcat(*(self._entries(direction, values, direction.strain - 1) for values in hat))
+
+    @cached_property
+    def _fields(self) -> dict[tuple[float, float], SX]:
+        """Strains by step, which whoever traces the rod has again."""
         return {}
+
+    def _missed(self, xi: float) -> list[SX]:
+        """What q_f moves the section at xi (3 x n, axes of each node) where its slopes turn between nodes at knots."""
+        count = len(self.nodes[0])
+        missed = [SX(3, self.n) for _ in range(count if self._has_knots else 0)]
+        for axis, d in ((1, self.v), (2, self.w)):
+            if d.shapes.knots.size:
+                for node, values in zip(missed, corners(d.shapes, xi, count), strict=True):
+                    node[axis, self._places(d)] = self._entries(d, values, 0)
+        return missed
+
+    @property
+    def _has_knots(self) -> bool:
+        return any(direction.shapes.knots.size for direction in self.directions)
 
     def curvature(self, xi: float, q_f: SX) -> SX:
         """kappa (3 x 1, 1/m) of a section in its own axes: twist alpha', -w'', v''; the same in every order."""
@@ -235,18 +263,33 @@ class Beam:
         return lines.get(self.order, self._modal_mass_line)(q_f)
 
     def _rod_mass_line(self, q_f: SX) -> MassLine:
-        """The mass at Gauss nodes, and what these miss of a straight beam where they straddle knots of splines."""
-        nodes, weights = self.nodes
-        sections, masses = self.cross_sections(nodes.tolist(), q_f), SX(weights) * self.mass
-        points, slopes = casadi.horzcat(*(at.pose.r for at in sections)), casadi.vertcat(*(at.J_T for at in sections))
-        if not any(direction.shapes.knots.size for direction in self.directions):
-            return MassLine(points, slopes, masses, casadi.diag(masses))
-        line = self._modal_mass_line(q_f)
-        fields = (casadi.vertcat(*(self.row(d, xi, 0) for xi in nodes)) for d in (self.v, self.w))
-        b = casadi.horzcat(self.root + SX(nodes) * self.length, *fields)
-        first, gram = line.first - b.T @ masses, line.gram - b.T @ casadi.diag(masses) @ b
-        points, slopes = casadi.horzcat(points, line.points), casadi.vertcat(slopes, line.slopes)
-        return MassLine(points, slopes, casadi.vertcat(masses, first), casadi.diagcat(casadi.diag(masses), gram))
+        """Legendre polynomials along the beam, and what these miss of a straight beam where shapes have knots."""
+        rod = self._rod(q_f)
+        reached = antiderivative(rod.moments)
+        slopes = casadi.horzcat(SX(3 * reached.columns(), 0), *map(casadi.vec, casadi.vertsplit(reached, 3)[1:]))
+        points = reached[:3, :]
+        points[0, 0] += self.root
+        squares = self.mass / SX(2 * np.arange(reached.columns()) + 1)
+        first = SX(reached.columns(), 1)
+        first[0] = self.mass
+
+        def accelerations(qd_f: SX) -> SX:
+            return antiderivative(rod.moving(qd_f).moments)
+
+        if not self._has_knots:
+            return MassLine(points, slopes, first, casadi.diag(squares), accelerations)
+        line, xi = self._modal_mass_line(q_f), self.nodes[0]
+        fields = (casadi.vertcat(*(self.row(d, each, 1) for each in xi)).T for d in (self.v, self.w))
+        b = self.length * antiderivative(moments(casadi.vertcat(SX.ones(1, len(xi)), *fields))).T
+        b[0, 0] += self.root
+        first, gram = casadi.vertcat(first, line.first - b.T @ first), line.gram - b.T @ casadi.diag(squares) @ b
+        return MassLine(
+            casadi.horzcat(points, line.points),
+            casadi.vertcat(slopes, line.slopes),
+            first,
+            casadi.diagcat(casadi.diag(squares), gram),
+            lambda qd_f: casadi.horzcat(accelerations(qd_f), SX(*line.points.shape)),
+        )
 
     def _bent_mass_line(self, q_f: SX) -> MassLine:
         """b = [x, phi_v..., phi_w...] and functions for the quadratic forms that order 2 adds along each axis."""

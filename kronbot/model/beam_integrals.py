@@ -28,7 +28,7 @@ FINE_NODES = 7
 
 def rule(shapes: Shapes) -> tuple[Array, Array]:
     """Return nodes on [0, 1] and weights, both (k,), for integrals of products of two shapes and of xi."""
-    return _composite(np.array([0.0, *shapes.knots, 1.0]), _piece_nodes(shapes))
+    return composite(np.array([0.0, *shapes.knots, 1.0]), _piece_nodes(shapes))
 
 
 def fine_rule(*families: Shapes) -> tuple[Array, Array]:
@@ -37,7 +37,7 @@ def fine_rule(*families: Shapes) -> tuple[Array, Array]:
     Between knots, so that it is exact for splines.
     """
     cuts = ascending(np.concatenate([[0.0, 1.0], *(family.knots for family in families)]))
-    return _composite(cuts, max(FINE_NODES if family.knots.size else family.nodes for family in families))
+    return composite(cuts, max(FINE_NODES if family.knots.size else family.nodes for family in families))
 
 
 def integral(shapes: Shapes) -> Array:
@@ -135,13 +135,13 @@ def expansion(shapes: Shapes, derivative: int, start: float, end: float, degree:
     Raises ValueError for a derivative other than 0, 1 and 2.
     """
     inside = shapes.knots[(shapes.knots > start) & (shapes.knots < end)]
-    xi, weight = _composite(np.array([start, *inside, end]), max(_piece_nodes(shapes), degree + 1))
+    xi, weight = composite(np.array([start, *inside, end]), max(_piece_nodes(shapes), degree + 1))
     across = legendre.legvander(2 * (xi - start) / (end - start) - 1, degree) * (2 * np.arange(degree + 1) + 1)
     found = (across.T * weight) @ shapes.values(xi, derivative).T / (end - start)
     return np.where(np.abs(found) < NEGLIGIBLE * np.abs(found).max(axis=0, initial=0.0), 0.0, found)
 
 
-def _composite(cuts: Array, n: int) -> tuple[Array, Array]:
+def composite(cuts: Array, n: int) -> tuple[Array, Array]:
     """n Gauss nodes and weights between each two neighbours of the ascending ``cuts``."""
     xi, weight = gauss(n)
     lengths = np.diff(cuts)[:, None]

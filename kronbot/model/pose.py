@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from functools import cache
 
 import casadi
@@ -35,18 +35,30 @@ class Pose:
 
 
 @dataclass(frozen=True)
+class Motion:
+    """Velocity and angular velocity of a frame, and their derivatives at constant modal rates (3 x 1 each)."""
+
+    v: SX
+    omega: SX
+    a: SX
+    alpha: SX
+
+
+@dataclass(frozen=True)
 class CrossSection:
     """A frame carried by a flexible link: its pose in the root frame and its local Jacobians there.
 
     ``J_T`` and ``J_R`` = V(theta) ``slope`` (3 x n_f) map modal rates to velocity and angular velocity, Piedboeuf
     (23)-(24) in full. Where the section turns by a rotation vector ``theta`` (3 x 1) that is known, ``slope`` is
-    dtheta/dq_f; elsewhere theta is structurally zero and the slope J_R itself.
+    dtheta/dq_f; elsewhere theta is structurally zero and the slope J_R itself. ``known`` gives the motion of the frame
+    by modal rates where it does not have to be found by differentiating all this.
     """
 
     pose: Pose
     J_T: SX
     slope: SX
     theta: SX = field(default_factory=lambda: SX(3, 1))
+    known: Callable[[SX], Motion] | None = None
 
     @property
     def J_R(self) -> SX:
@@ -60,7 +72,20 @@ class CrossSection:
 
     def turned(self, R: SX) -> CrossSection:
         """The same place with axes turned by R (3 x 3) against these."""
-        return CrossSection(Pose(self.pose.r, self.pose.R @ R), self.J_T, self.slope, self.theta)
+        return replace(self, pose=Pose(self.pose.r, self.pose.R @ R))
+
+    def shifted(self, r: SX) -> CrossSection:
+        """The frame seen from an origin that lies at -r (3 x 1) in the axes of the root frame."""
+        return replace(self, pose=Pose(r + self.pose.r, self.pose.R))
+
+    def motion(self, q_f: SX, qd_f: SX) -> Motion:
+        """How the frame moves against the root frame with the modal rates qd_f; its pose depends on the symbols q_f."""
+        if self.known is not None:
+            return self.known(qd_f)
+        rates = casadi.vertcat(self.J_T @ qd_f, self.slope @ qd_f)
+        changes = casadi.jtimes(rates, q_f, qd_f)
+        omega, alpha = angular_motion(self.theta, rates[3:], changes[3:])
+        return Motion(rates[:3], omega, changes[:3], alpha)
 
 
 def rotation_x(c: SX, s: SX) -> SX:
@@ -78,7 +103,7 @@ def rotation_z(c: SX, s: SX) -> SX:
     return casadi.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
 
 
-def exponential(theta: SX) -> SX:
+def exponential(theta: SX, terms: int = SERIES_TERMS) -> SX:
     """Rotation matrix exp(skew(theta)) of a rotation vector (3 x 1, rad), smooth everywhere including zero.
 
     There is no branch on values: a vector with at most one structural component turns about a coordinate axis (plain
@@ -93,11 +118,11 @@ def exponential(theta: SX) -> SX:
         angle = theta[turning[0]]
         return about(angle.cos(), angle.sin())
     s = dot(theta, theta)
-    c1, c2, _ = stumpff(s, SERIES_TERMS)
+    c1, c2, _ = stumpff(s, terms)
     return _rodrigues(1 - s * c2, c1, c2, theta)
 
 
-def left_jacobian(theta: SX) -> SX:
+def left_jacobian(theta: SX, terms: int = SERIES_TERMS) -> SX:
     """V (3 x 3) with Rdot R^T = skew(V thetadot) for R = exp(skew(theta)): dR R^T carried out, term by term.
 
     V = sin(t)/t + (1 - cos t)/t^2 skew(theta) + (t - sin t)/t^3 theta theta^T; the identity where theta has one
@@ -106,7 +131,7 @@ def left_jacobian(theta: SX) -> SX:
     """
     if len(_components(theta)) < 2:
         return SX.eye(3)
-    return _rodrigues(*stumpff(dot(theta, theta), SERIES_TERMS), theta)
+    return _rodrigues(*stumpff(dot(theta, theta), terms), theta)
 
 
 def _rodrigues(along: SX, about: SX, outer: SX, theta: SX) -> SX:
@@ -114,7 +139,7 @@ def _rodrigues(along: SX, about: SX, outer: SX, theta: SX) -> SX:
     return along * SX.eye(3) + skew(about * theta) + symmetric((outer * theta) @ theta.T)
 
 
-def angular_motion(theta: SX, rate: SX, second: SX) -> tuple[SX, SX]:
+def angular_motion(theta: SX, rate: SX, second: SX, terms: int = SERIES_TERMS) -> tuple[SX, SX]:
     """Angular velocity V thetadot of R = exp(skew(theta)) and its derivative (3 x 1), from thetadot and thetaddot.
 
     The derivative is written out, by dc_k/ds = (k c_(k+2) - c_(k+1))/2: differentiating the series would sum them anew.
@@ -124,7 +149,7 @@ def angular_motion(theta: SX, rate: SX, second: SX) -> tuple[SX, SX]:
     swept = cross(theta, rate)
     twice = cross(theta, swept)
     s, growth = dot(theta, theta), dot(theta, rate)
-    c4, c5 = _remainders(s, SERIES_TERMS)
+    c4, c5 = _remainders(s, terms)
     c2, c3 = 1 / 2 - s * c4, 1 / 6 - s * c5
     omega = rate + c2 * swept + c3 * twice
     sweeping = cross(theta, second)

@@ -12,14 +12,13 @@ Symmetric matrices are computed on and below the diagonal and mirrored, so that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 import casadi
 from casadi import SX, cross, dot, skew
 
 from kronbot.model.beam import Beam
-from kronbot.model.pose import CrossSection, Pose, angular_motion, symmetric
+from kronbot.model.pose import CrossSection, Pose, symmetric
 from kronbot.model.robot import Body, Link
 from kronbot.records import dataclass
 
@@ -69,24 +68,10 @@ class Section:
         return at.J_T.T @ wrench[:3, :] + at.slope.T @ (at.V.T @ wrench[3:, :])
 
 
-def sections(places: Sequence[CrossSection], q_f: SX, qd_f: SX) -> list[Section]:
-    """Sections whose poses depend on the symbols q_f, moving with the modal rates qd_f.
-
-    All are differentiated in one sweep: on a rod every section is on the way to the next.
-    """
-    rates = casadi.vertcat(SX(0, 1), *(part @ qd_f for at in places for part in (at.J_T, at.slope)))
-    changes = casadi.jtimes(rates, q_f, qd_f)
-    result = []
-    for i, at in enumerate(places):
-        v, rate, a, second = (part[6 * i + k : 6 * i + k + 3] for part in (rates, changes) for k in (0, 3))
-        omega, alpha = angular_motion(at.theta, rate, second)
-        result.append(Section(at, v, omega, a, alpha))
-    return result
-
-
 def section(at: CrossSection, q_f: SX, qd_f: SX) -> Section:
-    """One such section."""
-    return sections([at], q_f, qd_f)[0]
+    """A section whose pose depends on the symbols q_f, moving with the modal rates qd_f."""
+    moving = at.motion(q_f, qd_f)
+    return Section(at, moving.v, moving.omega, moving.a, moving.alpha)
 
 
 @dataclass(frozen=True)
@@ -277,7 +262,7 @@ def _mass_line(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     slopes = [casadi.reshape(line.slopes[:, i], C.shape) for i in range(beam.n)]
     rates = line.slopes @ qd_f
     coriolis = skew(2 * omega) @ casadi.reshape(rates, C.shape)
-    coriolis += casadi.reshape(casadi.jtimes(rates, q_f, qd_f), C.shape)
+    coriolis += line.acceleration(q_f, qd_f)
 
     weighted = C @ gram
     second = symmetric(weighted @ C.T)
@@ -307,7 +292,8 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     if beam.polar_inertia.is_zero():
         return Inertia(M, gamma)
     nodes, weights = beam.nodes
-    for at, weight in zip(sections(beam.cross_sections(nodes.tolist(), q_f), q_f, qd_f), weights, strict=True):
+    for place, weight in zip(beam.cross_sections(nodes.tolist(), q_f), weights, strict=True):
+        at = section(place, q_f, qd_f)
         axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
         total = omega + at.omega
         nothing = SX(3, 1)
