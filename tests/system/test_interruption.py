@@ -639,7 +639,7 @@ def test_in_the_library(question):
                 timer.start()
                 ask(robot)
                 timer.join()
-                time.sleep(0.1)
+                time.sleep(0.02)
             assert not timer.is_alive() or timer.join() is None
         assert ask(robot) == whole
     finally:
