@@ -258,6 +258,19 @@ def test_a_floating_base_is_followed_until_its_angles_lock(tmp_path):
         robot.fit(far, **asked)
 
 
+def test_a_floating_base_begins_as_its_first_row_says():
+    """Turned and turning; what the row leaves out is 0."""
+    robot, t = kronbot.loads(TUMBLING), np.linspace(0, 1, 6)
+    q, qd = {"base.y": 0.3, "base.rz": 0.4, "q1": 0.2}, {"base.x": -0.1, "base.rx": 0.7, "base.ry": 0.3, "q1": 0.5}
+    run = robot.with_parameters(m=1.5).simulate(q=q, qd=qd, duration=1, step=0.2, rtol=1e-11, atol=1e-12)
+    told = [*q, *(f"{name}_dot" for name in qd), "base.rx"]
+    asked = {"question": "simulate", "estimate": "m", "sigma": dict.fromkeys(told, 1e-3)}
+    for initial in ("rows", "fitted"):
+        answer = robot.fit({"t": t, **{name: run[name] for name in told}}, initial=initial, **asked)
+        assert answer.at["parameters"]["m"] == pytest.approx(1.5, rel=1e-6)
+        assert np.abs(answer["residual"]).max() < 1e-7
+
+
 SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude: 0.05, frequency: 11, phase: pi/2}}}}"
 DAMPED = "modes: {v: 2}, damping: {ratio: zeta}"
 

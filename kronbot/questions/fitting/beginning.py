@@ -27,6 +27,7 @@ PURPOSE = "fit"
 @dataclass(frozen=True)
 class Beginning:
     """First states of records: joints by ``initial``, and beams straight or in their sag, as the file's simulate says.
+    A base that floats begins where the first row has it, unless ``initial`` is file, else at rest at 0.
 
     ``initial`` is file (on the motion, or at 0), rows (where the first row has them measured, else as the file) or
     fitted: joints and rates of each record are found, from those of the rows on.
@@ -139,13 +140,13 @@ class Beginning:
             if robot.base and not hung(robot):
                 raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
             whole[:n] = self._sagging(robot, values, whole[:n], k)
-        elif self.initial != "file":  # of elastic joints the other side may be measured
+        elif self.initial != "file":  # of elastic joints the other side may be measured, and a base that floats
+            links = {*robot.base, *(joint.index for joint in robot.joints)}.difference(robot.rigid)
             for shift, word in ((0, "q"), (n, "qd")):
-                links = [joint.index for joint in robot.joints]
                 given = {i: record.given[name] for i, name in enumerate(names[word]) if name in record.given}
-                for place, value in robot.with_shafts(given).items():
-                    if place in links and place not in robot.rigid:
-                        whole[shift + place] = [value, *np.zeros(k)]
+                told = robot.with_shafts(given)
+                for place in links & told.keys():
+                    whole[shift + place] = [told[place], *np.zeros(k)]
         return whole
 
     def _sagging(self, robot: Robot, values: Array, q: Array, k: int) -> Array:
