@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kronbot.errors import Argument, UsageError
-from kronbot.plots import files, jacobian, kinematics, linearize, modes, panels, simulate, statics, sweep
+from kronbot.plots import design, files, jacobian, kinematics, linearize, modes, panels, plan, simulate, statics, sweep
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 DRAWN: dict[str, Callable[[Result], Picture]] = {
+    "design": design.draw,
     "kinematics": kinematics.draw,
     "jacobian": jacobian.draw,
     "linearize": linearize.draw,
     "modes": modes.draw,
+    "plan": plan.draw,
     "simulate": simulate.draw,
     "statics": statics.draw,
     "sweep": sweep.draw,

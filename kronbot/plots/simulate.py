@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
-from kronbot.mechanics.multibody import drawing
 from kronbot.model.robot import Robot
-from kronbot.plots import arms, curves, stills
+from kronbot.plots import arms, curves
 from kronbot.plots.curves import Curve, Diagram
-from kronbot.plots.style import HEIGHT, Picture, drawn, flow
+from kronbot.plots.moving import moving, numbered
+from kronbot.plots.style import Picture, drawn
 from kronbot.questions.columns import columns_of_simulate
 from kronbot.questions.commanded import commanded
 from kronbot.questions.noise import without_rounding
 from kronbot.questions.result import Result
 
-SNAPSHOTS = 6
-# Points of the path of the endpoint that paper shows.
-ROWS = 4000
-BALANCE, SPACE = "balance", "space"
+BALANCE = "balance"
 # Metres and radians: what the integrator's tolerance does not tell from rest.
 UNMOVED = 1e-12
 
@@ -28,47 +24,12 @@ UNMOVED = 1e-12
 @drawn
 def draw(result: Result) -> Picture:
     """The picture of a run, whole or stopped early."""
-    robot, series = result.model, result.series
-    time = Curve("t", "s", series["t"])
-    lines = drawing.lines(robot)
-    states = np.column_stack([series[name] for name in robot.coordinates] or [np.zeros((len(time.values), 0))])
-    chosen = np.unique(np.linspace(0, len(states) - 1, min(len(states), SNAPSHOTS)).round().astype(int))
-    shapes = [lines(q) for q in states[chosen]]
-    every = math.ceil(len(states) / ROWS)
-    path = np.array([series[f"endpoint.{letter}"][::every] for letter in "xyz"])
-    seen = arms.views(robot, lines, states[chosen])
-    panels = _diagrams(robot, result)
-    imbalance = Curve("", "J", np.abs(series["energy.balance"]))
-    spatial = [SPACE] if stills.wanted(robot, seen) else []
-    mosaic = flow(
-        [*(f"motion {i}" for i in range(len(seen))), *spatial, *panels, *([BALANCE] if imbalance.peak else [])]
-    )
-    tall = max(arms.height(seen, shapes, 0.5), HEIGHT)
-    heights = [tall if row[0].startswith("motion") else stills.HEIGHT if SPACE in row else HEIGHT for row in mosaic]
-    axes = Picture(_title(robot, result), mosaic, heights, spatial=spatial)
-    shades = [arms.shade(k / max(1, len(shapes) - 1)) for k in range(len(shapes))]
-    for key in spatial:
-        stills.states(axes[key], robot, states[chosen], shades, False)
-    for i, view in enumerate(seen):
-        axis = axes[f"motion {i}"]
-        way = "path of the endpoint" if i == 0 else None
-        axis.plot(*view.of(path), color="black", linestyle=":", linewidth=0.8, label=way)
-        for k, shape in enumerate(shapes):
-            arms.trace(axis, view, shape, color=shades[k])
-        arms.joints(axis, view, robot, shapes[-1])
-        arms.bodies(axis, view, robot, states[-1], i == 0)
-        times = ", ".join(f"{t:.3g}" for t in time.values[chosen])
-        arms.finish(axis, view, f"at t = {times} s" if i == 0 else f"the same, seen along {view.along}")
-    for key, diagram in panels.items():
-        curves.draw(axes[key], time, diagram)
-        # When the robot is seen, in the shades in which it is.
-        feet, below = np.zeros(len(chosen)), axes[key].get_xaxis_transform()
-        axes[key].scatter(
-            time.values[chosen], feet, s=14, marker="^", c=shades, transform=below, clip_on=False, zorder=5
-        )
+    robot = result.model
+    imbalance = Curve("", "J", np.abs(result.series["energy.balance"]))
+    axes = moving(result, _title(robot, result), _diagrams(robot, result), [BALANCE] if imbalance.peak else [])
     if imbalance.peak:
         share = f"imbalance of energy, {result.summary['energy_drift']:.1e} of the largest"
-        curves.draw_logarithmic(axes[BALANCE], time, Diagram(share, [imbalance]))
+        curves.draw_logarithmic(axes[BALANCE], Curve("t", "s", result.series["t"]), Diagram(share, [imbalance]))
     return axes
 
 
@@ -86,7 +47,7 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
     series = result.series
     wanted = commanded(robot, series["t"])
     strays: list[Curve] = []
-    diagrams = _numbered({}, "base", _base(robot, result))
+    diagrams = numbered({}, "base", _base(robot, result))
     for word, title, revolute, unit in (
         ("angle", "joint angles", True, "rad"),
         ("slide", "sliding joints", False, "m"),
@@ -117,15 +78,10 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         ("tension", "tensions of elements", _elements(robot, result, "tension", "N"), 0.0),
         ("energy", "energies", _energies(result), 0.0),
     ):
-        diagrams |= _numbered(diagrams, word, curves.diagrams(title, group, least))
+        diagrams |= numbered(diagrams, word, curves.diagrams(title, group, least))
     for title, group in _asked(robot, result).items():
-        diagrams |= _numbered(diagrams, title, curves.diagrams(title, group))
+        diagrams |= numbered(diagrams, title, curves.diagrams(title, group))
     return diagrams
-
-
-def _numbered(before: dict[str, Diagram], word: str, found: list[Diagram]) -> dict[str, Diagram]:
-    """Diagrams by a word and numbers that none before has."""
-    return {f"{word} {i}": diagram for i, diagram in enumerate(found, len(before))}
 
 
 def _torques(robot: Robot, result: Result, revolute: bool, unit: str) -> list[Curve]:

@@ -44,8 +44,8 @@ FUNCTIONS = {
     "simulate": [Robot.simulate, Result.plot, Result.view],
     "statics": [Robot.statics, Result.plot, Result.view],
     "complexity": [Robot.complexity],
-    "design": [Robot.design],
-    "plan": [Robot.plan, Result.view],
+    "design": [Robot.design, Result.plot],
+    "plan": [Robot.plan, Result.plot, Result.view],
     "fit": [Robot.fit, Result.view],
     "view": [Robot.view],
 }  # fmt: skip

@@ -31,7 +31,7 @@ from kronbot.errors import ComputationError, KronbotError, UsageError  # noqa: E
 from kronbot.library.robot import Robot  # noqa: E402
 from kronbot.mechanics.multibody import drawing, kinematics  # noqa: E402
 from kronbot.model.build import build  # noqa: E402
-from kronbot.plots import arms, curves, jacobian, linearize, modes, statics, style  # noqa: E402
+from kronbot.plots import arms, curves, design, jacobian, linearize, modes, moving, plan, statics, style  # noqa: E402
 from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
@@ -394,18 +394,18 @@ def test_snapshots_are_the_robot_to_scale(picture):
     assert path.get_xdata() == pytest.approx(series["endpoint.x"], abs=0)
     arms_drawn = [each for each in rest if len(each.get_xdata()) > 1 and each.get_linestyle() == "-"]
     links = len(robot.links) + 1
-    assert len(arms_drawn) == simulation.SNAPSHOTS * links
+    assert len(arms_drawn) == moving.SNAPSHOTS * links
     for place, row in ((links - 1, 0), (-1, -1)):
         end = [values[-1] for values in arms_drawn[place].get_data()]
         assert end == pytest.approx([series["endpoint.x"][row], series["endpoint.y"][row]], abs=1e-12)
-    shades = [np.mean(mpl.colors.to_rgb(arms_drawn[k * links].get_color())) for k in range(simulation.SNAPSHOTS)]
-    assert shades == sorted(shades, reverse=True) and len(set(shades)) == simulation.SNAPSHOTS
+    shades = [np.mean(mpl.colors.to_rgb(arms_drawn[k * links].get_color())) for k in range(moving.SNAPSHOTS)]
+    assert shades == sorted(shades, reverse=True) and len(set(shades)) == moving.SNAPSHOTS
     # Below every diagram marks in the same shades say when they are.
     for title in ("joint angles", "energies"):
         (marks,) = starting(axis.figure, title).collections
-        rows = np.linspace(0, len(series["t"]) - 1, simulation.SNAPSHOTS).round().astype(int)
+        rows = np.linspace(0, len(series["t"]) - 1, moving.SNAPSHOTS).round().astype(int)
         assert np.array(marks.get_offsets())[:, 0] == pytest.approx(series["t"][rows])
-        drawn = [mpl.colors.to_rgb(arms_drawn[k * links].get_color()) for k in range(simulation.SNAPSHOTS)]
+        drawn = [mpl.colors.to_rgb(arms_drawn[k * links].get_color()) for k in range(moving.SNAPSHOTS)]
         assert marks.get_facecolor()[:, :3] == pytest.approx(np.array(drawn))
 
 
@@ -461,7 +461,7 @@ def test_very_many_rows_are_thinned_to_what_paper_shows(picture):
     rows = np.linspace(0, len(long.series["t"]) - 1, 50_001).astype(int)
     series = {name: column[rows] for name, column in long.series.items()} | {"t": np.linspace(0, 1, 50_001)}
     figure = picture(simulation.draw, replace(long, series=series))
-    assert max(len(each.get_xdata()) for axis in figure.axes for each in axis.lines) <= simulation.ROWS
+    assert max(len(each.get_xdata()) for axis in figure.axes for each in axis.lines) <= moving.ROWS
 
 
 @pytest.mark.parametrize(
@@ -1204,3 +1204,51 @@ def test_a_base_that_floats_and_elements_are_seen(picture):
     (view,) = [each for each in figure.axes if each.get_title(loc="left").startswith("at t")]
     dashed = [each.get_xydata() for each in view.lines if each.is_dashed() and len(each.get_xdata()) == 2]
     assert dashed == [pytest.approx(ends[:, [0, 2]], abs=1e-12) for ends in (rope, stay)]
+
+
+PLANNED = """
+kronbot: 1
+name: planned
+gravity: [0, 0, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q1, damping: 0.3}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.02}}
+    payload: {mass: 0.5}
+    hub: {mass: 0.1, inertia: {Izz: 0.3}}
+"""
+
+
+def test_plans_are_drawn_with_what_they_keep(picture):
+    """The arm, its joints, rates, torques and bending; the columns of limits, or those that follow a path."""
+    robot = Robot(robots_in_tests.model(PLANNED))
+    rested = robot.plan({"q1": 0.5}, duration=1, drive="motion", limits={"tip.boom.y": 1})
+    s = np.linspace(0, 1, 101)
+    followed = robot.plan(follow={"t": s, "endpoint.y": 0.1 * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3)})
+    for answer, column, word in ((rested, "tip.boom.y", "least change"), (followed, "endpoint.y", "following a path")):
+        figure = picture(plan.draw, answer)
+        demand_sound(figure)
+        assert figure.get_suptitle().endswith(word)
+        kept = line(starting(figure, "columns that are kept"), column).get_ydata()
+        assert np.ptp(kept) == pytest.approx(1e3 * np.ptp(answer[column]), rel=1e-9)  # mm
+        torque = line(starting(figure, "torques of the plan"), "q1").get_ydata()
+        assert torque == pytest.approx(answer["torque.q1"], abs=1e-12)
+
+
+def test_designs_are_drawn(picture):
+    """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
+    robot = Robot(robots_in_tests.model(PLANNED))
+    loop = robot.design(lqr=True)
+    for answer, count in ((loop, 1), (robot.design(lqr=True, noise={"q1": 1e-3}), 2)):
+        figure = picture(design.draw, answer)
+        demand_sound(figure)
+        assert len(figure.axes) == count
+        drawn = starting(figure, "poles").lines[1]
+        found = drawn.get_xdata() + 1j * drawn.get_ydata()
+        assert np.sort_complex(found) == pytest.approx(np.sort_complex(loop["poles"]), rel=1e-9)
+    shaper = robot.design(shaper="zvd")
+    figure = picture(design.draw, shaper)
+    demand_sound(figure)
+    times, sizes = figure.axes[0].lines[0].get_data()
+    assert np.column_stack([times, sizes]) == pytest.approx(shaper["impulses"])

@@ -25,7 +25,7 @@ from kronbot.description import choices
 @click.option("--noise", metavar="NAME=VALUE,...", help="Adds a Kalman filter: densities of sensors, and of torque.q1.")
 @click.option("--deviation", metavar="NAME=VALUE,...", help="With --lqr: from where costs are told; default: 0.01.")
 @click.option("--lock", metavar="JOINTS", shell_complete=completion.joints, help="Joints that do not move: q1,q2.")
-@options.output_options()
+@options.output_options(plot=True, page=False)
 def design(subject: Subject, out: Output, **asked: Any) -> None:
     """Gains about the equilibrium of ROBOT at the joints of --q, or an input shaper for its lowest mode there.
 

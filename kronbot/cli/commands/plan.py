@@ -40,7 +40,7 @@ from kronbot.errors import UsageError
     metavar="FILE.csv",
     help="A path of the tip instead of --to, from near --q: columns t, endpoint.x, endpoint.y, one a joint.",
 )
-@options.output_options(view=True)
+@options.output_options(plot=True, view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
 

@@ -240,11 +240,17 @@ panels_option: Decorator = click.option(
 
 
 def output_options(
-    formulas: bool = False, plot: bool = False, pair: bool = False, report: bool = False, view: bool = False
+    formulas: bool = False,
+    plot: bool = False,
+    pair: bool = False,
+    report: bool = False,
+    view: bool = False,
+    page: bool = True,
 ) -> Decorator:
     """--format, -o, --array, --overwrite, --quiet and --debug, as ``out``: the same on every command; some have more.
 
-    The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it.
+    The answer may be ``formulas``, --plot draws it, the picture may be about a --pair, --view makes a page of it,
+    where there is a picture unless this has no ``page``.
     """
     pictures: dict[str, Decorator] = {
         "plot": click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
@@ -258,7 +264,7 @@ def output_options(
     }  # fmt: skip
     if report:
         pictures["view"] = click.option("--view", metavar="FILE", help="A page that reports the answer: .html.")
-    drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot or report or view)
+    drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot and page or report or view)
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
         *(pictures[word] for word in drawn),

@@ -1,0 +1,43 @@
+"""Pictures of ``design``: poles of the closed loop and of the observer, or the impulses of a shaper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kronbot.plots.poles import draw_poles
+from kronbot.plots.style import COLOURS, HEIGHT, Picture, drawn, entitle
+from kronbot.questions.result import Result
+
+# Of the height of impulses, above the highest.
+CLEAR = 1.15
+
+
+@drawn
+def draw(result: Result) -> Picture:
+    """The picture of gains, or of a shaper."""
+    robot, arrays = result.model, result.arrays
+    title = f"design for {robot.name}, order {result.order}"
+    if "impulses" in arrays:
+        return _impulses(result, title)
+    loops = {"pole": ("poles", "closed loop"), "observer": ("observer_poles", "Kalman filter")}
+    kept = {key: told for key, told in loops.items() if told[0] in arrays}
+    axes = Picture(f"{title}, disk margin {result.summary['disk_margin']:.3g}", [[*kept] * (3 - len(kept))], [HEIGHT])
+    for key, (name, word) in kept.items():
+        draw_poles(axes[key], np.asarray(arrays[name].values, dtype=complex))
+        entitle(axes[key], f"{axes[key].get_title(loc='left')}, of the {word}")
+    return axes
+
+
+def _impulses(result: Result, title: str) -> Picture:
+    times, sizes = result.arrays["impulses"].values.T
+    axes = Picture(title, [["impulse", "impulse"]], [HEIGHT])
+    axis = axes["impulse"]
+    axis.vlines(times, 0, sizes, color=COLOURS[0], linewidth=2)
+    axis.plot(times, sizes, "o", color=COLOURS[0])
+    axis.set_ylim(min(0.0, CLEAR * float(sizes.min())), CLEAR * float(sizes.max()))
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.set_xlabel("t [s]")
+    axis.set_ylabel("[1]")
+    said = result.summary
+    entitle(axis, f"impulses for {said['frequency']:.4g} rad/s, damping {said['damping']:.3g} ({said['model']})")
+    return axes

@@ -1,0 +1,34 @@
+"""The picture of ``plan``: the moving arm to scale, joints and their rates, bending, torques, and what is limited."""
+
+from __future__ import annotations
+
+from kronbot.plots import curves
+from kronbot.plots.curves import Curve, Diagram
+from kronbot.plots.moving import moving, numbered
+from kronbot.plots.style import Picture, drawn
+from kronbot.questions.result import Result
+
+
+@drawn
+def draw(result: Result) -> Picture:
+    """The picture of a plan from rest to rest, or of one that follows a path."""
+    robot, series, units = result.model, result.series, result.units
+    joints = [joint.name for joint in robot.joints]
+    motors = [name for i, name in enumerate(robot.coordinates) if i in robot.rigid and name not in joints]
+    rates = [f"{name}_dot" for name in robot.coordinates]
+    bent = [name for name in robot.coordinates if name not in joints and name not in motors]
+    groups = {
+        "joint": ("joints", [*joints, *motors]),
+        "rate": ("rates of joints", [f"{name}_dot" for name in joints]),
+        "torque": ("torques of the plan", [name for name in (f"torque.{joint}" for joint in joints) if name in series]),
+        "bending": ("bending, modal coordinates", bent),
+    }
+    known = {"t", *rates, *(name for _, names in groups.values() for name in names)}
+    groups["column"] = ("columns that are kept", [name for name in series if name not in known])
+    panels: dict[str, Diagram] = {}
+    for word, (title, names) in groups.items():
+        shown = [Curve(name.removeprefix("torque."), units[name], series[name]) for name in names]
+        panels |= numbered(panels, word, curves.diagrams(title, shown))
+    told = "" if result.summary["complete"] else ", incomplete: the best so far"
+    least = f", least {result.summary['least']}" if "least" in result.summary else ", following a path"
+    return moving(result, f"plan for {robot.name}, order {result.order}{least}{told}", panels)
