@@ -3,11 +3,13 @@
 import ctypes
 from pathlib import Path
 
+import casadi
 import numpy as np
 from bench.building import NoLibrary, library, pointers
 
 SOURCE = Path(__file__).with_name("pinocchio_loop.cpp")
-EIGEN = ("/usr/include/eigen3", "/usr/local/include/eigen3")
+# CasADi brings its own.
+EIGEN = ("/usr/include/eigen3", "/usr/local/include/eigen3", Path(casadi.__file__).parent / "include" / "eigen3")
 # As Pinocchio's own build says.
 DEFINITIONS = (
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
