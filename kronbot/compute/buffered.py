@@ -4,12 +4,15 @@ what it evaluates."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
 
 from kronbot.floats import Array
+
+if TYPE_CHECKING:
+    from kronbot.compute.native.kernel import Loop
 
 
 class Buffered:
@@ -33,3 +36,13 @@ class Buffered:
     def __call__(self) -> None:
         """Evaluate."""
         self._call()
+
+
+class BufferedRows(Buffered):
+    """The same for a compiled loop over so many points; those of the numbers ``shared`` are not repeated."""
+
+    def __init__(self, function: casadi.Function, loop: Loop, count: int, shared: Sequence[int]) -> None:
+        counts = [1 if i in shared else count for i in range(function.n_in())]
+        self.arguments = [np.zeros(each * function.numel_in(i)) for i, each in enumerate(counts)]
+        self.results = [np.zeros(count * function.numel_out(i)) for i in range(function.n_out())]
+        self._call = loop.prepared(self.arguments, self.results, count)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.compute.batch import CHUNK, evaluate
-from kronbot.compute.buffered import Buffered
+from kronbot.compute.buffered import Buffered, BufferedRows
 from kronbot.compute.native import policy
 from kronbot.compute.native.cost import INTERPRETED, instructions
 from kronbot.floats import Array
@@ -63,7 +63,7 @@ class Traced:
         self.function = casadi.Function("trace", [*inputs.values(), symbols], shared)
         self.instructions = instructions(self.function)
         self._memory = threading.local()
-        self._code: casadi.Function | None = None
+        self._codes: dict[bool, Any] = {}
         self._factors: dict[tuple[int, float, int], Array] = {}
 
     def __getstate__(self) -> dict[str, object]:
@@ -85,25 +85,32 @@ class Traced:
             found = self._factors[count, share, pairs] = 1 + share * np.concatenate([ways[:1] * 0, ways, -ways])
         return found
 
-    def buffered(self, count: int = 1) -> Buffered:
+    def buffered(self, count: int = 1, alike: bool = False) -> Buffered:
         """The function at so many points, a row each, on memory of this thread; as native code where that is wanted in
-        any case."""
-        key, kept = (count, policy.choice() == "on"), vars(self._memory).setdefault("buffered", {})
+        any case. Of points that are ``alike`` in the parameters these are one row."""
+        key, kept = (count, alike, policy.choice() == "on"), vars(self._memory).setdefault("buffered", {})
         found: Buffered | None = kept.pop(key, None)
         if found is None:
-            function = self._native() if key[1] else self.function
-            found = Buffered(function if count == 1 else function.map(count))
+            native = self._native(alike) if key[2] else None
+            if native is not None and alike:
+                found = BufferedRows(self.function, native, count, (self.function.n_in() - 1,))
+            else:
+                function = native or self.function
+                found = Buffered(function if count == 1 else function.map(count))
             while len(kept) >= MOST_COUNTS:
                 del kept[next(iter(kept))]
         kept[key] = found
         return found
 
-    def _native(self) -> casadi.Function:
-        from kronbot.compute.native.use import in_any_case  # here, since most questions do without
+    def _native(self, alike: bool) -> Any:
+        """A function, or the loop over points that are alike in the parameters; None where there is no native code."""
+        from kronbot.compute.native import use  # here, since most questions do without
 
-        if self._code is None:
-            self._code = in_any_case(self.function)
-        return self._code or self.function
+        if self._codes.get(alike) is None:
+            last = self.function.n_in() - 1
+            found = use.rows_in_any_case(self.function, (last,)) if alike else use.in_any_case(self.function)
+            self._codes[alike] = found
+        return self._codes[alike]
 
 
 class Trace:
@@ -157,9 +164,12 @@ class Trace:
     def _at_once(self, arguments: Sequence[Array], bound: Array) -> list[Array]:
         """All outputs (N, numbers) at points (N, size), in memory that the next call writes."""
         count = len(bound) if bound.ndim == 2 else len(arguments[0])
-        buffered = self._traced.buffered(count)
+        buffered = self._traced.buffered(count, bound.ndim == 1)
         for place, values in zip(buffered.arguments, [*arguments, bound], strict=True):
-            place.reshape(count, -1)[:] = values
+            if place.size == values.size:
+                place[:] = values.ravel()
+            else:
+                place.reshape(count, -1)[:] = values
         buffered()
         return [values.reshape(count, -1) for values in buffered.results]
 

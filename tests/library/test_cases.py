@@ -162,7 +162,9 @@ def test_arguments_that_a_question_does_not_take_are_named(arm, question):
 def test_cases_are_evaluated_together(arm, monkeypatch):
     counts, buffered = [], trace.Traced.buffered
     monkeypatch.setattr(
-        trace.Traced, "buffered", lambda traced, count=1: counts.append(count) or buffered(traced, count)
+        trace.Traced,
+        "buffered",
+        lambda traced, count=1, *given: counts.append(count) or buffered(traced, count, *given),
     )
     cases = [Case({"EI": 100.0 + i, "m": 1.0}, {"q": {"q1": 0.1 * i}}) for i in range(8)]
     for question in many.TOGETHER:

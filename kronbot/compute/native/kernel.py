@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -50,10 +50,19 @@ class Loop:
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fill rows of outputs (N, size) from rows of inputs (N, size), or (size,) for those that all rows share; every
         thread may be at rows of its own. All are contiguous."""
+        self.prepared(inputs, outputs, len(outputs[0]))()
+
+    def prepared(self, inputs: Sequence[Array], outputs: Sequence[Array], rows: int) -> Callable[[], None]:
+        """The same as often as it is called, for one thread at a time, on memory that stays."""
         reads, writes = (np.array([each.ctypes.data for each in side], dtype=np.uintp) for side in (inputs, outputs))
         room = np.empty(8 * self._room + ALIGNED, dtype=np.uint8)
-        aligned = -(-room.ctypes.data // ALIGNED) * ALIGNED
-        self._call(reads.ctypes.data, writes.ctypes.data, aligned, len(outputs[0]))
+        kept = (reads, writes, room, inputs, outputs)
+        call, at = self._call, (reads.ctypes.data, writes.ctypes.data, -(-room.ctypes.data // ALIGNED) * ALIGNED)
+
+        def run(kept: object = kept) -> None:
+            call(*at, rows)
+
+        return run
 
 
 def _addresses(places: Sequence[Place], width: int, calls: int) -> npt.NDArray[np.uintp]:

@@ -110,6 +110,12 @@ def in_any_case(function: casadi.Function) -> casadi.Function | None:
     return None if code is None else code.function
 
 
+def rows_in_any_case(function: casadi.Function, shared: Sequence[int]) -> Loop | None:
+    """Its loop over points that share some inputs."""
+    code = made(FULL, Rows(function, shared))
+    return None if code is None else code.function
+
+
 class Native:
     """Native code for functions that are evaluated for a while, as the policy in force wants it.
 
