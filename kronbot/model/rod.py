@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 import casadi
 import numpy as np
-from casadi import SX, cross, skew
+from casadi import SX, cross, dot, skew
 from numpy.polynomial import legendre
 
 from kronbot.cached import cached_property
@@ -31,6 +31,8 @@ from kronbot.records import dataclass
 STEP_TERMS = 8
 # Legendre polynomials that say the curvature of a step: with these a cantilever's 14th mode bends right to 1e-10.
 DEGREE = 4
+# Degrees that the mass of N sections does without: of rods that turn by 1 rad it misses less than 1e-12.
+UNSEEN = 4
 
 
 @dataclass(frozen=True)
@@ -197,11 +199,13 @@ def moments(values: SX) -> SX:
 
 
 def antiderivative(a: SX) -> SX:
-    """Legendre coefficients (k x N) of int_0^xi f, by degrees below N, of functions with these moments (k x N).
+    """Legendre coefficients of int_0^xi f (k x (N - 4)) of functions with these moments (k x N), by degree.
 
-    The integral of (2 n + 1) P_n is (P_n+1 - P_n-1)/2.
+    The integral of (2 n + 1) P_n is (P_n+1 - P_n-1)/2. Higher degrees count by their square in what is integrated
+    along the beam.
     """
-    return casadi.horzcat(a[:, 0], a[:, :-1]) - casadi.horzcat(a[:, 1:], SX(a.rows(), 1))
+    kept = a.columns() - UNSEEN
+    return casadi.horzcat(a[:, 0], a[:, : kept - 1]) - a[:, 1 : kept + 1]
 
 
 @lru_cache(maxsize=256)
@@ -250,10 +254,11 @@ def _rotation_vector(k: SX) -> SX:
     """The Magnus expansion of a step on the Legendre coefficients k_i of its curvature times its length.
 
     It is k_0 + [k_0, k_1]/6 + [k_0, [k_0, k_2]]/60 - [k_1, [k_0, k_1]]/60 - [k_0, [k_0, [k_0, k_1]]]/360 to sixth order
-    with cross products as brackets, and what other k_i add to second order: k_i x k_i+1/(2 (2 i + 1) (2 i + 3)).
+    with cross products as brackets, here as multiples of k_0, k_1, k_2 and k_0 x k_1, and what other k_i add to second
+    order: k_i x k_i+1/(2 (2 i + 1) (2 i + 3)).
     """
     a, b, c, *_ = parts = casadi.vertsplit(k, 3)
-    tilted = cross(a, b) / 6
-    theta = a + tilted + (cross(a, cross(a, c - tilted)) - cross(b, 6 * tilted)) / 60
+    s, along = dot(a, a) / 60, dot(a, b) / 60
+    theta = a + (dot(a, c) - dot(b, b)) / 60 * a + along * b - s * c + (1 + s) / 6 * cross(a, b)
     pairs = zip(parts[1:], parts[2:], strict=False)
     return theta + sum((cross(x, y) / (2 * (2 * i + 1) * (2 * i + 3)) for i, (x, y) in enumerate(pairs, 1)), SX(3, 1))

@@ -295,12 +295,12 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     for place, weight in zip(beam.cross_sections(nodes.tolist(), q_f), weights, strict=True):
         at = section(place, q_f, qd_f)
         axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
-        total = omega + at.omega
-        nothing = SX(3, 1)
+        nothing, across = SX(3, 1), cross(omega + at.omega, axis)
         spin = at.on_link(casadi.vertcat(nothing, axis))
-        turning = at.on_link(casadi.vertcat(nothing, dot(axis, total) * cross(total, axis)))
-        M += symmetric(inertia * spin @ spin.T)
-        gamma += inertia * (dot(axis, at.bias(omega)[3:]) * spin + turning)
+        heavy = inertia * spin
+        M += symmetric(heavy @ spin.T)
+        gyroscopic = at.on_link(casadi.vertcat(nothing, inertia * dot(axis, omega + at.omega) * across))
+        gamma += (dot(axis, at.alpha) - dot(at.omega, across)) * heavy + gyroscopic
     return Inertia(M, gamma)
 
 
