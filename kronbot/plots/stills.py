@@ -23,8 +23,8 @@ HEIGHT, RIBBON, CLEAR = 3.0, 0.025, 0.35
 DEFLECTED, TWISTED = 0.1, 0.8
 # A scale that is shorter than this share of the longest one is made so long; what is left free beyond the robot.
 THIN, RIM = 0.4, 0.06
-# Degrees above the ground and about the vertical from which all is seen; ticks of a scale at most.
-ELEVATION, AZIMUTH, TICKS = 22, -60, 4
+# Degrees above the ground from which all is seen, and to the side of what lies across; ticks of a scale at most.
+ELEVATION, ASIDE, TICKS = 22, 30, 4
 # Of what matplotlib draws in the panel, so that labels beside it have room.
 ZOOM = 0.97
 
@@ -143,17 +143,20 @@ class Still:
         limits = np.array([axis.get_xlim3d(), axis.get_ylim3d(), axis.get_zlim3d()])
         half = np.ptp(limits, axis=1) / 2
         half = (1 + RIM) * np.maximum(half, THIN * half.max())
-        for name, centre, reach in zip("xyz", limits.mean(axis=1), half, strict=True):
+        up, down = arms.vertical(self.robot)
+        # Of the two that lie, the longer one is seen from its side, whichever matplotlib takes for the first.
+        first, second = (up + 1) % 3, (up + 2) % 3
+        deep = second if half[first] >= half[second] else first
+        for i, (name, centre, reach) in enumerate(zip("xyz", limits.mean(axis=1), half, strict=True)):
             getattr(axis, f"set_{name}lim3d")(centre - reach, centre + reach)
             getattr(axis, f"set_{name}label")(f"{name} [{unit}]", labelpad=1)
-            most = max(1, math.ceil(TICKS * reach / half.max()))
+            most = max(1, math.ceil((TICKS / 2 if i == deep else TICKS) * reach / half.max()))
             axis.locator_params(axis=name, nbins=most)
             axis.tick_params(axis=name, pad=-1, labelsize=7)
-        axis.set_box_aspect(half, zoom=ZOOM)
-        axis.set_anchor("W")  # below its title
-        up, down = arms.vertical(self.robot)
         turned = {"elev": -ELEVATION, "roll": 180} if down else {"elev": ELEVATION, "roll": 0}
-        axis.view_init(azim=AZIMUTH, vertical_axis="xyz"[up], **turned)
+        axis.view_init(azim=ASIDE - 90 if deep == second else -ASIDE, vertical_axis="xyz"[up], **turned)
+        axis.set_box_aspect(half, zoom=ZOOM)  # by what is upright
+        axis.set_anchor("C" if down else "W")  # below its title; upside down labels are on the left
         entitle(axis, title)
 
 

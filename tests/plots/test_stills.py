@@ -130,6 +130,21 @@ def test_gravity_points_down():
         assert heights[1] < heights[0]
 
 
+@pytest.mark.parametrize(("name", "across", "deep"), [("spatial", 0, 1), ("stacker-numeric", 0, 2)])
+def test_what_is_long_lies_across(name, across, deep):
+    """Also where gravity does not act along z."""
+    picture = draw(kronbot.load(name).kinematics())
+    (axis,) = spatial(picture)
+    axis.figure.canvas.draw()
+    origin = np.array(project(axis, np.zeros(3)))
+    ways = [abs(np.array(project(axis, 1e-3 * np.eye(3)[i])) - origin) for i in (across, deep)]
+    assert ways[0][0] > 1.5 * ways[1][0]
+    # Scales are equal: seen from far away, two directions on paper are as long, and at right angles.
+    axis.set_proj_type("ortho")
+    plane = axis.get_proj()[:2, :3]
+    assert plane @ plane.T == pytest.approx((plane @ plane.T)[0, 0] * np.eye(2), rel=1e-9, abs=1e-12)
+
+
 def project(axis, point):
     from mpl_toolkits.mplot3d import proj3d
 
