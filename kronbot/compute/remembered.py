@@ -15,6 +15,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copyreg import __newobj__ as made_of  # type: ignore[attr-defined]
+from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
@@ -243,7 +244,7 @@ class _Writer(pickle.Pickler):
         if isinstance(value, MappingProxyType):
             return _view, (value.copy(),)
         if isinstance(value, self._description):
-            state = {name: each for name, each in vars(value).items() if not name.startswith("_")}
+            state = {each.name: getattr(value, each.name) for each in fields(value)}
             return made_of, (type(value),), state
         return NotImplemented
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kronbot.description.loading import Description as Description
+    from kronbot.description.described import Description as Description
     from kronbot.description.loading import load as load
     from kronbot.description.shipped import shipped_robots as shipped_robots
     from kronbot.description.yaml.composing import compose as compose
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "compose": "yaml.composing",
     "compose_leniently": "yaml.composing",
-    "Description": "loading",
+    "Description": "described",
     "load": "loading",
     "shipped_robots": "shipped",
     "Source": "yaml.source",

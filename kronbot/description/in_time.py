@@ -19,6 +19,8 @@ Column = Annotated[
 
 @dataclass(frozen=True)
 class _Rows:
+    """A table in a file."""  # dataclasses would write one, which takes milliseconds
+
     file: Annotated[Text, Field(description="path relative to the robot file")]
     steps: Annotated[Flag, Field(description="the value of a row holds until the next row")] = False
     foreign: ClassVar[Mapping[str, str]] = {"type": ": a file needs none"}
@@ -41,6 +43,8 @@ class VectorTable(_Rows):
 
 @dataclass(frozen=True)
 class _Step(Generic[Value]):
+    """Something from one time on."""
+
     value: Annotated[Value, Field(description="N or N m")]
     begin: Annotated[Quantity, Field(alias="start", description="when it begins, s")] = ZERO
     end: Annotated[Quantity | None, Field(description="when it ends, s; default: never")] = None
@@ -57,6 +61,8 @@ class VectorStep(_Step[Vector]):
 
 @dataclass(frozen=True)
 class _Sinusoid(Generic[Value]):
+    """Something that swings."""
+
     amplitude: Annotated[Value, Field(description="rad or m of a motion; N or N m")]
     frequency: Annotated[Quantity, Field(description="rad/s")]
     phase: Annotated[Quantity, Field(description="rad")] = ZERO

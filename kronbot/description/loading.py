@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import field, fields, is_dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from types import MappingProxyType
 
-from kronbot.cached import cached_property
 from kronbot.description.checks.judgements import Judgements
 from kronbot.description.checks.quantities import check_quantities
 from kronbot.description.checks.report import Report, View
 from kronbot.description.checks.rules import check_rules
+from kronbot.description.described import Description, checksum
 from kronbot.description.expressions.expression import (
     CONSTANTS,
     CycleError,
     Expression,
     ExpressionError,
     Number,
-    PiLinear,
     evaluate,
-    exact_values,
     parse,
     resolve_each,
 )
@@ -29,138 +27,23 @@ from kronbot.description.moving import TableMotion
 from kronbot.description.schema import RobotFile, TableFile
 from kronbot.description.table import Table, read_table
 from kronbot.description.validation import Validator
-from kronbot.description.wording import Entries, did_you_mean, listing, quote, unknown_name
+from kronbot.description.wording import did_you_mean, listing, quote, unknown_name
 from kronbot.description.yaml.composing import compose, compose_leniently
 from kronbot.description.yaml.nodes import Mapping as MappingNode
-from kronbot.description.yaml.nodes import Node, Path, Scalar, find
+from kronbot.description.yaml.nodes import Node, Scalar, find
 from kronbot.description.yaml.source import Source
 from kronbot.errors import DescriptionError, Mistake, MotionError, UsageError
-from kronbot.records import dataclass
-from kronbot.system.sealed import demand_same, seal
+from kronbot.system.sealed import demand_same
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
-_NO_TABLES: Mapping[str, Table] = MappingProxyType({})
-
-
-class _Values(Entries):
-    what = "parameter"
-
-
-@dataclass(frozen=True, repr=False)
-class Description:
-    """A robot file that is right.
-
-    ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
-    things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's,
-    ``motion`` is the text that took the place of the file's; ``tables`` are the CSV files that it names, by name.
-    """
-
-    robot: RobotFile
-    values: Mapping[str, float | None]
-    warnings: tuple[Mistake, ...]
-    source: Source
-    overrides: Mapping[str, str]
-    motion: str | None = None
-    tables: Mapping[str, Table] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Make its mappings read-only."""
-        object.__setattr__(self, "values", MappingProxyType(_Values(self.values)))
-        for name in ("overrides", "tables"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __repr__(self) -> str:
-        """Which robot, and where it is written."""
-        return f"<description of {self.robot.name}, {self.source.name}>"
-
-    def with_overrides(self, changed: Mapping[str, str]) -> Description:
-        """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
-
-        What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
-        loading has the words.
-        """
-        overrides, judgements, quantities = {**self.overrides, **changed}, self._judgements, self._quantities
-        root = _overridden(self._tree, overrides)
-        report = Report(self.source.name, root)
-        values = _values(root, report, overrides)
-        for each in () if report.found else judgements:  # at last that of the file, whose warnings count
-            report = each.at(values)
-            if report.found:
-                break
-        moved = {name for name, value in values.items() if value != self.values[name]}
-        touched = [each for each in quantities if not moved.isdisjoint(each.names)]
-        if report.found or not _have_values(touched, values):
-            return load(self.source, overrides, self.motion, self.tables)
-        parameters = {**self.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
-        robot = replace(self.robot, parameters=parameters)
-        other = replace(self, robot=robot, values=values, warnings=_warnings(report, self.source), overrides=overrides)
-        vars(other).update(_tree=self._tree, _judgements=judgements, _quantities=quantities)
-        return other
-
-    def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
-        """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
-        report = Report(self.source.name, self._tree)
-        for path, message, of_key in wrong:
-            (report.key if of_key else report.value)(path, message)
-        return DescriptionError(with_lines(first_of(report.found), self.source.text.splitlines()))
-
-    @cached_property
-    def identity(self) -> Hashable:
-        """Equal for equal robots: text, motion, contents of tables, and values, with pi as what it is."""
-        exact, _ = exact_values(self.robot.parameters)
-        values = tuple(
-            value.rational if isinstance(value, PiLinear) and not value.pi else value for value in exact.values()
-        )
-        tables = tuple(sorted((name, table.text) for name, table in self.tables.items()))
-        return self.source.text, self.motion, tables, values
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """For pickle: read again from the texts, which nothing is beside."""
-        folder = None if self.source.folder is None else self.source.folder.absolute()
-        source = replace(self.source, folder=folder)
-        return _again, (self.checksum, source, dict(self.overrides), self.motion, dict(self.tables))
-
-    @cached_property
-    def checksum(self) -> str:
-        """Of all that is read."""
-        return _checksum(self.source, self.overrides, self.motion, self.tables)
-
-    @cached_property
-    def _tree(self) -> Node:
-        """What the file says."""
-        return compose_leniently(self.source)[0]
-
-    @cached_property
-    def _judgements(self) -> tuple[Judgements, ...]:
-        """What the checks say of it, at last, and before that with the motion in the place of its own."""
-        trees = [self._tree]
-        if self.motion is not None:
-            trees.insert(0, _moved(self._tree, compose(Source("motion", self.motion, self.source.folder))))
-        return tuple(Judgements(check_quantities, self.source.name, tree, self.values) for tree in trees)
-
-    @cached_property
-    def _quantities(self) -> tuple[Expression, ...]:
-        """What depends on parameters, but for their definitions."""
-        return tuple(each for each in _expressions(replace(self.robot, parameters={})) if each.names)
-
-
-def _checksum(source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]) -> str:
-    texts = {name: table.text for name, table in tables.items()}
-    return seal(source.name, source.text, dict(overrides), motion, texts)
-
-
-def _again(
-    then: str, source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]
-) -> Description:
-    demand_same("a robot", then, _checksum(source, overrides, motion, tables))
-    return load(source, overrides, motion, tables)
+NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_TABLES: Mapping[str, Table] = MappingProxyType({})
 
 
 def load(
     source: Source,
-    overrides: Mapping[str, str] = _NOTHING,
+    overrides: Mapping[str, str] = NOTHING,
     motion: str | None = None,
-    tables: Mapping[str, Table] = _NO_TABLES,
+    tables: Mapping[str, Table] = NO_TABLES,
 ) -> Description:
     """The description in ``source``; ``overrides`` replace parameters by expressions over the other parameters.
 
@@ -181,6 +64,49 @@ def load(
         raise MotionError(replace(mistake, file="motion") for mistake in error.mistakes) from None
     # Those of the file, whose places are in its text.
     return _with_tables(replace(moved, warnings=described.warnings, motion=motion))
+
+
+def overriding(described: Description, changed: Mapping[str, str]) -> Description:
+    """:meth:`Description.with_overrides`."""
+    overrides = {**described.overrides, **changed}
+    judgements, quantities = described.judgements, described.quantities
+    root = _overridden(described.tree, overrides)
+    report = Report(described.source.name, root)
+    values = _values(root, report, overrides)
+    for each in () if report.found else judgements:  # at last that of the file, whose warnings count
+        report = each.at(values)
+        if report.found:
+            break
+    moved = {name for name, value in values.items() if value != described.values[name]}
+    touched = [each for each in quantities if not moved.isdisjoint(each.names)]
+    if report.found or not _have_values(touched, values):
+        return load(described.source, overrides, described.motion, described.tables)
+    parameters = {**described.robot.parameters, **{name: parse(text) for name, text in overrides.items()}}
+    robot, warnings = replace(described.robot, parameters=parameters), _warnings(report, described.source)
+    other = replace(described, robot=robot, values=values, warnings=warnings, overrides=overrides)
+    vars(other).update(tree=described.tree, judgements=judgements, quantities=quantities)
+    return other
+
+
+def judgements_of(described: Description) -> tuple[Judgements, ...]:
+    """:attr:`Description.judgements`."""
+    trees = [described.tree]
+    if described.motion is not None:
+        trees.insert(0, _moved(described.tree, compose(Source("motion", described.motion, described.source.folder))))
+    return tuple(Judgements(check_quantities, described.source.name, tree, described.values) for tree in trees)
+
+
+def quantities_of(described: Description) -> tuple[Expression, ...]:
+    """:attr:`Description.quantities`."""
+    return tuple(each for each in _expressions(replace(described.robot, parameters={})) if each.names)
+
+
+def again(
+    then: str, source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]
+) -> Description:
+    """A description from a pickle. Raises UsageError for a changed one."""
+    demand_same("a robot", then, checksum(source, overrides, motion, tables))
+    return load(source, overrides, motion, tables)
 
 
 def _with_tables(described: Description) -> Description:
@@ -231,6 +157,7 @@ def _load(
 
 
 def _warnings(report: Report, source: Source) -> tuple[Mistake, ...]:
+    """Those of a report, with the lines that they are about."""
     return with_lines(first_of(report.warnings, "warning"), source.text.splitlines()) if report.warnings else ()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -83,15 +82,15 @@ class Posed:
 def answered(question: Callable[Given, Posed | Result]) -> Callable[Given, Result]:
     """A question that is posed, answered :func:`in_words`."""
 
+    # That of every wrapper, too, whose signature is this one: to make each its own takes as long as a first answer.
+    question.__annotations__["return"] = "Result"
+
     @wraps(question)
     def answer(*given: Given.args, **named: Given.kwargs) -> Result:
         found = question(*given, **named)
         return found.answer() if isinstance(found, Posed) else found
 
-    asked = in_words(answer)
-    asked.__annotations__ = {**question.__annotations__, "return": "Result"}
-    asked.__signature__ = signature(question).replace(return_annotation="Result")  # type: ignore[attr-defined]
-    return asked
+    return in_words(answer)
 
 
 def watcher(progress: object) -> arguments.Progress:

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial import legendre
 
 from kronbot.floats import Array, ascending
 from kronbot.model.eigenfunctions import Eigenfunctions
@@ -134,6 +133,8 @@ def expansion(shapes: Shapes, derivative: int, start: float, end: float, degree:
 
     Raises ValueError for a derivative other than 0, 1 and 2.
     """
+    from numpy.polynomial import legendre  # here, since robots that are known do without
+
     inside = shapes.knots[(shapes.knots > start) & (shapes.knots < end)]
     xi, weight = composite(np.array([start, *inside, end]), max(_piece_nodes(shapes), degree + 1))
     across = legendre.legvander(2 * (xi - start) / (end - start) - 1, degree) * (2 * np.arange(degree + 1) + 1)

@@ -16,8 +16,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial import legendre as legendre_series
-from numpy.polynomial import polynomial as power_series
 
 from kronbot.floats import Array
 from kronbot.model import eigenfunctions
@@ -158,7 +156,9 @@ TORSION: Mapping[str, Callable[[int], Shapes]] = {
 @lru_cache(maxsize=256)
 def gauss(n: int) -> tuple[Array, Array]:
     """Return the n Gauss-Legendre nodes on [0, 1], ascending, and their weights, both (n,) and read-only."""
-    x, w = legendre_series.leggauss(n)
+    from numpy.polynomial import legendre  # here and below, since robots that are known do without
+
+    x, w = legendre.leggauss(n)
     nodes, weights = np.asarray((x + 1) / 2, dtype=float), np.asarray(w / 2, dtype=float)
     for array in (nodes, weights):
         array.setflags(write=False)  # the cache hands the same arrays to everyone
@@ -229,7 +229,9 @@ def _rational(rows: Sequence[Sequence[int | Fraction]]) -> tuple[Polynomial, ...
 
 def _power_values(rows: Sequence[Sequence[int | Fraction]], xi: Array, n: int) -> Array:
     """n-th derivatives (m, k) of the polynomials whose ascending coefficients are the rows."""
-    values = [power_series.polyval(xi, power_series.polyder(np.array(row, dtype=float), n)) for row in rows]
+    from numpy.polynomial import polynomial
+
+    values = [polynomial.polyval(xi, polynomial.polyder(np.array(row, dtype=float), n)) for row in rows]
     return np.asarray(values, dtype=float).reshape(len(rows), len(xi))
 
 
@@ -261,6 +263,8 @@ def _legendre_products(power: int, m: int, xi: Array, n: int) -> Array:
 
 def _legendre_values(m: int, xi: Array, n: int) -> Array:
     """n-th derivatives by xi (m, k) of P_i(2 xi - 1), i = 0..m-1."""
-    rows = [2.0**n * legendre_series.legder([0.0] * i + [1.0], n) for i in range(m)]
-    values = [legendre_series.legval(2 * xi - 1, row) for row in rows]
+    from numpy.polynomial import legendre
+
+    rows = [2.0**n * legendre.legder([0.0] * i + [1.0], n) for i in range(m)]
+    values = [legendre.legval(2 * xi - 1, row) for row in rows]
     return np.asarray(values, dtype=float).reshape(m, len(xi))

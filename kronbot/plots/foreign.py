@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -47,8 +46,10 @@ def _own() -> bool:
 @contextmanager
 def _elsewhere() -> Iterator[None]:
     """A folder for matplotlib that goes when its fonts are known, with an interruption, too."""
+    from tempfile import TemporaryDirectory  # here, since every command imports this module
+
     chosen = os.environ.get("MPLCONFIGDIR")
-    with tempfile.TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now:
+    with TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now:
         os.environ["MPLCONFIGDIR"] = for_now
         try:
             yield

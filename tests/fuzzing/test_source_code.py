@@ -20,6 +20,10 @@ ALLOWED = {
     ("cli/output/answers.py", "importlib"): "imports the module of a question, which has the name of its command",
     ("compute/views.py", "importlib"): "asks for pandas and xarray, which may be missing",
     ("description/__init__.py", "importlib"): "imports what is named in a fixed list, when it is first used",
+    (
+        "description/described.py",
+        "importlib",
+    ): "imports what reads robot files, by a fixed name, when one is read again",
     ("questions/result.py", "importlib"): "imports what draws an answer, by a fixed name, when a picture is asked for",
     ("plots/page/pages.py", "webbrowser"): "shows a page that was just written, where somebody asks for it",
     ("system/plain.py", "socket"): "a pair within the process, where a pipe cannot be waited for",

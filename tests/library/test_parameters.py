@@ -147,7 +147,7 @@ def test_structures_that_were_left_come_back(monkeypatch):
 def test_a_second_value_reads_nothing(monkeypatch):
     robot = kronbot.loads(ARM).with_parameters(c=1)
     monkeypatch.setattr(kronbot.description.loading, "load", lambda *given: pytest.fail("loaded"))
-    monkeypatch.setattr(kronbot.description.loading, "compose_leniently", lambda source: pytest.fail("composed"))
+    monkeypatch.setattr(kronbot.description.yaml.composing, "compose_leniently", lambda source: pytest.fail("composed"))
     assert robot.with_parameters(EI=40).description.values["EI"] == 40
 
 

@@ -69,7 +69,8 @@ class Subject:
         settings = settings_of(self.settings)
         model = MEMORY.recall(source, settings, self.order)
         described = description.load(source, settings) if model is None else model.description
-        keep_tables_apart(source)
+        if model is None:  # those that are known name no tables
+            keep_tables_apart(source)
         shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
         if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shlex
 import shutil
 import sys
@@ -130,6 +129,8 @@ def _compiler() -> _Compiler:
 
 def _key(subject: Subject[Made], compiler: _Compiler) -> Callable[[Effort], str]:
     """Digest of everything that the library depends on, by effort."""
+    import platform  # here, since few functions are looked for
+
     about = (
         compiler.identity,
         FLAGS,

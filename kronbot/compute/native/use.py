@@ -119,8 +119,8 @@ def rows_in_any_case(function: casadi.Function, shared: Sequence[int]) -> Loop |
 class Native:
     """Native code for functions that are evaluated for a while, as the policy in force wants it.
 
-    ``auto`` looks into the cache at once, and compiles beside the evaluation as soon as what is expected of it pays;
-    ``on`` compiles first, ``off`` never.
+    ``auto`` looks into the cache as soon as something is expected, since to look takes as long as some hundred
+    evaluations, and compiles beside the evaluation where that pays; ``on`` compiles first, ``off`` never.
     """
 
     def __init__(self, *functions: casadi.Function) -> None:
@@ -130,15 +130,16 @@ class Native:
         self._tried: set[Effort] = set()
         self._code: Code[casadi.Function] | None = None
         self._choice = policy.choice()
+        self._looked = False
         if self._choice == "on":
             self._code = compiled(FULL, *functions)
-        elif self._choice == "auto":
-            self._code = cached(self._functions)
 
     def expect(self, *evaluations: int) -> None:
         """So many evaluations of each function are still to come."""
         if self._choice != "auto" or self._compilation is not None:
             return
+        if not self._looked:
+            self._looked, self._code = True, cached(self._functions)
         effort = worthwhile(self._sizes, evaluations, BESIDE, self._code)
         if effort is not None and effort not in self._tried:
             self._tried.add(effort)

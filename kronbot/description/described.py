@@ -1,0 +1,127 @@
+"""A robot file that is right, as it was read; what reads it is imported when it is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import field, replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from kronbot.cached import cached_property
+from kronbot.description.expressions.expression import Expression, PiLinear, exact_values
+from kronbot.description.schema import RobotFile
+from kronbot.description.wording import Entries
+from kronbot.description.yaml.source import Source
+from kronbot.errors import DescriptionError, Mistake
+from kronbot.records import dataclass
+from kronbot.system.sealed import seal
+
+if TYPE_CHECKING:
+    from kronbot.description.checks.judgements import Judgements
+    from kronbot.description.table import Table
+    from kronbot.description.yaml.nodes import Node, Path
+
+
+# What reads files stands above what it has read, and is found by its name when one is read again.
+READER = "kronbot.description.loading"
+
+
+class _Values(Entries):
+    what = "parameter"
+
+
+@dataclass(frozen=True, repr=False)
+class Description:
+    """A robot file that is right.
+
+    ``values`` are the parameters' values, None for those that are free or depend on a free one; ``warnings`` are
+    things that are allowed and look wrong; ``overrides`` are the expressions that took the place of the file's,
+    ``motion`` is the text that took the place of the file's; ``tables`` are the CSV files that it names, by name.
+    """
+
+    robot: RobotFile
+    values: Mapping[str, float | None]
+    warnings: tuple[Mistake, ...]
+    source: Source
+    overrides: Mapping[str, str]
+    motion: str | None = None
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make its mappings read-only."""
+        object.__setattr__(self, "values", MappingProxyType(_Values(self.values)))
+        for name in ("overrides", "tables"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        """Which robot, and where it is written."""
+        return f"<description of {self.robot.name}, {self.source.name}>"
+
+    def with_overrides(self, changed: Mapping[str, str]) -> Description:
+        """The same file with other expressions in some more of its parameters. Raises like :func:`load`.
+
+        What was read is kept: parameters are resolved, and what depends on values is judged again. Where it is wrong,
+        loading has the words.
+        """
+        return cast("Description", import_module(READER).overriding(self, changed))
+
+    def mistaken(self, wrong: Iterable[tuple[Path, str, bool]]) -> DescriptionError:
+        """What somebody finds wrong who uses the file: paths, what is wrong there, and whether it is the key."""
+        from kronbot.description.checks.report import Report
+        from kronbot.description.mistakes import first_of, with_lines
+
+        report = Report(self.source.name, self.tree)
+        for path, message, of_key in wrong:
+            (report.key if of_key else report.value)(path, message)
+        return DescriptionError(with_lines(first_of(report.found), self.source.text.splitlines()))
+
+    @cached_property
+    def identity(self) -> Hashable:
+        """Equal for equal robots: text, motion, contents of tables, and values, with pi as what it is."""
+        exact, _ = exact_values(self.robot.parameters)
+        values = tuple(
+            value.rational if isinstance(value, PiLinear) and not value.pi else value for value in exact.values()
+        )
+        tables = tuple(sorted((name, table.text) for name, table in self.tables.items()))
+        return self.source.text, self.motion, tables, values
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle: read again from the texts, which nothing is beside."""
+        folder = None if self.source.folder is None else self.source.folder.absolute()
+        source = replace(self.source, folder=folder)
+        return import_module(READER).again, (
+            self.checksum,
+            source,
+            dict(self.overrides),
+            self.motion,
+            dict(self.tables),
+        )
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of all that is read."""
+        return checksum(self.source, self.overrides, self.motion, self.tables)
+
+    @cached_property
+    def tree(self) -> Node:
+        """What the file says."""
+        from kronbot.description.yaml.composing import compose_leniently
+
+        return compose_leniently(self.source)[0]
+
+    @cached_property
+    def judgements(self) -> tuple[Judgements, ...]:
+        """What the checks say of it, at last, and before that with the motion in the place of its own."""
+        return cast("tuple[Judgements, ...]", import_module(READER).judgements_of(self))
+
+    @cached_property
+    def quantities(self) -> tuple[Expression, ...]:
+        """What depends on parameters, but for their definitions."""
+        return cast("tuple[Expression, ...]", import_module(READER).quantities_of(self))
+
+
+def checksum(source: Source, overrides: Mapping[str, str], motion: str | None, tables: Mapping[str, Table]) -> str:
+    """The sum over texts that make a description."""
+    texts = {name: table.text for name, table in tables.items()}
+    return seal(source.name, source.text, dict(overrides), motion, texts)
