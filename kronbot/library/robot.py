@@ -579,8 +579,9 @@ class Robot:
         ``control: {state_feedback: {K: gains.csv}}`` reads. ``noise`` has densities of sensors by state, and of torques
         (``torque.q1``, default 1): ``L`` is the gain of the Kalman filter. The summary has the disk margin at the
         inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor),
-        predicted and simulated. Modes that no torque reaches are taken out and named. Raises ComputationError where
-        there is no equilibrium or no such feedback.
+        predicted and simulated. Modes that no torque reaches are taken out and named. At rows of ``q`` stacks of gains,
+        to schedule them by posture, with ``margins``; nothing is simulated. Raises ComputationError where there is no
+        equilibrium or no such feedback, with the rows before it as ``partial``.
 
         >>> import kronbot
         >>> kronbot.load("khang").design(lqr=True)["K"].shape
@@ -591,14 +592,13 @@ class Robot:
 
         known = self.description.values
         asked = wish(known, lqr, poles, shaper, weights, effort, noise, deviation)
-        places, _ = points(self.model, {"q": q})
-        if len(places["q"]) != 1:
-            raise UsageError(Argument("q"), ": a design is about one posture, not rows of them")
-        (at,) = places["q"]
+        places, batch = points(self.model, {"q": q})
         rest = np.zeros(self.n)
-        place = linearize.Point(at, rest, rest, None, np.zeros(3))
-        locked = frozenset(indices_of(self.model, lock, "lock"))
-        answer = design.design(self.model, place, locked, asked, watcher(progress))
+        rows = [linearize.Point(at, rest, rest, None, np.zeros(3)) for at in places["q"]]
+        locked, watch = frozenset(indices_of(self.model, lock, "lock")), watcher(progress)
+        if batch:
+            return of_rows(design.design_at_rows(self.model, rows, locked, asked, watch), self.model, q, places["q"])
+        answer = design.design(self.model, rows[0], locked, asked, watch)
         return with_limits(answer, self.model, q, places["q"])
 
     @in_words

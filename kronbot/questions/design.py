@@ -35,11 +35,12 @@ from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
+from kronbot.questions.at_rows import at_rows
 from kronbot.questions.closed_loop import controls
 from kronbot.questions.elements import told_of_time
 from kronbot.questions.linearize import Found, Linearization, Point
 from kronbot.questions.outline import Given, Outline, numbered
-from kronbot.questions.result import Result
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
 from kronbot.records import dataclass
@@ -52,6 +53,9 @@ LIMIT = 1e5
 FILE = "gains.csv"
 # What ei and 2hump_ei leave, as in files.
 TOLERANCE = 0.05
+# Numbers of the disk margin; the last is not there where any gain may be multiplied without end.
+HIGH = "gain_margin_high"
+MARGINS = ("disk_margin", "disk_margin_frequency", "phase_margin", "gain_margin_low", HIGH)
 # Entries of a direction of length 1 that are told.
 SHARE = 1e-6
 
@@ -73,8 +77,30 @@ class Wish:
     deviation: Mapping[str, float] | None = None
 
 
-def design(robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progress: Callable[[float], None]) -> Result:
-    """The design about the equilibrium at the joints of a point.
+def design_at_rows(
+    robot: Robot, points: Sequence[Point], locked: frozenset[int], wish: Wish, progress: Callable[[float], None]
+) -> Outcome:
+    """The same at many points, as stacks, with coordinates (``q``) and the numbers of margins; nothing is simulated.
+
+    Raises what the first raises.
+    """
+    words = [word for word in MARGINS if word != HIGH]
+
+    def ask(i: int) -> Result:
+        answer = design(robot, points[i], locked, wish, None)
+        q = np.array([*answer.at["q"].values()])
+        arrays = {"q": NamedArray(q, robot.coordinates, {"rows": list(robot.units)}), **answer.arrays}
+        if wish.shaper is None:
+            arrays["margins"] = NamedArray(np.array([answer.summary[word] for word in words], dtype=float), words, "SI")
+        return replace(answer, arrays=arrays)
+
+    return at_rows(ask, len(points), progress)
+
+
+def design(
+    robot: Robot, point: Point, locked: frozenset[int], wish: Wish, progress: Callable[[float], None] | None
+) -> Result:
+    """The design about the equilibrium at the joints of a point; without a watch its cost is not simulated.
 
     Raises UsageError for names that are none, ComputationError where there is no equilibrium or no such feedback.
     """
@@ -189,7 +215,7 @@ def _costs(
     wish: Wish,
     gains: NamedArray,
     model: tuple[Found, Array, Array, Array, Sequence[str], Sequence[str], float, float],
-    progress: Callable[[float], None],
+    progress: Callable[[float], None] | None,
     told: list[str],
 ) -> dict[str, Scalar]:
     """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation."""
@@ -204,6 +230,8 @@ def _costs(
     start = np.array(list(x.values()))
     summary: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
     duration = LONG / slowest
+    if progress is None:
+        return summary
     if duration * fastest > LIMIT:
         told.append(f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s")
         return summary
@@ -278,6 +306,5 @@ def outline(robot: Robot, given: Given) -> Outline:
         "L": (states, states),
         "observer_poles": (numbered(len(states)), None),
     }
-    numbers = ["states", "reached", "disk_margin", "disk_margin_frequency", "phase_margin"]
-    numbers += ["gain_margin_low", "gain_margin_high", "cost_predicted", "cost_simulated"]
+    numbers = ["states", "reached", *MARGINS, "cost_predicted", "cost_simulated"]
     return Outline(numbers, ["unreached"], arrays, (), ("disk_margin",), ("poles", "observer_poles"))

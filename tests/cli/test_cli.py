@@ -58,7 +58,7 @@ def test_formulas_are_files_of_the_commands_that_write_them(capsys):
 
 
 # What answers at every row of a file; the others take one point.
-AT_ROWS = {"kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics"}
+AT_ROWS = {"kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics", "design"}
 
 
 def test_files_of_rows_are_promised_where_they_are_taken(tmp_path, capsys):

@@ -177,3 +177,27 @@ def test_a_shaper_is_for_the_lowest_mode(arm):
 def test_wrong_wishes(arm, given, said):
     with pytest.raises(UsageError, match=said):
         arm.design(**given)
+
+
+def test_gains_of_rows_are_those_of_every_posture(arm, tmp_path):
+    """A schedule: stacks of gains and margins by posture, also of a file of rows; a row that fails ends it."""
+    angles = [-0.4, 0.1, 0.6]
+    given = {"lqr": True, "weights": {"q1": 3.0, "q2": 1.0}}
+    found = arm.design(q={"q1": 0.4, "q2": angles}, **given)
+    assert found["K"].shape[0] == 3 and "cost_simulated" not in found.summary and found.summary["cases"] == 3
+    for i, angle in enumerate(angles):
+        one = arm.design(q={"q1": 0.4, "q2": angle}, **given)
+        for name in ("K", "gains", "poles", "P"):
+            assert found[name][i] == pytest.approx(one[name], rel=1e-9, abs=1e-9 * np.abs(one[name]).max()), name
+        words = found.arrays["margins"].rows
+        assert found["margins"][i] == pytest.approx([one.summary[word] for word in words])
+        assert found["q"][i] == pytest.approx([*one.at["q"].values()])
+    assert np.ptp(found["K"], axis=0).max() > 1e-3 * np.abs(found["K"]).max()
+    (tmp_path / "arm.yaml").write_text(ARM)
+    (tmp_path / "rows.csv").write_text("q1,q2\n" + "".join(f"0.4,{angle}\n" for angle in angles))
+    asked = ["design", str(tmp_path / "arm.yaml"), "--lqr", "--weights", "q1=3,q2=1"]
+    assert command_line([*asked, "--q", f"@{tmp_path / 'rows.csv'}", "-o", str(tmp_path / "schedule.npz"), "-q"]) == 0
+    with np.load(tmp_path / "schedule.npz") as schedule:
+        assert schedule["gains"] == pytest.approx(found["gains"], rel=1e-12)
+    shapers = arm.design(q={"q2": angles}, shaper="zv")
+    assert shapers["impulses"].shape == (3, 2, 2) and "margins" not in shapers.arrays

@@ -13,10 +13,13 @@ from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import tell
 from kronbot.description import choices
 
+# Arrays of answers to rows alone.
+OF_ROWS = ("q", "margins")
+
 
 @click.command(short_help="State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.")
 @options.subject_options
-@options.q_of_one_point_option
+@options.q_option
 @click.option("--lqr", is_flag=True, help="The feedback of the least integral of weighted squares.")
 @click.option("--poles", metavar="POLES", help="The feedback with these poles: -4,-2+3j; a complex one is a pair.")
 @click.option("--shaper", type=click.Choice(choices.SHAPERS), help="An input shaper for the lowest mode.")
@@ -37,6 +40,7 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
     Examples:
       kronbot design khang --lqr --weights qa=100 -o gains.csv
       kronbot design khang --poles=-1+2j,-20+60j --q qa=pi/4
+      kronbot design canadarm --lqr --q @postures.csv -o schedule.npz
       kronbot design canadarm --shaper ei --q 0.5,0.5,1
       kronbot design canadarm --lqr --noise q1=1e-4,q2=1e-4,q3=1e-4 --format json
     """
@@ -48,8 +52,8 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
 
     from kronbot.cli.input.given import arguments
 
-    given = arguments(robot.model, asked)
-    out.demand_held(robot, "design", given)
+    given = arguments(robot.model, asked, rows=True)
+    out.demand_held(robot, "design", given, OF_ROWS)
     out.answer(f"designing for {robot.name}", lambda progress: robot.design(**given, progress=progress))
     if alone and not asked["shaper"]:
         tell("csv holds the gains; poles, P and what else there is: --array poles, or -o with .json, .npz or .mat")
