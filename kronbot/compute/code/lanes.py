@@ -77,7 +77,7 @@ ABREAST = {
     casadi.OP_OR: "true(({} != 0) | ({} != 0))",
     casadi.OP_IF_ELSE_ZERO: "where({} != 0, {})",
 }
-# Lanes come from rows and go into rows; of the last rows the very last fills the lanes that are left.
+# Lanes come from rows; of the last rows the very last fills the lanes that are left.
 HEAD = """
 #define _GNU_SOURCE
 #include <math.h>
@@ -120,11 +120,6 @@ static void gather(lanes *to, const double *from, int size, int rows)
         for (int i = 0; i < size; i++) ((double *)to)[LANES * i + l] = row[i];
     }
 }
-static void scatter(double *to, const lanes *from, int size, int rows)
-{
-    for (int l = 0; l < rows; l++)
-        for (int i = 0; i < size; i++) to[(long long)size * l + i] = ((const double *)from)[LANES * i + l];
-}
 """.strip()
 
 
@@ -150,8 +145,15 @@ def source(function: casadi.Function, shared: Collection[int], width: int) -> st
     assignments = straight_line(
         function, list(inputs), list(outputs), ONE, Lanes(MANY, alike, "spread({})", "turned({}, &{})")
     )
+    # Results that are numbers are written where they go; what all points share once, before the loop.
+    ends = [each for each in assignments if each.target.word in outputs and not each.operands[0].word]
+    numbers = {target.text: operands[0].text for target, _, operands in ends}
     constant = {"", SHARED, *alike}
-    once = [each for each in assignments if constant.issuperset(operand.word for operand in each.operands)]
+    once = [
+        each
+        for each in assignments
+        if constant.issuperset(operand.word for operand in each.operands) and each.target.text not in numbers
+    ]
     always = [each for each in assignments if not constant.issuperset(operand.word for operand in each.operands)]
     before, within = parts(once, LONGEST), parts(always, LONGEST)
     sizes = {word: size for word, size in inputs.items() if word not in alike} | outputs
@@ -168,6 +170,16 @@ def source(function: casadi.Function, shared: Collection[int], width: int) -> st
             lines += [*wrapped(f"static void {name}_{k}(", parameters, ")", ""), "{"]
             lines += [*(f"    {line}" for line in statements(part, "lanes", VARIABLE)), "}"]
             calls[-1] += wrapped(f"{name}_{k}(", words, ");", "")
+    for word, size in outputs.items():
+        for k in range(0, size, LONGEST):
+            lines += [f"static void put_{word}_{k}(double *restrict to, const lanes *restrict from, int rows)", "{"]
+            lines += [
+                f"    for (int l = 0; l < rows; l++, to += {size}) {{",
+                "        const double *lane = (double *)from + l;",
+            ]
+            entries = {i: _entry(word, i) for i in range(k, min(k + LONGEST, size))}
+            lines += [f"        to[{i}] = {numbers.get(each, f'lane[{i} * LANES]')};" for i, each in entries.items()]
+            lines += ["    }", "}"]
     room = " + ".join(f"{size}" for size in sizes.values())
     lines += ["#pragma GCC visibility push(default)", f"const long long {ROOM} = LANES * ({room});"]
     lines += [f"void {NAME}(const double *const *in, double *const *out, double *room, long long count)", "{"]
@@ -185,7 +197,7 @@ def source(function: casadi.Function, shared: Collection[int], width: int) -> st
             lines += [f"        gather({word}, in[{i}] + {size} * k, {size}, rows);"]
     lines += [f"        {line}" for line in calls[1]]
     for i, (word, size) in enumerate(outputs.items()):
-        lines += [f"        scatter(out[{i}] + {size} * k, {word}, {size}, rows);"]
+        lines += [f"        put_{word}_{k}(out[{i}] + {size} * k, {word}, rows);" for k in range(0, size, LONGEST)]
     return "\n".join([*lines, "    }", "}", ""])
 
 
