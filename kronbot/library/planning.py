@@ -25,7 +25,7 @@ from kronbot.questions.judgement import Wish
 # Arguments of plans from rest to rest, and their defaults: a path tells all of that.
 TOLD_BY_A_PATH = {
     "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "effort_limits": None,
-    "limits": None, "robust": None, "after": None,
+    "limits": None, "robust": None, "after": None, "through": None,
 }  # fmt: skip
 
 
@@ -73,7 +73,27 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     for name, pair in limits.items():
         if not pair[0] < pair[1]:
             raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
-    return Wish(start, goal, low, high, times[0], follows, least == "change", limits, times[1])
+    through = () if asked["through"] is None else _through(robot, asked["through"], times[0])
+    return Wish(start, goal, low, high, times[0], follows, least == "change", limits, times[1], through)
+
+
+def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tuple[float, Array]]:
+    """Times and places of motors on the way. Raises UsageError."""
+    if duration is None:
+        raise UsageError(Argument("through"), " tells times: it goes with ", Argument("duration"))
+    joints, rows = [joint.name for joint in robot.joints], table(given, "through")
+    names = [name for name in rows.header if name != "t"]
+    for name in names:
+        if name not in joints:
+            raise unknown(name, joints, Argument("through"), ": no joint ")
+    if "t" not in rows.header or not names:
+        raise UsageError(Argument("through"), ": columns t, s, and of joints are wanted")
+    found = rows.numbers(["t", *names])
+    times = found["t"]
+    if not ((times > 0) & (times < duration)).all() or not (np.diff(times) > 0).all():
+        raise UsageError(Argument("through"), f": times between 0 and {duration:g} s are wanted, in their order")
+    nothing = np.full(len(times), np.nan)
+    return [*zip(times.tolist(), np.column_stack([found.get(name, nothing) for name in joints]), strict=True)]
 
 
 def _start(robot: Robot, q: Any) -> Array:

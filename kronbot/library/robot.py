@@ -616,6 +616,7 @@ class Robot:
         robust: Mapping[str, Sequence[NumberLike]] | None = None,
         after: NumberLike | None = None,
         follow: object = None,
+        through: object = None,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
@@ -630,6 +631,8 @@ class Robot:
         refined until every arm, under the plan, ends within 1e-5 of its goal and keeps its limits in an independent
         simulation: the series. Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes,
         motors following the plan, so long ``after`` it (s, default: its duration). Joints that are not named stay.
+        ``through`` has places of motors on the way, at times of a ``duration``: columns like those of ``follow``, ``t``
+        and joints, NaN for any place.
 
         With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
         or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from
@@ -655,7 +658,7 @@ class Robot:
             "drive": drive,
             "least": least,
         }
-        asked |= {"effort_limits": effort_limits, "limits": limits, "after": after}
+        asked |= {"effort_limits": effort_limits, "limits": limits, "after": after, "through": through}
         if follow is not None:
             start, path = followed(self.model, follow, asked | {"robust": robust})
             return following.follow(self.model, start, path, watcher(progress))

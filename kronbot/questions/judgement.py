@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 import numpy as np
@@ -38,7 +38,8 @@ class Wish:
 
     In a ``duration`` (s) with the least effort, or with ``smooth`` inputs that change least, or as soon as possible
     (None). Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other
-    columns. Vibrations are looked for so long ``after`` (s), by default as long as the motion.
+    columns. Motors pass ``through`` places (joints,), NaN for any, at times (s). Vibrations are looked for so long
+    ``after`` (s), by default as long as the motion.
     """
 
     start: Array
@@ -50,6 +51,7 @@ class Wish:
     smooth: bool = False
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     after: float | None = None
+    through: Sequence[tuple[float, Array]] = ()
 
     @property
     def least(self) -> str:
@@ -132,6 +134,26 @@ def missed(arm: Arm, robot: Robot, run: Result) -> float:
     qd = np.array([run.series[f"{name}_dot"] for name in robot.coordinates])
     speeds = np.sqrt(np.maximum(np.sum(qd * (M @ qd), axis=0), 0.0))
     return max(float(np.abs(q - arm.goal).max() / np.abs(arm.goal - arm.start).max()), float(speeds[-1] / speeds.max()))
+
+
+def strayed(robot: Robot, run: Result, wish: Wish, way: float) -> float:
+    """How far motors are from the places that they pass through, as a share of a way."""
+    found, t = 0.0, run.series["t"]
+    for time, place in wish.through:
+        for driven, value in zip(robot.rigid, place.tolist(), strict=True):
+            name = robot.coordinates[driven]
+            at = _between(t, run.series[name], run.series[f"{name}_dot"], time)
+            found = max(found, 0.0 if np.isnan(value) else abs(at - value) / way)
+    return found
+
+
+def _between(t: Array, values: Array, rates: Array, time: float) -> float:
+    """A value between rows, by Hermite's polynomial of degree three."""
+    i = int(np.clip(np.searchsorted(t, time) - 1, 0, len(t) - 2))
+    h = t[i + 1] - t[i]
+    s = (time - t[i]) / h
+    rise, first, last = values[i + 1] - values[i], rates[i] * h, rates[i + 1] * h
+    return float(values[i] + s * (first + s * (3 * rise - 2 * first - last + s * (first + last - 2 * rise))))
 
 
 def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[str]) -> dict[str, Scalar]:

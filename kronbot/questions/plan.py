@@ -102,7 +102,9 @@ class _Found:
             self.best, self.run = best, None
             runs = [judgement.under(each, best, wish) for each in robots]
             self.run = runs[0]
-            self.missed = max(map(judgement.missed, arms, robots, runs))
+            way = float(np.abs(arms[0].goal - arms[0].start).max())
+            strayed = [judgement.strayed(each, run, wish, way) for each, run in zip(robots, runs, strict=True)]
+            self.missed = max(*map(judgement.missed, arms, robots, runs), *strayed)
             passed = {name: max(judgement.passed(run, name, *pair) for run in runs) for name, pair in bounds.items()}
             if self.missed <= ARRIVED and max(passed.values(), default=0.0) <= ARRIVED:
                 return
@@ -227,6 +229,8 @@ def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
     way = np.abs(arm.goal - arm.start)[places]
     if not way.any():
         raise UsageError(Argument("to"), " is where the arm stands already")
+    for _, place in wish.through:
+        way = np.fmax(way, np.abs(place - arm.start[places]))
     unit = robot.undeformed_rates(np.eye(robot.n)[places])
 
     def needed(q: Array, qdd: Array) -> Array:
@@ -255,7 +259,7 @@ def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
     sizes = np.array([judgement.size_of(*each) for each in wish.limits.values()])
     return Wanted(
         tuple(places), wish.low, wish.high, scale, weights, least, most, sizes, duration,
-        wish.duration is None, wish.smooth, wish.follows,
+        wish.duration is None, wish.smooth, wish.follows, [(time / duration, place) for time, place in wish.through],
     )  # fmt: skip
 
 

@@ -232,7 +232,7 @@ CALLS = {
     "Robot.plan": {
         "to": {"q1": 0.101}, "q": [0.1, 0.2], "duration": 0.1, "shortest": False, "drive": "torque", "least": "effort",
         "effort_limits": {"q1": 100}, "limits": {"q2_dot": [-9, 9]}, "robust": None,
-        "after": 0.01, "follow": None, "progress": lambda share: None,
+        "after": 0.01, "follow": None, "through": None, "progress": lambda share: None,
     },
     "Robot.design": {
         "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},

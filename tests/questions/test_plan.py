@@ -320,3 +320,31 @@ def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path):
     way = max(abs(end[name] - found[name][0]) for name in end)
     assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
     assert np.abs(run["q0_dot"]).max() < limit * (1 + 2e-5)
+
+
+def test_joints_pass_through_places_on_the_way(tmp_path):
+    """A rigid joint in the least effort of N steps, the least solution of three equations in them; and motors of a
+    flexible arm that follow, one of two joints free at one of the times."""
+    T, s = 2.0, 0.63
+    found = two("").plan({"q1": 1}, duration=T, through={"t": [s], "q1": [0.6]})
+    N = found.summary["intervals"]
+    t = np.arange(N + 1) * T / N
+    moved = [np.diff(-(np.maximum(time - t, 0) ** 2)) / 2 for time in (s, T)]  # 2 kg, twice integrated
+    steps = np.linalg.pinv(np.array([*moved, np.full(N, T / N)]) / 2) @ [0.6, 1, 0]
+    assert found["torque.q1"][:-1].reshape(N, -1)[:, 0] == pytest.approx(steps, abs=1e-6 * np.abs(steps).max())
+    fore = "  - {name: fore, joint: {type: revolute, name: q2}, pose: {}, rigid: {mass: 0.5, com: [0.4, 0, 0]}}"
+    (tmp_path / "via.csv").write_text("t,q1,q2\n0.5,0.7,\n1.1,0.9,0.8\n")
+    arm = Robot(model(f"{ARM}{fore}\n"))
+    goal = {"q1": 1, "q2": 0.4}
+    found = arm.plan(goal, duration=1.6, drive="motion", through=str(tmp_path / "via.csv"))
+    for time, name, value in ((0.5, "q1", 0.7), (1.1, "q1", 0.9), (1.1, "q2", 0.8)):
+        assert np.interp(time, found["t"], found[name]) == pytest.approx(value, abs=3e-5)
+    assert found["q2"][-1] == pytest.approx(0.4, abs=1e-5)
+    for given, said in (
+        ({"shortest": True, "effort_limits": {"q1": 9, "q2": 9}}, "through tells times: it goes with duration"),
+        ({"duration": 1}, "times between 0 and 1 s"),
+        ({"duration": 3, "through": {"t": [1], "q9": [1]}}, "no joint 'q9'"),
+        ({"duration": 3, "through": {"q1": [1]}}, "columns t, s, and of joints"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            arm.plan(goal, **{"through": str(tmp_path / "via.csv"), **given})

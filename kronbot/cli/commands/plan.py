@@ -35,6 +35,7 @@ from kronbot.errors import UsageError
     "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
 )
 @click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
+@click.option("--through", metavar="FILE.csv", help="With --duration: places of joints on the way: columns t, q1, q2.")
 @click.option(
     "--follow",
     metavar="FILE.csv",

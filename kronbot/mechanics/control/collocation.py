@@ -31,6 +31,8 @@ RADAU = np.array(
     ]
 )
 STAGES, TIMES, WEIGHTS = len(RADAU), RADAU.sum(axis=1).tolist(), RADAU[-1].tolist()
+# Integrals from 0 to s, twice, of the polynomials of the stages: factors of s^2, s^3, s^4 by stage.
+TWICE = np.linalg.inv(np.vander(TIMES, increasing=True)).T / (np.arange(1, STAGES + 1) * np.arange(2, STAGES + 2))
 # Iterations of IPOPT, and the share of the best value to which it is found.
 ITERATIONS, TOLERANCE = 1000, 1e-8
 # Bounds of the end time, as shares of the first guess.
@@ -63,6 +65,7 @@ class Wanted:
     What is seen of an arm is between ``least`` and ``most`` (m,), of the size ``sizes``. ``duration`` (s) is kept, or,
     with ``shortest``, a first guess and the time is least. Otherwise the integral of the squares of the torques, each
     by its scale, is, or with ``smooth`` that of the rates of what moves them. ``follows``: motors follow a motion.
+    The coordinates ``driven`` pass ``through`` places (k,), NaN for any, at shares of the time.
     """
 
     driven: tuple[int, ...]
@@ -77,6 +80,7 @@ class Wanted:
     shortest: bool
     smooth: bool
     follows: bool
+    through: Sequence[tuple[float, Array]] = ()
 
 
 @dataclass(frozen=True)
@@ -262,6 +266,13 @@ class _Problem:
                 columns = self._called(arm.seen, at, rate, change)
                 self._between(columns, wanted.least, wanted.most, wanted.sizes)
         self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
+        for when, place in wanted.through if first or not wanted.follows else ():
+            i = min(int(when * N), N - 1)
+            s = when * N - i
+            bends = _combined(TWICE @ s ** np.arange(2, STAGES + 2), [each[:, i] for each in accelerations])
+            there = q[:, i] + self.h * (s * v[:, i] + self.h * bends)
+            kept = np.flatnonzero(np.isfinite(place))
+            self._zero((there[[driven[k] for k in kept]] - place[kept]) / self.size)
         still = np.zeros(n)
         self._zero(Q[:, 0] - arm.start / self.size, V[:, 0])
         for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
