@@ -52,7 +52,7 @@ class LinearModel:
         acting = self.J_T.T @ self.force
         for i, joint in enumerate(self.robot.joints):
             acting[joint.driven] += self.tau[i]
-        return casadi.cse(needed - acting)  # before it is differentiated: four times fewer operations at order exact
+        return needed - acting
 
     @cached_property
     def forces(self) -> SX:
@@ -97,7 +97,7 @@ class LinearModel:
         qdd = SX(self.robot.n, 1)
         falling = [] if hung(self.robot) else list(self.robot.base[:3])
         qdd[falling] = self.robot.gravity[: len(falling)]
-        needed = casadi.cse(inverse_dynamics(self._state, qdd))
+        needed = inverse_dynamics(self._state, qdd)
         D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
         K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)
         M_L, D_L, K_L = self.on_rigid_motion(self.M_L, D_L, K_L)

@@ -97,7 +97,7 @@ class StaticModel:
     @cached_property
     def compliances(self) -> Compliances:
         """Joints with a compliance, under all other forces."""
-        others = casadi.cse(inverse_dynamics(self.state, SX(self.robot.n, 1)) - self.loads.generalized)
+        others = inverse_dynamics(self.state, SX(self.robot.n, 1)) - self.loads.generalized
         return Compliances(self.robot, self.q, others)
 
     @cached_property
