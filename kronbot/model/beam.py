@@ -23,6 +23,8 @@ from kronbot.records import dataclass
 TIP = 1.0
 # A beam without modes still needs int x^2 exactly.
 RIGID_NODES = 2
+# Rotations of sections are no polynomials of the shapes: those of one or two gentle ones take as many as of three.
+BENT_NODES = 7
 # Sections of order exact are the Gauss nodes of its mass; with so many a beam bent by a right angle is right to 1e-10.
 ROD_NODES = 16
 
@@ -109,7 +111,7 @@ class Beam:
     @property
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Gauss nodes in xi and weights (sum 1) for integrals over the beam's mass."""
-        least = ROD_NODES if self.order == "exact" else RIGID_NODES
+        least = ROD_NODES if self.order == "exact" else BENT_NODES if self.n else RIGID_NODES
         return gauss(max(nodes_needed(*(direction.shapes for direction in self.directions)), least))
 
     def cross_sections(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
