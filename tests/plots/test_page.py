@@ -244,6 +244,9 @@ def test_modes_swing_by_a_tenth_of_the_robot(opened):
         page.locator(".mode").nth(2).click()
         page.evaluate("kronbot.state.playing = false; kronbot.state.phase = 0")
         rest = np.array(page.evaluate("kronbot.tip()"))
+        written = page.locator("#where").inner_text().removeprefix("endpoint drawn at ").removesuffix(" m").split(", ")
+        assert [float(each) for each in written] == pytest.approx(rest, rel=1e-4, abs=1e-11)
+        assert all(value == 0 or abs(value) > 1e-12 for value in map(float, written))  # no rounding
         page.evaluate("kronbot.state.phase = Math.PI / 2")
         way = np.linalg.norm(np.array(page.evaluate("kronbot.tip()")) - rest)
         assert 0.01 * size < way < 0.11 * size

@@ -186,7 +186,7 @@ def _kinematics(result: Result) -> tuple[Array, Content]:
     """The posture with sliders; other solutions of an inverse as ghosts."""
     q, pose = _point(result), result.arrays["pose"]
     rows = [f"{row}.{column}" for row in pose.rows for column in pose.columns or ()]
-    numbers = [(name, f"{value:.6g}") for name, value in zip(rows, pose.values.ravel(), strict=True)]
+    numbers = [(name, f"{value + 0.0:.6g}") for name, value in zip(rows, pose.values.ravel(), strict=True)]
     return q[None], {
         "sliders": True,
         "axes": True,

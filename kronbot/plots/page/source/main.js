@@ -14,6 +14,8 @@ const n = robot.coordinates.length;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
 const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
+// Shares of the size, and of a turn, that are rounding where they are written.
+const NOTHING = 1e-12;
 const state = {
   at: 0, playing: false, loop: true, speed: 1, factor: 1, mode: 0, phase: Math.PI / 2, q: Float64Array.from(data.q),
   ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: true, axes: Boolean(data.axes), names: false, parallel: data.flat,
@@ -167,8 +169,9 @@ function show() {
   for (const each of arm.bodies) each.visible = state.bodies;
   for (const each of arm.frames) each.visible = state.axes;
   const { position, angles } = pose();
-  $("where").textContent = `endpoint drawn at ${position.map(short).join(", ")} m`;
-  [...position, ...angles].forEach((value, i) => { if (told.length) told[i].textContent = short(value); });
+  const written = [...position, ...angles].map((value, i) => short(Math.abs(value) < NOTHING * (i < 3 ? robot.size : 1) ? 0 : value));
+  $("where").textContent = `endpoint drawn at ${written.slice(0, 3).join(", ")} m`;
+  told.forEach((cell, i) => { cell.textContent = written[i]; });
   if (steps) {
     const x = steps.values[0] + state.at;
     $("step").value = state.at;
