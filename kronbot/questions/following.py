@@ -29,8 +29,8 @@ PURPOSE = "plan"
 DECAY = 18.5
 # Zeros whose real part is a smaller share of them: what they move hardly decays.
 SWINGING = 1e-3
-# Intervals at least while the path lasts, and at most; the fastest zero goes by so much in one at most.
-LEAST, MOST, FAST = 40, 4000, 2.0
+# Intervals at least while the path lasts, at most, and at first: in each the fastest zero goes by so much, if it may.
+LEAST, MOST, FIRST, FAST = 40, 4000, 1000, 2.0
 # How far the simulated arm may leave the path, as a share of its way, and how often intervals are halved.
 ARRIVED, MESHES = 1e-5, 3
 # Rows of the motion that is simulated, at least.
@@ -53,6 +53,8 @@ class Path:
             raise UsageError(Argument("follow"), ": the times t of a path ascend")
         if not self.way:
             raise UsageError(Argument("follow"), ": a path that goes somewhere is wanted")
+        if not 0 < np.float64(self.way) / np.square(np.float64(self.duration)) < np.inf:
+            raise UsageError(Argument("follow"), ": a path whose accelerations are numbers is wanted")
 
     @property
     def duration(self) -> float:
@@ -69,9 +71,10 @@ class Path:
         from scipy.interpolate import make_interp_spline  # here, since it takes a quarter of a second
 
         still = [(1, np.zeros(len(self.columns))), (2, np.zeros(len(self.columns)))]
-        spline = make_interp_spline(self.times - self.times[0], self.values, 5, bc_type=(still, still))
-        inside = (times > 0) & (times < self.duration)
-        found = np.asarray(spline(np.clip(times, 0, self.duration), order))
+        shares, asked = (self.times - self.times[0]) / self.duration, times / self.duration
+        spline = make_interp_spline(shares, self.values, 5, bc_type=(still, still))
+        inside = (asked > 0) & (asked < 1)
+        found: Array = np.asarray(spline(np.clip(asked, 0, 1), order), dtype=float) / self.duration**order
         return found if order == 0 else found * inside[..., None]
 
 
@@ -98,12 +101,12 @@ def follow(robot: Robot, start: Array, path: Path, progress: Callable[[float], N
     growing, decaying = found.real[found.real > 0], -behind.real[behind.real < 0]
     before, after = (DECAY / float(rates.min(initial=np.inf)) for rates in (growing, decaying))
     whole, fastest = before + path.duration + after, float(np.abs(np.append(found, behind)).max(initial=0.0))
-    intervals = int(np.ceil(whole * max(fastest / FAST, LEAST / path.duration)))
+    intervals = int(np.ceil(whole * max(LEAST / path.duration, min(fastest / FAST, FIRST / whole))))
     for mesh in range(MESHES):
         if intervals > MOST:
             raise ComputationError(
-                f"{intervals} intervals would be wanted, {MOST} are taken: zeros between {_least(found)} and "
-                f"{fastest:.3g} rad/s beside a path of {path.duration:g} s; fewer modes a link"
+                f"{intervals} intervals would be wanted, {MOST} are taken: the arm moves {before:.3g} s before a path "
+                f"of {path.duration:g} s, {after:.3g} s after it; damping, or fewer modes a link"
             )
         h = whole / intervals
         motion = inverse(
@@ -159,10 +162,6 @@ def _zeros(robot: Robot, equations: Repeated, outputs: Repeated, free: Sequence[
                 "and ends at rest; damping, or other columns"
             )
     return found
-
-
-def _least(found: Complex) -> str:
-    return f"{np.abs(found.real).min(initial=0.0):.3g}"
 
 
 def _along(

@@ -160,6 +160,8 @@ def test_paths_that_cannot_be_followed_are_refused():
         ({"follow": {"t": t, "endpoint": t}}, "no column 'endpoint'"),
         ({"follow": {**good, "extra": t}}, "no column 'extra'"),
         ({"follow": 3}, "follow: a path or a name"),
+        ({"follow": {**good, "t": 1e-200 * t}}, "accelerations are numbers"),
+        ({"follow": {**good, "t": 1e200 * t}}, "accelerations are numbers"),
     ):
         with pytest.raises(UsageError, match=said):
             robot.plan(**given)
@@ -168,6 +170,11 @@ def test_paths_that_cannot_be_followed_are_refused():
     undamped = Robot(model(ONE.replace(", damping: {ratio: 0.02}", "")))
     with pytest.raises(ComputationError, match="would swing on with"):
         undamped.plan(follow={"t": t, "q1": smooth(t)})
+    with pytest.raises(ComputationError, match="no motion is found that follows|leaves the path"):
+        Robot(model(TWO)).plan(
+            q={"q1": 0.5, "q2": -1},
+            follow={"t": 0.02 * t, "endpoint.x": 1.6 - 0.3 * smooth(t), "endpoint.y": -0.2 + 0.4 * smooth(t)},
+        )
     shaft = "{type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 1}}"
     text = ONE.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
     behind = Robot(model(text.replace(text[text.index("flexible:") : text.index("payload:")], "")))

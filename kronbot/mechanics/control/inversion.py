@@ -170,7 +170,12 @@ def inverse(
         away = np.zeros(len(x))
         away[still] = x[still] - target
         whole = csc_matrix(_stacked(diags(weight), J))
-        step = splu(whole).solve(np.concatenate([-away, -g]))[: len(x)]
+        if not np.isfinite(whole.data).all() or not np.isfinite(g).all():
+            break
+        try:
+            step = splu(whole).solve(np.concatenate([-away, -g]))[: len(x)]
+        except RuntimeError:  # a singular factor
+            break
         if not np.isfinite(step).all():
             break
         x = x + step
