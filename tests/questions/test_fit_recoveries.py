@@ -29,5 +29,5 @@ def test_what_data_tell_comes_back(name, question):
 @pytest.mark.parametrize(("name", "question"), [("khang", "statics"), ("khang", "modes"), ("puma560", "dynamics")])
 def test_errors_are_as_large_as_they_say(name, question):
     """True values drawn from the priors: a sum of chi-squares lies within 4 of its standard deviations."""
-    total, freedom = recoveries.chi_square(recoveries.of(name, question), 200)
+    total, freedom = recoveries.chi_square(recoveries.of(name, question), 80)
     assert abs(total - freedom) < 4 * np.sqrt(2 * freedom)
