@@ -21,6 +21,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.control.feedback import (
     Reached,
     disk_margin,
+    filtered,
     idle_directions,
     in_gain_and_phase,
     observer,
@@ -149,7 +150,11 @@ def design(
     if P is not None:
         arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
     if wish.noise is not None:
-        arrays |= _observer(A, B, wish.noise, states, inputs)
+        seen = _observer(A, B, wish.noise, states, inputs)
+        C = np.eye(2 * n)[[states.index(name) for name in seen["L"].columns or ()]]
+        if len(rest.A) == 2 * n:
+            summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values))[0]
+        arrays |= seen
     told = told_of_time(robot)
     told += [f"no torque reaches {summary['unreached']}: the gains leave it alone"] if len(rest.A) < 2 * n else []
     slowest, fastest = float(np.abs(closed.real).min()), float(np.abs(closed).max())
@@ -306,5 +311,5 @@ def outline(robot: Robot, given: Given) -> Outline:
         "L": (states, states),
         "observer_poles": (numbered(len(states)), None),
     }
-    numbers = ["states", "reached", *MARGINS, "cost_predicted", "cost_simulated"]
+    numbers = ["states", "reached", *MARGINS, "filtered_disk_margin", "cost_predicted", "cost_simulated"]
     return Outline(numbers, ["unreached"], arrays, (), ("disk_margin",), ("poles", "observer_poles"))

@@ -10,7 +10,7 @@ import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import ComputationError, DescriptionError, UsageError
 from kronbot.library.robot import Robot
-from kronbot.mechanics.control.feedback import disk_margin
+from kronbot.mechanics.control.feedback import disk_margin, filtered
 from kronbot.questions.design import outline, with_gains
 
 ARM = """
@@ -61,6 +61,33 @@ def test_lqr_and_kalman_are_those_of_others(arm, best):
     L = control.lqe(A, B, C, np.diag([0.01, 1]), 1e-6 * np.eye(2))[0]
     assert best["L"] == pytest.approx(L, rel=1e-6)
     assert best["observer_poles"].real.max() < 0
+
+
+def test_a_filter_takes_margins_away(arm, best):
+    """Doyle (1978): with gains f [1, 1] and d [1, 1] the loop bears gains up to 1 + 1/(d f) at most; and of the arm the
+    largest of the sensitivity less a half, by python-control, and the poles of both parts."""
+    A, B, C = np.array([[1.0, 1], [0, 1]]), np.array([[0.0], [1]]), np.array([[1.0, 0]])
+    before = 1.0
+    for size in (1.0, 1e2, 1e4):
+        f = d = 2 + np.sqrt(4 + size)
+        alpha, _ = disk_margin(*filtered(A, B, C, f * np.ones((1, 2)), d * np.ones((2, 1))))
+        most = (2 + alpha) / (2 - alpha)
+        assert 1 < most <= 1 + 1 / (d * f) + 1e-9 and 0 < alpha < before
+        before = alpha
+    A, B, states = matrices(arm)
+    C = np.eye(len(A))[[states.index("q1"), states.index("q2")]]
+    whole = filtered(A, B, C, best["K"], best["L"])
+    poles = np.concatenate([np.linalg.eigvals(A - B @ best["K"]), np.linalg.eigvals(A - best["L"] @ C)])
+    assert np.sort_complex(np.linalg.eigvals(whole[0] - whole[1] @ whole[2])) == pytest.approx(
+        np.sort_complex(poles), rel=1e-4
+    )
+    controller = control.ss(A - B @ best["K"] - best["L"] @ C, best["L"], best["K"], np.zeros((2, 2)))
+    loop = controller * control.ss(A, B, C, np.zeros((2, 2)))
+    w = np.geomspace(1e-3, 1e4, 20001)
+    S = np.linalg.inv(np.eye(2) + loop(1j * w).transpose(2, 0, 1)) - np.eye(2) / 2
+    margin = best.summary["filtered_disk_margin"]
+    assert margin == pytest.approx(1 / np.linalg.norm(S, 2, axis=(1, 2)).max(), rel=1e-3)
+    assert margin < best.summary["disk_margin"]
 
 
 def test_costs_predicted_and_simulated_meet_for_small_deviations(arm, best):

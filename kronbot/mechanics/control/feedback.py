@@ -159,6 +159,16 @@ def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
     return 1 / max(best[0], 0.5), best[1]
 
 
+def filtered(A: Array, B: Array, C: Array, K: Array, L: Array) -> tuple[Array, Array, Array]:
+    """A, B, K of the loop, cut at its inputs, in which K acts on what the filter of gain L finds of C x.
+
+    Its poles are those of A - B K and of A - L C; margins of a feedback of the state itself are not kept (Doyle 1978).
+    """
+    zero = np.zeros_like(A)
+    whole = np.block([[A, zero], [L @ C, A - B @ K - L @ C]])
+    return whole, np.vstack([B, np.zeros_like(B)]), np.hstack([np.zeros_like(K), K])
+
+
 def _crossings(A: Array, B: Array, C: Array, D: Array, level: float) -> list[float]:
     """Frequencies at which a singular value of D + C (jw - A)^-1 B is the level: imaginary eigenvalues."""
     inverse = np.linalg.inv(level**2 * np.eye(len(D)) - D.T @ D)
