@@ -1,5 +1,7 @@
 """RODAS: its coefficients by the order conditions, its step by closed forms, its runs by those of other integrators."""
 
+import shutil
+
 import casadi
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from thinned import drawn
 
 import kronbot
 from kronbot.compute.native import policy
+from kronbot.compute.native.compiling import COMPILERS
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError
 from kronbot.mechanics.motion import rosenbrock
@@ -155,14 +158,40 @@ def test_stiff_beams_cost_no_more():
     assert np.abs(columns(quick, *stiff.coordinates) - columns(exact, *stiff.coordinates)).max() < 1e-4
 
 
-def test_native_code_steps_to_the_same_bits():
-    """Of the same run, by the same steps."""
+@pytest.mark.parametrize("rtol", [1e-2, 1e-5])
+def test_native_code_steps_to_the_same_bits(rtol, monkeypatch):
+    """Of the same run, by the same steps, whatever their number in a row."""
     robot = kronbot.load("khang")
     answers = []
-    for choice in ("on", "off"):
+    for choice, pause in (("on", rosenbrock.PAUSE), ("on", 1e-4), ("off", rosenbrock.PAUSE)):
+        monkeypatch.setattr(rosenbrock, "PAUSE", pause)
         with policy.native(choice):
-            answers.append(robot.simulate(0.5, 0.1, solver="rodas", rtol=1e-5).to_dict())
-    assert answers[0] == answers[1]
+            answers.append(robot.simulate(0.5, 0.01, solver="rodas", rtol=rtol).to_dict())
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
+def test_steps_in_a_row_are_those_of_python():
+    """Of what oscillates, is driven by jolts, and runs away: times, states, counts and words."""
+    x, t = SX.sym("x", 2), SX.sym("t")
+    times = np.linspace(0.01, 2.0, 50)
+    rates = [-x[0] * 900 + casadi.sin(40 * t), casadi.if_else(t < 0.7, 5, -300 * x[0]), x[1] ** 2, casadi.sqrt(0.4 - t)]
+    for rate in rates:
+        found = []
+        for choice in ("on", "off"):
+            with policy.native(choice):
+                solver = Rodas(Ode(t, x, casadi.vertcat(x[1], rate), 1), Tolerances(1e-4, 1e-6))
+                solver.begin((0.0, 0.3, 0.7, 2.0))
+                states, told = [np.zeros(2)], ""
+                try:
+                    for block in solver.run(times, np.array([0.0, 1.0])):
+                        states += [*block.states, block.x]
+                except ComputationError as error:
+                    told = str(error)
+                assert any(solver.strides.values()) == (choice == "on")
+                found.append((np.array(states).tobytes(), told, solver.steps, solver.evaluations))
+        assert found[0] == found[1]
+        assert solver.steps > 20 or told
 
 
 def rodas(rate, x, tolerances, *stops):

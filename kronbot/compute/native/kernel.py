@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from kronbot.floats import Array
 
 # Where the first call reads or writes, and how many bytes further the next one does.
 Place = tuple[int, int]
+Counts = npt.NDArray[np.int64]
 
 
 class Kernel:
@@ -27,6 +29,16 @@ class Kernel:
         sizes = [ctypes.c_longlong() for _ in range(4)]
         loaded[f"{name}_work"](*map(ctypes.byref, sizes))
         self._arguments, self._results, self._integers, self._reals = (max(1, size.value) for size in sizes)
+
+    @property
+    def address(self) -> int | None:
+        """Where the function is."""
+        return ctypes.cast(self._call, ctypes.c_void_p).value
+
+    def memory(self) -> list[npt.NDArray[Any]]:
+        """What a call works on: places of arguments and results, integers, reals."""
+        words = [np.zeros(size, dtype=np.int64) for size in (self._arguments, self._results, self._integers)]
+        return [*words, np.zeros(self._reals)]
 
     def walk(self, arguments: Sequence[Place], results: Sequence[Place], calls: int) -> None:
         """So many calls in a row. What is at the places is to stay there meanwhile; every thread may be at one."""
@@ -61,6 +73,39 @@ class Loop:
 
         def run(kept: object = kept) -> None:
             call(*at, rows)
+
+        return run
+
+
+class Steps:
+    """Steps in a row round a compiled one, as ``strides.LOOP`` has them. Raises OSError and AttributeError where there
+    are none."""
+
+    def __init__(self, library: Path) -> None:
+        loaded = ctypes.CDLL(str(library))
+        self.factor = loaded["factor"]
+        self.factor.argtypes, self.factor.restype = (ctypes.c_double,), ctypes.c_double
+        self._call = loaded["steps"]
+        self._call.argtypes = (*(ctypes.c_void_p,) * 11, *(ctypes.c_longlong,) * 2)
+
+    def prepared(
+        self,
+        step: Kernel,
+        arguments: Sequence[Array],
+        results: Sequence[Array],
+        state: Array,
+        counts: Counts,
+        kept: Array,
+    ) -> Callable[[Array], int]:
+        """For times that are asked for, ascending: up to as many steps as ``kept`` has rows. On memory that stays."""
+        sides = [np.array([each.ctypes.data for each in side], dtype=np.uintp) for side in (arguments, results)]
+        held = [*step.memory(), *sides, state, counts]
+        places = [each.ctypes.data for each in held]
+        size, most = len(arguments[1]), len(kept)
+
+        def run(times: Array, held: object = (held, arguments, results)) -> int:
+            counts[0] = len(times)
+            return int(self._call(step.address, *places, times.ctypes.data, kept.ctypes.data, size, most))
 
         return run
 

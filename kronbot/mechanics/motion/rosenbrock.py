@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import casadi
 import numpy as np
+import numpy.typing as npt
 from casadi import MX, SX
 
 from kronbot.compute.buffered import Buffered
-from kronbot.compute.native.compiling import Code
-from kronbot.compute.native.cost import INTERPRETED
+from kronbot.compute.native import policy
+from kronbot.compute.native.compiling import Code, made
+from kronbot.compute.native.cost import FULL, INTERPRETED
+from kronbot.compute.native.kernel import Kernel
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
+from kronbot.mechanics.motion.integration import HOPELESS, PATIENCE, WHY, Block, Integrator, Ode, Tolerances
+from kronbot.mechanics.motion.strides import Strides
 
 STAGES = 6
 # Order of the error estimate.
@@ -88,14 +93,19 @@ class Rodas(Integrator):
         self.within = np.zeros(len(D) * len(self.here))
         self.limits = np.array([tolerances.rtol, tolerances.atol])
         self.attempts: dict[Code[casadi.Function] | None, Buffered] = {}
+        self.strides: dict[Code[casadi.Function], Callable[[Array], int] | None] = {}
         self.use({self.step: 1 / STAGES})
 
     def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
         """Steps of the traced function, as long as the estimated errors allow."""
+        # Contacts are looked for step by step, and charts may change after each.
+        pause = 1 if self.looking else max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
+        stride = self._stride(pause) if self.charts is None and not self.contacts else None
+        if stride is not None:
+            yield from self._follow_natively(stride, start, end, np.array(times), x)
+            return
         t, length, largest, steps = start, self.first_step(start, x, end), self.MOST, 0
         shown = done = 0
-        # Contacts are looked for step by step.
-        pause = 1 if self.looking else max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
         attempt, kept = self._attempt(), list[_Step]()
         self.here[:] = x
         while t < end:
@@ -125,9 +135,53 @@ class Rodas(Integrator):
             if steps - shown >= pause or t == end or self.leaves(self.here):
                 here = self.here.copy()
                 first = done - sum(each.rows for each in kept)
-                yield Block(t, here, _between(np.array(times[first:done]), kept) if kept else np.empty((0, len(x))))
+                yield Block(
+                    t,
+                    here,
+                    _between(np.array(times[first:done]), *zip(*kept, strict=True)) if kept else np.empty((0, len(x))),
+                )
                 self.here[:] = here  # where others may have gone meanwhile, to look for contacts
                 attempt, kept, shown = self._attempt(), [], steps
+
+    def _follow_natively(
+        self, stride: Callable[[Array], int], start: float, end: float, times: Array, x: Array
+    ) -> Iterator[Block]:
+        """The same by the loop in C, which stops where it has given up."""
+        self.state[:] = start, self.first_step(start, x, end), self.MOST, end
+        self.counts[:] = 0
+        self.here[:] = x
+        while self.state[0] < end:
+            _, before, first, _ = self.counts.tolist()
+            self.counts[3] = 0
+            lost = stride(times)
+            _, steps, done, count = self.counts.tolist()
+            self.steps += steps - before
+            self.evaluations += STAGES * (steps - before)
+            t, length = self.state[:2].tolist()
+            self.demand_progress(t, end, length, steps)
+            if lost:
+                raise ComputationError(f"Rodas gave up at t = {t:g} s: {WHY}")
+            n, kept = len(x), self.kept[:count]
+            parts = (*kept[:, :4].T, kept[:, 4 : 4 + n], kept[:, 4 + n : 4 + 2 * n], kept[:, 4 + 2 * n :])
+            yield Block(t, self.here.copy(), _between(times[first:done], *parts))
+
+    def _stride(self, pause: int) -> Callable[[Array], int] | None:
+        """So many steps in C, where the step is native code and that is wanted in any case."""
+        code = self.native.code()
+        if code is None or policy.choice() != "on":
+            return None
+        if code not in self.strides:
+            constants = {"SAFETY": self.SAFETY, "LEAST": self.LEAST, "MOST": self.MOST, "POWER": -1 / (ORDER + 1)}
+            found = made(FULL, Strides(constants | {"PATIENCE": PATIENCE, "HOPELESS": HOPELESS}, self._factor))
+            self.state, self.counts = np.zeros(4), np.zeros(4, dtype=np.int64)
+            self.kept = np.empty((pause, 4 + 4 * len(self.here)))
+            memory = (self.t, self.here, self.h, self.bound, self.limits), (self.end, self.error, self.within)
+            self.strides[code] = None
+            with suppress(OSError, AttributeError):  # evicted a moment ago
+                if found is not None:
+                    step = Kernel(self.step.name(), code.library)
+                    self.strides[code] = found.function.prepared(step, *memory, self.state, self.counts, self.kept)
+        return self.strides[code]
 
     def _attempt(self) -> Buffered:
         """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error`` and what is ``within``."""
@@ -146,10 +200,10 @@ class Rodas(Integrator):
         return min(self.MOST, max(self.LEAST, factor))
 
 
-def _between(times: Array, steps: Sequence[_Step]) -> Array:
+def _between(times: Array, counts: npt.ArrayLike, *parts: npt.ArrayLike) -> Array:
     """States at times within steps that have been taken, many steps at once: they are short."""
-    counts = [each.rows for each in steps]
-    t, goal, h, here, end, within = (np.repeat(part, counts, axis=0) for part in list(zip(*steps, strict=True))[1:])
+    rows = np.asarray(counts).astype(int)
+    t, goal, h, here, end, within = (np.repeat(np.asarray(part), rows, axis=0) for part in parts)
     s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
     second, third = np.split(within, len(D), axis=1)
     return (1 - s) * here + s * (end + (1 - s) * (second + s * third))  # type: ignore[no-any-return]
