@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import casadi
 from casadi import SX, skew
@@ -16,7 +17,6 @@ from kronbot.description.entries import ZERO
 from kronbot.description.joint import TILTS
 from kronbot.description.names import FREEDOMS, carriers, is_fixed_frame
 from kronbot.description.placing import placed
-from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model import dh
@@ -33,6 +33,9 @@ from kronbot.model.pose import Pose
 from kronbot.model.robot import BASE, Body, Endpoint, Link, Robot
 from kronbot.model.shape_functions import BENDING, TORSION, Shapes, clamped_mass, legendre
 from kronbot.model.spline import tabulated
+
+if TYPE_CHECKING:
+    from kronbot.description.table import Table
 
 # Structures of one file that are remembered: what was traced for them comes back with their values.
 MOST_STRUCTURES = 8

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from casadi import SX
 
 from kronbot.description import element as described
 from kronbot.description.entries import ZERO
 from kronbot.description.expressions.expression import Expression
-from kronbot.description.table import Table
 from kronbot.model.in_time import InTime
 from kronbot.model.in_time import in_time as function_of_time
 from kronbot.model.parameters import Parameters
 from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.description.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -14,12 +14,14 @@ from casadi import SX
 
 from kronbot.description import in_time as described
 from kronbot.description.expressions.expression import Expression
-from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.model.formula import Formula
 from kronbot.model.motions import sinusoid
 from kronbot.model.parameters import Parameters
 from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.description.table import Table
 
 # A step is a ramp so many units in the last place long before its row: less than integrators look before a stop.
 STEP = 2

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import casadi
 import numpy as np
@@ -14,7 +15,6 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.description import in_time, moving
 from kronbot.description.entries import ZERO
-from kronbot.description.table import Table
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
 from kronbot.model.formula import Formula
@@ -22,6 +22,9 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.shapers import impulses
 from kronbot.model.spline import slopes
 from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.description.table import Table
 
 # Change of the slope of accelerations at a row of a table, over a step, as a share of the largest acceleration: a
 # smaller one is no corner to an integrator.

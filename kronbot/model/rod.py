@@ -18,7 +18,6 @@ from functools import cache, lru_cache
 import casadi
 import numpy as np
 from casadi import SX, cross, dot, skew
-from numpy.polynomial import legendre
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
@@ -211,7 +210,7 @@ def antiderivative(a: SX) -> SX:
 @lru_cache(maxsize=256)
 def _reaching(xi: float, count: int) -> SX:
     """What the moments (k x N) times it (N x 1) are int_0^xi f; at the tip only the first is left."""
-    values = legendre.legvander(np.array([2 * xi - 1]), count)[0]
+    values = _legendre(np.array([2 * xi - 1]), count)[0]
     return casadi.sparsify(SX(values[1:] - np.array([-1.0, *values[:-2]])))
 
 
@@ -222,7 +221,7 @@ def corners(shapes: Shapes, xi: float, count: int) -> Array:
     order in it.
     """
     t, w = beam_integrals.composite(np.array([0.0, *shapes.knots[shapes.knots < xi], xi]), count)
-    P = legendre.legvander(2 * t - 1, count - 1)
+    P = _legendre(2 * t - 1, count - 1)
     L = 2 * P * (2 * np.arange(count) + 1) @ _rule(count).T
     return np.asarray((L.T * w) @ (shapes.values(t, 1) - shapes.values(gauss(count)[0], 1) @ L.T).T)
 
@@ -231,7 +230,7 @@ def corners(shapes: Shapes, xi: float, count: int) -> Array:
 def _rule(count: int) -> Array:
     """w_j P_n(2 xi_j - 1)/2, a row for each of so many Gauss nodes, a column for each degree n < N."""
     nodes, weights = gauss(count)
-    return np.asarray(weights[:, None] / 2 * legendre.legvander(2 * nodes - 1, count - 1))
+    return np.asarray(weights[:, None] / 2 * _legendre(2 * nodes - 1, count - 1))
 
 
 @lru_cache(maxsize=1)
@@ -262,3 +261,10 @@ def _rotation_vector(k: SX) -> SX:
     theta = a + (dot(a, c) - dot(b, b)) / 60 * a + along * b - s * c + (1 + s) / 6 * cross(a, b)
     pairs = zip(parts[1:], parts[2:], strict=False)
     return theta + sum((cross(x, y) / (2 * (2 * i + 1) * (2 * i + 3)) for i, (x, y) in enumerate(pairs, 1)), SX(3, 1))
+
+
+def _legendre(t: Array, degree: int) -> Array:
+    """P_n(t) (k, degree + 1)."""
+    from numpy.polynomial import legendre  # here, since few robots have rods
+
+    return np.asarray(legendre.legvander(t, degree), dtype=float)

@@ -71,10 +71,15 @@ def processes(options):
 def startup(options):
     from bench import startup as part
 
-    entries = part.compare(options.rounds)
-    columns = {"process": lambda e: f"`{e['who']}`", "s (median)": seconds, "times the bare import": ratio}
-    table("Start", columns, entries)
-    return entries, {}
+    entries, missing = part.compare(options.rounds)
+    columns = {
+        "process": lambda e: f"`{e['who']}`",
+        "s (median)": seconds,
+        "times the bare import": ratio,
+        "times Exudyn's": lambda e: spread(**e["by_exudyn"]) if e["by_exudyn"] else "",
+    }
+    table("Start, processor time of whole processes", columns, entries)
+    return entries, missing
 
 
 def pages(options):
@@ -208,9 +213,9 @@ def ratio(entry):
     return spread(entry["ratio"], entry["quartiles"])
 
 
-def spread(middle, quartiles):
-    """Median and quartiles."""
-    return f"{middle:.3g} ({quartiles[0]:.3g} to {quartiles[1]:.3g})"
+def spread(median, quartiles):
+    """Both."""
+    return f"{median:.3g} ({quartiles[0]:.3g} to {quartiles[1]:.3g})"
 
 
 def table(title, columns, rows):

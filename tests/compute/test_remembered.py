@@ -45,9 +45,10 @@ simulate: {duration: 0.05, step: 0.01}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty cache of the test's own."""
+    """An empty cache of the test's own, used as by default."""
     monkeypatch.setenv("KRONBOT_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    with policy.native("auto"):
+        yield tmp_path / "cache"
 
 
 def source(text=ARM):
