@@ -17,6 +17,20 @@ from kronbot.model.build import build
 from kronbot.questions.grids import horizon
 from kronbot.questions.simulate import Run, simulate
 
+# A beam on a joint, with what plans and motions along a path have to bring to rest.
+BOOM = """
+kronbot: 1
+name: boom
+gravity: [0, 0, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: q1, damping: 0.3}
+    pose: {}
+    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.02}}
+    payload: {mass: 0.5}
+    hub: {mass: 0.1, inertia: {Izz: 0.3}}
+"""
+
 
 def turning(body, *, length=1, joint="q1", more="", gravity=0):
     """The text of a link on a revolute joint, and what is heavy on it."""

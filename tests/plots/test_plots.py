@@ -1206,23 +1206,9 @@ def test_a_base_that_floats_and_elements_are_seen(picture):
     assert dashed == [pytest.approx(ends[:, [0, 2]], abs=1e-12) for ends in (rope, stay)]
 
 
-PLANNED = """
-kronbot: 1
-name: planned
-gravity: [0, 0, 0]
-links:
-  - name: boom
-    joint: {type: revolute, name: q1, damping: 0.3}
-    pose: {}
-    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.02}}
-    payload: {mass: 0.5}
-    hub: {mass: 0.1, inertia: {Izz: 0.3}}
-"""
-
-
 def test_plans_are_drawn_with_what_they_keep(picture):
     """The arm, its joints, rates, torques and bending; the columns of limits, or those that follow a path."""
-    robot = Robot(robots_in_tests.model(PLANNED))
+    robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
     rested = robot.plan({"q1": 0.5}, duration=1, drive="motion", limits={"tip.boom.y": 1})
     s = np.linspace(0, 1, 101)
     followed = robot.plan(follow={"t": s, "endpoint.y": 0.1 * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3)})
@@ -1238,7 +1224,7 @@ def test_plans_are_drawn_with_what_they_keep(picture):
 
 def test_designs_are_drawn(picture):
     """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
-    robot = Robot(robots_in_tests.model(PLANNED))
+    robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
     loop = robot.design(lqr=True)
     for answer, count in ((loop, 1), (robot.design(lqr=True, noise={"q1": 1e-3}), 2)):
         figure = picture(design.draw, answer)

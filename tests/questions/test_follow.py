@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from robots_in_tests import model
+from robots_in_tests import BOOM, model
 from scipy.linalg import null_space
 
 import kronbot
@@ -13,18 +13,6 @@ from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.questions.plan import outline
 
-ONE = """
-kronbot: 1
-name: one
-gravity: [0, 0, 0]
-links:
-  - name: boom
-    joint: {type: revolute, name: q1, damping: 0.3}
-    pose: {}
-    flexible: {mass: 1, length: 1, EI: {z: 10}, modes: {v: 2}, shape: craig-bampton, damping: {ratio: 0.02}}
-    payload: {mass: 0.5}
-    hub: {mass: 0.1, inertia: {Izz: 0.3}}
-"""
 TWO = """
 kronbot: 1
 name: two
@@ -77,7 +65,7 @@ def exact(robot, y, times):
 
 def test_a_tip_behind_a_beam_follows_its_path_as_the_exact_inverse():
     """Zeros in both half planes: before and after a path of 1 s the hub moves, as the two-sided inverse says."""
-    robot, t, way = Robot(model(ONE)), np.linspace(0, 1, 201), 1e-3
+    robot, t, way = Robot(model(BOOM)), np.linspace(0, 1, 201), 1e-3
     path = {"t": 5 + t, "endpoint.y": way * smooth(t)}
     found = robot.plan(follow=path)
     before, after = found.summary["pre_actuation"], found.summary["post_actuation"]
@@ -120,7 +108,7 @@ def test_a_tip_of_two_beams_follows_a_line_in_its_weight(tmp_path):
 
 
 def test_a_rigid_arm_follows_without_anything_before_or_after():
-    robot, t = Robot(model(ONE, "0")), np.linspace(0, 1, 101)
+    robot, t = Robot(model(BOOM, "0")), np.linspace(0, 1, 101)
     found = robot.plan(follow={"t": t, "q1": 0.5 * smooth(t)})
     assert found.summary["pre_actuation"] == found.summary["post_actuation"] == 0 and not found.arrays
     assert found["q1"] == pytest.approx(0.5 * smooth(found["t"]), abs=1e-5)
@@ -128,7 +116,7 @@ def test_a_rigid_arm_follows_without_anything_before_or_after():
 
 def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
     """Its columns by their header; the answer is a table that drives read, and the zeros an array of it."""
-    (tmp_path / "one.yaml").write_text(ONE)
+    (tmp_path / "one.yaml").write_text(BOOM)
     t = np.linspace(0, 1, 101)
     rows = zip(t.tolist(), (0.1 * smooth(t)).tolist(), strict=True)
     (tmp_path / "tip.csv").write_text("t,endpoint.y\n" + "".join(f"{a!r},{b!r}\n" for a, b in rows))
@@ -146,7 +134,7 @@ def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
 
 
 def test_paths_that_cannot_be_followed_are_refused():
-    robot, t = Robot(model(ONE)), np.linspace(0, 1, 101)
+    robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
     good = {"t": t, "endpoint.y": 0.1 * smooth(t)}
     for given, said in (
         ({}, "a goal is wanted, to, or a path, follow"),
@@ -167,7 +155,7 @@ def test_paths_that_cannot_be_followed_are_refused():
             robot.plan(**given)
     with pytest.raises(ComputationError, match="does not reach the path"):
         robot.plan(follow={"t": t, "endpoint.y": 2 * smooth(t)})
-    undamped = Robot(model(ONE.replace(", damping: {ratio: 0.02}", "")))
+    undamped = Robot(model(BOOM.replace(", damping: {ratio: 0.02}", "")))
     with pytest.raises(ComputationError, match="would swing on with"):
         undamped.plan(follow={"t": t, "q1": smooth(t)})
     with pytest.raises(ComputationError, match="no motion is found that follows|leaves the path"):
@@ -176,7 +164,7 @@ def test_paths_that_cannot_be_followed_are_refused():
             follow={"t": 0.02 * t, "endpoint.x": 1.6 - 0.3 * smooth(t), "endpoint.y": -0.2 + 0.4 * smooth(t)},
         )
     shaft = "{type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 1}}"
-    text = ONE.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
+    text = BOOM.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
     behind = Robot(model(text.replace(text[text.index("flexible:") : text.index("payload:")], "")))
     with pytest.raises(ComputationError, match="no torque accelerates these outputs at once"):
         behind.plan(follow={"t": t, "q1": 0.01 * smooth(t)})
