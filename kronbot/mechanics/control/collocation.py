@@ -175,7 +175,8 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
             stopped.partial = reached() if done else None
             raise stopped from heard[0]
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
-        cure = "more time, wider limits, or a goal that is nearer"
+        other = "" if wanted.follows else "motors that follow a motion (drive motion), "
+        cure = f"more time, wider limits, {other}or a goal that is nearer"
         error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}")
         if done >= ITERATIONS:
             error.partial = reached()
