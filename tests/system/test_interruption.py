@@ -367,7 +367,7 @@ def test_while_it_reads():
 
 def test_while_it_writes():
     """A pipe that nobody empties: neither the command nor the end of the interpreter waits for it."""
-    command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv"]
+    command = ["simulate", "khang", "--duration", "1", "--step", "4e-4", "--format", "csv"]
     process = started(READY.format(number=-1, more=""), *command)
     assert process.stdout.read(2) == b"t,"
     os.kill(process.pid, signal.SIGINT)
@@ -377,7 +377,7 @@ def test_while_it_writes():
 
 def test_who_reads_gets_all():
     """Of an answer that was there when the signal came."""
-    command = ["simulate", "khang", "--duration", "1", "--step", "1e-4", "--format", "csv", "-q"]
+    command = ["simulate", "khang", "--duration", "1", "--step", "4e-4", "--format", "csv", "-q"]
     process = started(READY.format(number=-1, more=PATIENT), *command)
     assert process.stdout.read(2) == b"t,"
     os.kill(process.pid, signal.SIGINT)
