@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from kronbot.compute.closures import reduced
 from kronbot.compute.native import policy
 from kronbot.errors import said
 from kronbot.records import dataclass
@@ -39,7 +40,13 @@ MOST_NODES, MOST_BYTES = 1_000_000, 64_000_000
 OURS = ("kronbot", "numpy", "ast", "_ast")
 OTHERS = {
     *(("builtins", name) for name in ("set", "frozenset", "slice", "range", "complex", "object")),
-    *(("functools", "partial"), ("fractions", "Fraction"), ("pathlib", "PosixPath"), ("copyreg", "_reconstructor")),
+    *(
+        ("functools", "partial"),
+        ("functools", "cache"),
+        ("fractions", "Fraction"),
+        ("pathlib", "PosixPath"),
+        ("copyreg", "_reconstructor"),
+    ),
 }
 # What decides how NumPy computes.
 SETTINGS = ("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NPY_DISABLE_CPU_FEATURES")
@@ -240,13 +247,13 @@ class _Writer(pickle.Pickler):
         return None
 
     def reducer_override(self, value: Any) -> Any:
-        """Descriptions as they are, not to be read again; what they give a view of by what this shows."""
+        """Descriptions as they are, not to be read again; views by what they show; functions within others."""
         if isinstance(value, MappingProxyType):
             return _view, (value.copy(),)
         if isinstance(value, self._description):
             state = {each.name: getattr(value, each.name) for each in fields(value)}
             return made_of, (type(value),), state
-        return NotImplemented
+        return reduced(value)
 
 
 class _Reader(pickle.Unpickler):

@@ -15,7 +15,6 @@ from casadi import SX
 from kronbot.description import in_time as described
 from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import quote
-from kronbot.model.formula import Formula
 from kronbot.model.motions import sinusoid
 from kronbot.model.parameters import Parameters
 from kronbot.records import dataclass
@@ -40,9 +39,6 @@ class InTime:
     lasts: bool = False
     file: str = ""
     columns: tuple[tuple[float, ...], ...] = ()
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "at": Formula.of(self.at)}
 
     @property
     def times(self) -> tuple[float, ...]:

@@ -17,7 +17,6 @@ from kronbot.description import in_time, moving
 from kronbot.description.entries import ZERO
 from kronbot.description.wording import quote
 from kronbot.errors import UsageError
-from kronbot.model.formula import Formula
 from kronbot.model.parameters import Parameters
 from kronbot.model.shapers import impulses
 from kronbot.model.spline import slopes
@@ -54,9 +53,6 @@ class Motion:
     start: SX | None = None
     file: str = ""
     held: bool = False
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "form": Formula.of(self.form)}
 
     def delayed(self, start: SX) -> Motion:
         """The same, beginning at a time (1 x 1, s); at a structural 0 it has always been under way."""

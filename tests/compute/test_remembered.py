@@ -109,6 +109,14 @@ def test_shipped_robots(name, folder):
     assert Structure.made == made
 
 
+def test_order_exact():
+    """Rods are traced by functions within others."""
+    wanted = learnt(order="exact", ask=lambda robot: robot.simulate(duration=0.01, solver="rodas", rtol=1e-2).to_dict())
+    known, made = Robot(recalled(order="exact")), Structure.made
+    assert known.simulate(duration=0.01, solver="rodas", rtol=1e-2).to_dict() == wanted
+    assert Structure.made == made
+
+
 def test_what_is_known_grows(folder):
     """Process by process; who asks nothing new writes nothing."""
     learnt()
