@@ -60,24 +60,12 @@ def carried(state: State, name: str, offset: SX | None = None) -> Carried:
     q_f, qd_f = state.q[at.link.modal, :], state.qd[at.link.modal, :]
     if which == "root":
         rest = SX(3, q_f.rows())
-        cross_section = CrossSection(Pose.identity(), rest, rest)
+        there = section(CrossSection(Pose.identity(), rest, rest), q_f, qd_f)
     else:
-        cross_section = at.tip.place
-    if which == "com":
-        cross_section = _moved(cross_section, centre_of_mass(at.link, q_f), q_f)
+        there = centre_of_mass(at.link, q_f, qd_f) if which == "com" else at.tip
     if which == "endpoint":
         offset = state.robot.endpoint.position + (SX(3, 1) if offset is None else offset)
-    if offset is not None and not offset.is_zero():
-        pose = cross_section.pose
-        cross_section = _moved(cross_section, pose.r + pose.R @ offset, q_f)
-    if cross_section is at.tip.place:
-        return Carried(state, place, at.tip)
-    return Carried(state, place, section(cross_section, q_f, qd_f))
-
-
-def _moved(at: CrossSection, r: SX, q_f: SX) -> CrossSection:
-    """The same axes with the origin at r (3 x 1, in the root frame)."""
-    return CrossSection(Pose(r, at.pose.R), casadi.jacobian(r, q_f), at.slope, at.theta)
+    return Carried(state, place, there if offset is None or offset.is_zero() else there.shifted(offset))
 
 
 def along_beam(state: State, link: str, force: SX) -> tuple[int, SX]:

@@ -12,6 +12,7 @@ Symmetric matrices are computed on and below the diagonal and mirrored, so that 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 import casadi
@@ -41,6 +42,13 @@ class Section:
     def pose(self) -> Pose:
         """The frame in the root frame."""
         return self.place.pose
+
+    def shifted(self, offset: SX) -> Section:
+        """The frame with its origin at an offset (3 x 1) in its own axes."""
+        at, r = self.place, self.pose.R @ offset
+        place = CrossSection(Pose(at.pose.r + r, at.pose.R), at.J_T - skew(r) @ at.J_R, at.slope, at.theta)
+        a = self.a + cross(self.alpha, r) + centripetal(self.omega) @ r
+        return replace(self, place=place, v=self.v + cross(self.omega, r), a=a)
 
     def moving(self, twist: SX) -> SX:
         """Twist (6 x 1, root axes) of the frame while its link deforms and the root frame has a twist (6 x 1)."""

@@ -7,6 +7,7 @@ centre of mass of all bodies of the link, with the axes of its tip frame), ``bas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 import casadi
@@ -18,7 +19,7 @@ from kronbot.description.wording import did_you_mean, listing, quote
 from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.kronecker.taylor import directional
-from kronbot.mechanics.multibody.inertia import Rigid, carried, link_inertia, section
+from kronbot.mechanics.multibody.inertia import Rigid, Section, carried, link_inertia, section
 from kronbot.mechanics.multibody.relative_motion import RelativeMotion, Step, along
 from kronbot.mechanics.multibody.state import LinkState, State
 from kronbot.model.pose import CrossSection, Pose
@@ -108,10 +109,7 @@ def _step(robot: Robot, q: SX, place: int, which: str) -> Step:
         return Step(Pose(robot.endpoint.position, SX.eye(3)), (), SX(0, 1), SX(3, 0), SX(3, 0))
     q_f = q[link.modal, :]
     places = tuple(range(link.modal.start, link.modal.stop))
-    at = link.tip(q_f)
-    if which == "com":
-        centre = centre_of_mass(link, q_f)
-        at = CrossSection(Pose(centre, at.pose.R), casadi.jacobian(centre, q_f), at.J_R)
+    at = centre_of_mass(link, q_f, SX(link.modes, 1)).place if which == "com" else link.tip(q_f)
     return Step(at.pose, places, q_f, at.J_T, at.J_R)
 
 
@@ -127,18 +125,21 @@ def _joint_step(robot: Robot, link: Link, q: SX) -> Step:
     return Step(pose, places, q[list(places), :], J_T @ row, J_R @ row)
 
 
-def centre_of_mass(link: Link, q_f: SX) -> SX:
-    """Centre of mass (3 x 1, m) of all bodies of a link, in its root frame.
+def centre_of_mass(link: Link, q_f: SX, qd_f: SX) -> Section:
+    """The centre of mass of all bodies of a link, in its root frame, with the axes of its tip.
 
-    Raises ComputationError where the link has no mass.
+    Its derivatives are those of the first moment of mass, which the inertia of the link holds. Raises ComputationError
+    where the link has no mass.
     """
-    rest = SX(link.modes, 1)
-    tip = section(link.tip(q_f), q_f, rest)
-    own, at_tip = link_inertia(link, tip, SX(3, 1), q_f, rest)
-    whole = Rigid.within(own.M + carried(at_tip, tip))
+    tip = section(link.tip(q_f), q_f, qd_f)
+    own, at_tip = link_inertia(link, tip, SX(3, 1), q_f, qd_f)
+    M, gamma = own.M + carried(at_tip, tip), own.gamma + tip.on_link(at_tip.gamma)
+    whole = Rigid.within(M)
     if whole.mass.is_zero():
         raise ComputationError(f"link {link.name!r} has no mass, hence no centre of mass")
-    return whole.moment / whole.mass
+    J_T = M[:3, 6:] / whole.mass
+    place = CrossSection(Pose(whole.moment / whole.mass, tip.pose.R), J_T, tip.place.slope, tip.place.theta)
+    return replace(tip, place=place, v=J_T @ qd_f, a=gamma[:3] / whole.mass)
 
 
 def truncated(
