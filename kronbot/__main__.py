@@ -56,7 +56,8 @@ def main() -> NoReturn:
             with suppress(OSError):
                 stream.flush()
         if code == 0:
-            # The answer is there, so that nobody waits for this: a Ctrl-C ends it, and nothing is lost.
+            # The answer is there, and nobody waits for more: a signal ends this, and nothing is lost.
+            handle(lambda *_: os._exit(code))
             MEMORY.keep()
     # Taking traces apart, node by node, would cost up to a tenth of the time, and a Ctrl-C meanwhile a traceback.
     os._exit(code)

@@ -180,7 +180,7 @@ def test_what_compilers_say(text, tmp_path, monkeypatch, capfd):
     assert note.isprintable()
     assert len(note) < 400 + len(str(compiler))
     assert len(debug) < 1000 + len(str(compiler))
-    assert "ended with 1: " in debug or len(str(compiler)) > 100  # what follows a long name is cut
+    assert "ended with 1: " in debug or len(str(compiler)) > 70  # what follows a long name is cut
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -303,6 +304,32 @@ def test_too_large_robots_are_not_kept(folder, monkeypatch):
         monkeypatch.setattr(remembered, limit, 10)
         learnt()
         assert not folder.exists()
+
+
+ASKED = """
+import sys, time
+from kronbot.compute.remembered import Memory
+
+def keep(self):
+    print("keeping", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+Memory.keep = keep
+sys.argv = ["kronbot", "jacobian", "stacker-numeric"]
+from kronbot.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, rare(signal.SIGTERM)])
+def test_who_interrupts_what_comes_after_the_answer_has_it(number):
+    """Nothing was missed, so that nothing is told."""
+    process = subprocess.Popen([sys.executable, "-c", ASKED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline() == "keeping\n"
+    process.send_signal(number)
+    answer, told = process.communicate()
+    assert (process.returncode, told) == (0, "")
+    assert "J_T" in answer
 
 
 def test_the_command_line_has_the_same_bytes_first_and_second(folder, tmp_path):
