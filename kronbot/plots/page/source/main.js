@@ -530,4 +530,5 @@ window.kronbot = {
   tip: () => { show(); return arm.tip().toArray(); },
   pose: () => { show(); return pose(); },
   drawn: () => drawn,
+  draw: () => { show(); write(); stage?.draw(); },
 };
