@@ -15,16 +15,21 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, eq=True, repr=True, **others):
-        """The decorator of ``dataclasses``; what is not frozen, or has slots or an order, is made there as a whole."""
+    def dataclass(cls=None, /, *, frozen=False, eq=True, repr=True, slots=False, **others):
+        """The decorator of ``dataclasses``; what is not frozen, or has an order, is made there as a whole."""
         if not frozen or others:
-            return dataclasses.dataclass(cls, frozen=frozen, eq=eq, repr=repr, **others)
-        return lambda cls: _frozen(cls, eq, repr)
+            return dataclasses.dataclass(cls, frozen=frozen, eq=eq, repr=repr, slots=slots, **others)
+        return lambda cls: _frozen(cls, eq, repr, slots)
 
 
-def _frozen(cls: type, eq: bool, repr: bool) -> type:
-    made: Any = dataclasses.dataclass(init=False, eq=False, repr=False)(cls)
-    entries, own = dataclasses.fields(made), set(vars(cls))
+def _frozen(cls: type, eq: bool, repr: bool, slots: bool) -> type:
+    own = set(vars(cls))
+    made: Any = dataclasses.dataclass(init=False, eq=False, repr=False, slots=slots)(cls)
+    entries = dataclasses.fields(made)
+    if slots:
+        names = [entry.name for entry in entries]
+        _put(made, own, "__getstate__", _key(names))
+        _put(made, own, "__setstate__", _restorer(names))
     made.__init__ = _initializer(made, entries)
     made.__setattr__ = made.__delattr__ = _refused
     if eq:
@@ -75,6 +80,14 @@ def _initializer(made: Any, entries: tuple[dataclasses.Field[Any], ...]) -> Call
             ends(self)
 
     return __init__
+
+
+def _restorer(names: list[str]) -> Callable[[object, Sequence[object]], None]:
+    def __setstate__(self: object, state: Sequence[object]) -> None:
+        for name, value in zip(names, state, strict=True):
+            object.__setattr__(self, name, value)
+
+    return __setstate__
 
 
 def _refused(self: object, name: str, *value: object) -> NoReturn:

@@ -54,7 +54,17 @@ def made(dataclass):
     class Nothing:
         """None at all."""
 
-    return Point, Named, Own, Shown, Nothing
+    @dataclass(frozen=True, slots=True)
+    class Slots:
+        """Without a dictionary."""
+
+        a: int
+        b: float = 2.0
+
+        def twice(self):
+            return 2 * self.a
+
+    return Point, Named, Own, Shown, Nothing, Slots
 
 
 STANDARD, FAST = made(dataclasses.dataclass), made(records.dataclass)
@@ -78,7 +88,7 @@ class _Fast:
 
 def answers(classes):
     """What can be asked of them."""
-    Point, Named, Own, Shown, Nothing = classes
+    Point, Named, Own, Shown, Nothing, Slots = classes
     point, other = Point(1.0), Point(1.0, 2.0, ["a"], hidden="h")
     nan = Point(float("nan"))
     yield [[entry.name for entry in fields(each)] for each in classes]
@@ -101,6 +111,9 @@ def answers(classes):
         copy.copy(other).names == ["a"],
     )
     yield vars(other)
+    slim = Slots(1)
+    yield hasattr(slim, "__dict__"), Slots.__slots__, slim.twice(), repr(slim).rsplit(".", 1)[-1], slim == Slots(1, 2.0)
+    yield copy.copy(slim) == slim, copy.deepcopy(slim).b, replace(slim, b=3.0).b, hash(slim) == hash(Slots(1))
 
 
 def test_they_answer_alike():
@@ -109,7 +122,7 @@ def test_they_answer_alike():
 
 @pytest.mark.parametrize("classes", [STANDARD, FAST])
 def test_they_refuse_alike(classes):
-    Point, Named, *_, Nothing = classes
+    Point, Named, _, _, Nothing, Slots = classes
     refused = [
         lambda: Point(),
         lambda: Point(1, 2, [], "h", 5),
@@ -117,6 +130,7 @@ def test_they_refuse_alike(classes):
         lambda: Point(1, z=1),
         lambda: Nothing(1),
         lambda: replace(Point(1), later=1),
+        lambda: Slots(),
     ]
     for each in refused:
         with pytest.raises(TypeError):
@@ -126,9 +140,11 @@ def test_they_refuse_alike(classes):
         with pytest.raises(FrozenInstanceError):
             each()
     assert point.x == 1.0
+    with pytest.raises(FrozenInstanceError):
+        Slots(1).a = 2
 
 
-def test_what_is_not_frozen_or_has_slots_is_that_of_the_library():
+def test_what_is_not_frozen_or_has_an_order_is_that_of_the_library():
     @records.dataclass
     class Loose:
         """May change."""

@@ -10,7 +10,6 @@ from kronbot.cli.output.files import check_place, check_target, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.wording import shown_path as shown
 from kronbot.errors import Interrupted, KronbotError, UsageError
-from kronbot.plots.style import demand_matplotlib, demand_suffix
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ class Output:
     def check_picture(self) -> None:
         """Raise UsageError where the picture could not be written."""
         if self.plot is not None:
+            from kronbot.plots.style import demand_matplotlib, demand_suffix
+
             demand_suffix(self.plot)
             check_place("--plot", self.plot, self.overwrite)
             demand_matplotlib()
