@@ -196,11 +196,31 @@ def identification(options):
     return entries, missing
 
 
+def rods(options):
+    from bench import rods as part
+
+    counted, answered = part.operations(), part.answers()
+    falling, missing = part.falling(options.rounds)
+    columns = {
+        "forward dynamics": lambda e: e["who"],
+        "multiplications, order 2": lambda e: f"{e['second']:,}",
+        "order exact": lambda e: f"{e['exact']:,}",
+        "times": lambda e: f"{e['exact'] / e['second']:.1f}",
+        "goal": lambda e: f"{e['goal']}",
+    }
+    table("Order exact beside order 2", columns, counted)
+    columns = {"first answer": lambda e: f"`{e['who']}`", "s": lambda e: f"{e['s']:.2f}"}
+    table("Order exact, processor time", columns | {"goal, s": lambda e: f"{e['goal']:.0f}"}, answered)
+    columns = {"program": lambda e: e["who"], "error, m": lambda e: f"{e['error']:.1e}", "s": lambda e: f"{e['s']:.3f}"}
+    table("A cantilever that falls, processor time of the integration", columns, falling)
+    return [*counted, *answered, *falling], missing
+
+
 PARTS = {
     each.__name__: each
     for each in (
         *(puma, canadarm, processes, startup, pages, questions),
-        *(sweeps, campaigns, variation, derivation, scaling, identification),
+        *(sweeps, campaigns, variation, derivation, scaling, identification, rods),
     )
 }
 
