@@ -248,7 +248,7 @@ class Compilation(Generic[Made]):
         assert self._process is not None
         done, told = self._process.wait(TIMEOUT)
         if not done:
-            raise _Unavailable(f"{shlex.join(command)[:TOLD]} {told[:TOLD]}")
+            raise _Unavailable(f"the compiler {told[:TOLD]} ({shlex.join(command)[:TOLD]})")
         library = cache.store(key, _built(place), place)
         # Loaded first: it stays usable whatever happens to its file.
         code = Code(self._subject.load(library), library, self._effort)
