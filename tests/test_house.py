@@ -124,8 +124,8 @@ def test_dataclasses_are_records():
 
 
 def test_text_is_never_evaluated_as_code():
-    """No eval, exec, compile, sympify, parse_expr or lambdify on anything."""
-    forbidden = re.compile(r"\b(eval|exec|sympify|parse_expr|lambdify|__import__)\(")
+    """No eval, exec, compile, sympify, parse_expr or lambdify on anything; CasADi calls a method of that name."""
+    forbidden = re.compile(r"(?<!def )\b(eval|exec|sympify|parse_expr|lambdify|__import__)\(")
     assert [place(path) for path in MODULES if forbidden.search(path.read_text())] == []
 
 

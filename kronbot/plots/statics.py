@@ -332,9 +332,7 @@ def _outlines(
 ) -> None:
     """The deformed robot to scale over the undeformed one, at the orders of some lines and states (cases, n)."""
     lines, states = next(iter(drawings.values()))
-    straight = states.copy()
-    straight[:, list(robot.flexible)] = 0.0
-    for q in straight:
+    for q in robot.undeformed(states):
         arms.trace(axis, view, lines(q), color=GREY, linewidth=0.8)
     for i, (order, (outline, own)) in reversed([*enumerate(drawings.items())]):
         for q in own:

@@ -25,8 +25,8 @@ DEFLECTED, TWISTED = 0.1, 0.8
 THIN, RIM = 0.4, 0.06
 # Degrees above the ground from which all is seen, and to the side of what lies across; ticks of a scale at most.
 ELEVATION, ASIDE, TICKS = 22, 30, 4
-# Of what matplotlib draws in the panel, so that labels beside it have room.
-ZOOM = 0.97
+# Of what matplotlib draws in the panel, so that labels beside it have room; and below what is high.
+ZOOM, BELOW = 0.86, 0.66
 
 
 def wanted(robot: Robot, seen: Sequence[View]) -> bool:
@@ -151,11 +151,16 @@ class Still:
             getattr(axis, f"set_{name}lim3d")(centre - reach, centre + reach)
             getattr(axis, f"set_{name}label")(f"{name} [{unit}]", labelpad=1)
             most = max(1, math.ceil((TICKS / 2 if i == deep else TICKS) * reach / half.max()))
-            axis.locator_params(axis=name, nbins=most)
+            # Scales of two directions that lie meet in a corner, where one of them has no tick.
+            axis.locator_params(axis=name, nbins=most, prune="lower" if i == second else None)
             axis.tick_params(axis=name, pad=-1, labelsize=7)
         turned = {"elev": -ELEVATION, "roll": 180} if down else {"elev": ELEVATION, "roll": 0}
         axis.view_init(azim=ASIDE - 90 if deep == second else -ASIDE, vertical_axis="xyz"[up], **turned)
-        axis.set_box_aspect(half, zoom=ZOOM)  # by what is upright
+        climb = np.radians([ELEVATION, ASIDE])
+        high = half[up] * np.cos(climb[0]) + np.sin(climb[0]) * (
+            half[deep] * np.cos(climb[1]) + half[3 - up - deep] * np.sin(climb[1])
+        )
+        axis.set_box_aspect(half, zoom=min(ZOOM, BELOW * float(np.linalg.norm(half) / high)))  # by what is upright
         axis.set_anchor("C" if down else "W")  # below its title; upside down labels are on the left
         entitle(axis, title)
 
@@ -192,7 +197,6 @@ def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], 
     for rest, way, colour in zip(rests, ways, colours, strict=True):
         still.draw(rest.moved(factor, way), colour)
     still.bodies(chosen[-1], straight[-1], factor)
+    title = f"in space{which}" + (f", deflections x{factor:g}" if (chosen != straight).any() else "")
     beams = any(link.beam is not None for link in robot.links)
-    still.finish(
-        f"in space{which}" + (f", deflections x{factor:g}; ribbons lie across y of their beams" if beams else "")
-    )
+    still.finish(title + ("; ribbons lie across y of their beams" if beams else ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 
@@ -11,16 +12,20 @@ NEAR_REST = 3.0
 
 
 def told_of_friction(robot: Robot, qd: Array) -> list[str]:
-    """Joints with dry friction that are near rest at rates qd (n,), where no linear model holds for long, in words."""
-    told = []
+    """Joints with dry friction that are near rest at rates qd (n,), where no linear model holds for long, in words.
+
+    Those that are alike in it are told of together.
+    """
+    near: dict[str, list[str]] = {}
     for joint in (link.joint for link in robot.links):
         if joint is None or joint.friction is None:
             continue
         rate = sum(robot.parameters.evaluate(share, PURPOSE) * qd[place] for place, share in joint.damped)
         smoothing = robot.parameters.evaluate(joint.friction.smoothing, PURPOSE)
         if abs(rate) < NEAR_REST * smoothing:
-            told.append(
-                f"{joint.name} is near rest, where its friction is linear up to some {smoothing:.3g} "
-                f"{'rad/s' if joint.revolute else 'm/s'} only and a real joint sticks: a damping, here"
-            )
-    return told
+            near.setdefault(f"{smoothing:.3g} {'rad/s' if joint.revolute else 'm/s'}", []).append(joint.name)
+    return [
+        f"{listing(names)} {'is' if len(names) == 1 else 'are'} near rest, where friction is linear up to some {width} "
+        "only and a real joint sticks: a damping, here"
+        for width, names in near.items()
+    ]

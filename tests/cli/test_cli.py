@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -244,6 +245,17 @@ def test_a_closed_pipe_is_no_error():
     assert done.returncode == 0
     assert done.stdout.startswith("t,q1")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("option", "name"), [("--plot", "a.svg"), ("--view", "a.html")])
+def test_who_stops_reading_still_gets_the_picture(option, name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    read, written = os.pipe()
+    os.close(read)
+    with open(written, "w") as gone, monkeypatch.context() as reading:
+        reading.setattr(sys, "stdout", gone)
+        assert run(["statics", "piedboeuf", "--q", "theta=0", option, name]) == 0
+    assert (tmp_path / name).is_file() and f"wrote {name}" in capsys.readouterr().err
 
 
 def test_what_runs_away_is_kept_and_told(monkeypatch, capsys):

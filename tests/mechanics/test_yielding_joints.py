@@ -414,8 +414,10 @@ def test_friction_enters_every_equation_once():
     slope = (force(0.4 + 1e-6) - force(0.4 - 1e-6)) / 2e-6
     linear = [robot.linearize(**at).arrays["D_L"].values for robot in (with_friction, without)]
     assert linear[0] - linear[1] == pytest.approx(np.array([[slope]]), rel=1e-7)
-    near = with_friction.linearize(q=[0.4])
-    assert any("q1 is near rest" in words for words in near.warnings)
+    words = "near rest, where friction is linear up to some 0.1 rad/s only and a real joint sticks: a damping, here"
+    assert with_friction.linearize(q=[0.4]).warnings == [f"q1 is {words}"]
+    both = text.replace("follows: q1}", "follows: q1, friction: {coulomb: 1, smoothing: 0.1}}")
+    assert kronbot.loads(both).linearize(q=[0.4]).warnings == [f"q1, q3 are {words}"]
     assert not with_friction.linearize(**at).warnings
     runs = [with_friction.simulate(duration=0.5, step=0.1, algorithm=a, rtol=1e-10) for a in ("recursive", "composite")]
     assert runs[0].series["q1"] == pytest.approx(runs[1].series["q1"], abs=1e-9)

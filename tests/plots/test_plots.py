@@ -889,6 +889,17 @@ def test_statics_says_which_orders_have_other_cases(picture):
     assert "order 2 beside 1 (without exact, 0, of other cases)" in figure.get_suptitle()
 
 
+def test_statics_is_undeformed_where_motors_hold_it(picture):
+    """Grey links of an elastic joint turn with their motors; in space it says by how much shafts are magnified."""
+    links = "{name: arm, joint: {type: revolute, name: j, rotor_inertia: 1, elastic: {stiffness: 1000}}, "
+    links += "pose: {rpy: [pi/2, 0, 0]}, rigid: {mass: 2, com: [0.5, 0, 0]}}"
+    text = f"kronbot: 1\nname: one\ngravity: [0, 0, -9.81]\nlinks: [{links}]\n"
+    robot = kronbot.loads(text + "endpoint: {link: arm, position: [1, 0, 0]}\n")
+    figure = picture(statics.draw, robot.statics(q={"j": 1}))
+    grey = [line.get_xydata()[-1] for line in figure.axes[0].lines if line.get_color() == statics.GREY]
+    assert grey[0] == pytest.approx([math.cos(1), math.sin(1)], abs=1e-12)
+
+
 def test_statics_draws_what_is_not_zero_in_space(picture):
     """Sag in z and torques of joints that are not swept; of many torques it says how many, the swept one first."""
     robot = shipped("spatial", "1")

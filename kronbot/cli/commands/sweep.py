@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -17,7 +15,7 @@ import click
 from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
 from kronbot.cli.input.options import Decorator, Subject
-from kronbot.cli.output.answers import Output, save_page
+from kronbot.cli.output.answers import Output, heard, save_page
 from kronbot.cli.output.files import check_place, keep_apart, tell
 from kronbot.cli.output.messages import show_doubts, worded
 from kronbot.description import choices
@@ -266,8 +264,7 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     """Compute all cases, and tell their table or write it; the answer where it is wanted as a ``whole``."""
     if out.output is None and out.style == "table":
         result = swept.result()
-        with _heard(whole):
-            out.render(result)
+        out.render(result)
         return result
     chunks = iter(swept.kept_chunks if whole else swept.chunks())
     if out.output is not None:
@@ -281,7 +278,7 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
         table.demand_room(swept.task)
         first = next(chunks)  # before the header: all cases may be refused
         pieces = table.pieces(swept.task, lambda: chain([first], chunks))
-        with _heard(whole):
+        with heard(whole):
             for piece in pieces:
                 click.echo(piece, nl=False)
     if not whole:
@@ -295,17 +292,6 @@ def _answered(swept: Sweep, out: Output, whole: bool) -> Result | None:
     if not out.quiet:
         show_doubts(result.warnings)
     return result
-
-
-@contextmanager
-def _heard(whole: bool) -> Iterator[None]:
-    """While rows are printed: who reads may go, and the answer is still wanted as a ``whole``."""
-    try:
-        yield
-    except BrokenPipeError:
-        if not whole:
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _demand_one_value(settings: tuple[str, ...], over: Mapping[str, object], names: Sequence[str]) -> None:

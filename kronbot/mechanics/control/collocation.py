@@ -19,6 +19,7 @@ from casadi import MX
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
 from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
+from kronbot.mechanics.control.watch import Watch
 from kronbot.records import dataclass
 
 # Radau IIA of three stages: the rows of its matrix, the last of which are the weights.
@@ -97,7 +98,7 @@ class Plan:
     accelerations: Array
     duration: float
     iterations: int
-    missed: float = 0.0
+    missed: float
 
     @property
     def intervals(self) -> int:
@@ -137,52 +138,40 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
     """
     problem = _Problem(arms, wanted, intervals, before)
-    heard: list[BaseException] = []
-    done = 0
-
-    def tell(iteration: int) -> None:
-        nonlocal done
-        done = iteration
-        try:
-            watch()
-        except BaseException as error:
-            heard.append(error)
-            raise RuntimeError from None  # of a KeyboardInterrupt CasADi would warn
-
-    def made(value: Callable[[MX], Any], missed: float = 0.0) -> Plan:
-        q, qd, inputs, accelerations = (
-            np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
-        )
-        return Plan(q, qd, inputs, accelerations, wanted.duration * float(value(problem.T)), done, missed)
-
     opti = problem.opti
-    opti.callback(tell)
+    met = Watch(opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
     options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
-    opti.solver("ipopt", options | problem.derivatives)
+    opti.solver("ipopt", options | problem.derivatives | {"iteration_callback": met})
+    solved = True
+    try:
+        opti.solve()
+    except RuntimeError:
+        solved = False
+    value = opti.debug.value
 
     def reached() -> Plan:
-        value = opti.debug.value
+        q, qd, inputs, accelerations = (
+            np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
+        )
         beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
-        return made(value, max(0.0, float(beyond.max())))
+        missed, duration = max(0.0, float(beyond.max())), wanted.duration * float(value(problem.T))
+        return Plan(q, qd, inputs, accelerations, duration, met.done, missed)
 
-    try:
-        found = opti.solve()
-    except RuntimeError:
-        if heard:
-            stopped = Interrupted(f"interrupted after {done} iterations on {intervals} intervals")
-            stopped.partial = reached() if done else None
-            raise stopped from heard[0]
+    if met.heard:
+        stopped = Interrupted(f"interrupted after {met.done} iterations on {intervals} intervals")
+        stopped.partial = reached() if met.done else None
+        raise stopped from met.heard[0]
+    if not solved:
         status = str(opti.stats().get("return_status", "")).replace("_", " ").lower()
         other = "" if wanted.follows else "motors that follow a motion (drive motion), "
         cure = f"more time, wider limits, {other}or a goal that is nearer"
         error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}")
-        if done >= ITERATIONS:
+        if met.done >= ITERATIONS:
             error.partial = reached()
-        raise error from None
-    done = int(opti.stats()["iter_count"])
-    return made(found.value)
+        raise error
+    return reached()
 
 
 class _Problem:

@@ -86,8 +86,9 @@ def length_of_sections(robot: Robot, places: int) -> int:
             kind = tuple(each.count for each in link.beam.directions)
             beams[kind] += 1
             if kind not in lengths:
-                q, p = SX.sym("q", sum(kind)), robot.parameters.symbols(robot.parameters.extent)
+                q = SX.sym("q", sum(kind))
                 column = casadi.cse(casadi.vertcat(*_sections(link.beam, places, q)))
+                p = robot.parameters.symbols(robot.parameters.extent)  # sections may have asked for more of the shapes
                 lengths[kind] = casadi.Function("sections", [q, p], [column]).n_instructions()
     return sum(count * lengths[kind] for kind, count in beams.items())
 
