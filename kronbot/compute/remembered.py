@@ -15,7 +15,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copyreg import __newobj__ as made_of  # type: ignore[attr-defined]
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
@@ -30,7 +30,7 @@ from kronbot.records import dataclass
 from kronbot.version import __version__
 
 if TYPE_CHECKING:
-    from kronbot.description import Source
+    from kronbot.description import Description, Source
     from kronbot.model.robot import Robot
 
 SUFFIX = "robot"
@@ -77,11 +77,17 @@ class Memory:
                 return with_values(robot, robot.description.with_overrides(changed))
         return None
 
-    def watch(self, source: Source, settings: Mapping[str, str], order: str, robot: Robot) -> None:
-        """Keep at the end what is traced of a robot; not of one whose file names others, which may change."""
-        if self.begun and policy.choice() != "off" and not robot.description.tables:
-            key, _ = next(_keys(source, settings, order))
-            self._met.append((key, robot, -1))
+    def built(self, described: Description, settings: Mapping[str, str], order: str) -> Robot:
+        """The model of a robot that was just read, by way of one whose file differs in values of parameters, comments
+        and layout only, where one is known; to be kept, but where the file names others, which may change."""
+        from kronbot.model.build import build, with_values
+
+        if not self.begun or policy.choice() == "off" or described.tables:
+            return build(described, order)
+        known = _read(_structure_key(described, order))
+        robot = build(described, order) if known is None else with_values(known, described)
+        self._met.append((next(_keys(described.source, settings, order))[0], robot, -1))
+        return robot
 
     def keep(self) -> None:
         """Keep what is new for later processes. Never raises: where it cannot be kept, it is traced again."""
@@ -89,7 +95,7 @@ class Memory:
             if _made() == before:
                 continue
             try:
-                _write(key, robot)
+                _write((key, _structure_key(robot.description, robot.order)), robot)
             except Exception as error:  # of whatever kind: the answer is there already
                 policy.noted(f"robot not remembered: {said(error)}")
 
@@ -98,6 +104,12 @@ def _made() -> int:
     from kronbot.model.structure import Structure
 
     return Structure.made
+
+
+def _structure_key(described: Description, order: str) -> str:
+    """The same for robots whose files differ in values of parameters, comments and layout only."""
+    robot = replace(described.robot, parameters=dict.fromkeys(described.robot.parameters))
+    return hashlib.sha256(repr((_versions(), order, robot)).encode(errors="surrogatepass")).hexdigest()
 
 
 def _keys(source: Source, settings: Mapping[str, str], order: str) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -158,18 +170,16 @@ def _read(key: str) -> Robot | None:
         return None
 
 
-def _write(key: str, robot: Robot) -> None:
+def _write(keys: Sequence[str], robot: Robot) -> None:
     from kronbot.compute.native.cache import Cache, folder
 
     content = _content(robot)
     if content is None:
         return
-    with (
-        Cache(folder(), create=True) as stored,
-        stored.turn(key, 0.0),
-        stored.build_folder(key) as place,
-    ):
-        stored.store(key, content, place, SUFFIX)
+    with Cache(folder(), create=True) as stored:
+        for key in keys:
+            with stored.turn(key, 0.0), stored.build_folder(key) as place:
+                stored.store(key, content, place, SUFFIX)
         stored.evict()
 
 

@@ -76,12 +76,7 @@ class Subject:
             show_warnings(described.warnings)
         from kronbot.library.robot import Robot
 
-        if model is None:
-            from kronbot.model.build import build
-
-            model = build(described, self.order)
-            MEMORY.watch(source, settings, self.order, model)
-        return Robot(model)
+        return Robot(MEMORY.built(described, settings, self.order) if model is None else model)
 
 
 def keep_tables_apart(source: Source) -> None:
