@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from kronbot.model.robot import Robot
 
 SUFFIX = "robot"
-# Nodes of all expressions, and bytes, of a robot that is kept: of larger ones reading takes longer than a command.
-MOST_NODES, MOST_BYTES = 1_000_000, 64_000_000
+# Nodes of all expressions and instructions of all functions of a robot that is kept: to read more takes longer than a
+# short command of it, whatever that asks (1 us each; to keep them takes as long).
+MOST_NODES = 100_000
 # Whose classes and functions entries are made of.
 OURS = ("kronbot", "numpy", "ast", "_ast")
 OTHERS = {
@@ -187,16 +188,18 @@ def _content(robot: Robot) -> bytes | None:
     """A robot as bytes, None where it is too large."""
     import casadi
 
+    from kronbot.compute.native.cost import instructions
+
     stream = io.BytesIO()
     writer = _Writer(stream)
     writer.dump(robot)
-    if casadi.n_nodes(casadi.veccat(*writer.expressions)) > MOST_NODES:
+    nodes = casadi.n_nodes(casadi.veccat(*writer.expressions)) + sum(map(instructions, writer.functions))
+    if nodes > MOST_NODES:
         return None
     pack = casadi.StringSerializer()
     pack.pack(writer.expressions)
     texts = [pack.encode(), *(each.serialize() for each in writer.functions)]
-    content = _joined([stream.getvalue(), *(text.encode() for text in texts)])
-    return content if len(content) <= MOST_BYTES else None
+    return _joined([stream.getvalue(), *(text.encode() for text in texts)])
 
 
 def _model(content: bytes) -> Robot:
