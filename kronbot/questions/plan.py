@@ -32,7 +32,7 @@ from kronbot.system.interruption import Interruptions
 
 PURPOSE = "plan"
 # Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
-INTERVALS, MESHES, ARRIVED = 40, 4, 1e-5
+INTERVALS, MESHES, ARRIVED = 40, 5, 1e-5
 # Limits are drawn in by more than they were passed, and by at most this share of what is between them.
 DRAWN, MOST_DRAWN = 1.5, 0.1
 
