@@ -174,9 +174,8 @@ def _panel_integrals(a: Shapes, da: int, b: Shapes, db: int, starts: Array, leng
     right = b.values(t.ravel(), db).reshape(len(b), *t.shape)
     w = lengths[:, None] * weight
     arm = lengths[:, None] * (1 - xi)
-    area = np.einsum("ikn,jkn->kij", left * w, right)
-    moment = np.einsum("ikn,jkn->kij", left * w * arm, right)
-    return area, moment
+    weighed, right = (left * w).swapaxes(0, 1), right.transpose(1, 2, 0)
+    return weighed @ right, (weighed * arm[:, None]) @ right
 
 
 def cleaned(products: Array, *squares: Array) -> Array:

@@ -116,7 +116,7 @@ main()
 LONG = {
     "simulate": ["canadarm", "--duration", "2000", "--solver", "radau"],
     "hessian": ["torso", "--symbolic", "--cse", "--seconds", "600"],
-    "statics": ["canadarm", "--order", "exact", "--angles", "q1=0:1:0.0001"],
+    "statics": ["spatial", "--order", "exact", "--angles", "q1=0:1:0.0001"],
     "taylor": ["spatial", "--of", "M", "--terms", "3"],
 }
 
