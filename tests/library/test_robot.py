@@ -73,7 +73,7 @@ def test_first_answers_import_what_they_use():
 
 
 def test_the_command_line_hears_a_ctrl_c_before_anything_else_is_imported():
-    """Until its first statements have run Python answers with a traceback: what they import is a handful, or built in."""
+    """Until its first statements have run Python answers with tracebacks: they import a handful or what is built in."""
     folder = os.fspath(Path(kronbot.__file__).parents[1])
     code = f"import os, signal, sys; sys.path.append({folder!r}); known = {{*sys.modules}}; import kronbot.__main__; "
     code += "print(*{*sys.modules} - known)"
