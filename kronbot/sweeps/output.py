@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -58,12 +59,15 @@ class File:
         return None if target.found() is None else Obstacle("the file is there already")
 
     def save(self, target: Target, task: Task, chunks: Chunks) -> None:
-        """The file appears by being renamed."""
+        """The file appears by being renamed, under its own name or not at all."""
         with target.draft() as draft:
             for piece in self.pieces(task, chunks):
                 draft.write(piece)
             draft.claim()
-            publish([(target, draft)])
+            try:
+                publish([(target, draft)], [1])
+            except FileExistsError:  # its journal stays, to go on with
+                raise OSError(errno.EEXIST, "something has appeared there meanwhile and stays") from None
 
     def holds(self, target: Target, task: Task) -> bool:
         """As its content says."""

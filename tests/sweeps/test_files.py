@@ -15,6 +15,7 @@ from thinned import rare
 import kronbot
 from kronbot.errors import Interrupted, KronbotError, UsageError
 from kronbot.sweeps import folder, journal
+from kronbot.sweeps import output as written_as
 from kronbot.sweeps.driver import Driver
 from kronbot.sweeps.folder import Folder
 from kronbot.sweeps.place import Place
@@ -185,6 +186,28 @@ def test_what_comes_into_a_folder_meanwhile_is_not_replaced(tmp_path, monkeypatc
     (path / "notes.txt").unlink()
     assert in_folder(path, "0:2:40", overwrite=True, resume=True).failed == 0
     assert left(tmp_path) == ["runs"] and len(left(path)) == 42
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.json", "run.npz"])
+def test_a_file_that_comes_meanwhile_stays(name, tmp_path, monkeypatch):
+    """The sweep says so, and goes on under that name when it is free."""
+    path, found = tmp_path / name, saving.publish
+
+    def sweep(**given):
+        return swept(Cheap(), {"EI": "0:1:30"}, place=Place.named(str(path), **given), workers=1)
+
+    def appear(*given):
+        path.write_text("theirs")
+        return found(*given)
+
+    with monkeypatch.context() as meanwhile, pytest.raises(KronbotError, match="has appeared there meanwhile"):
+        meanwhile.setattr(written_as, "publish", appear)
+        list(sweep())
+    assert path.read_text() == "theirs"
+    assert left(tmp_path) == [name, f"{name}.part"]
+    path.unlink()
+    assert sweep(resume=True).failed == 0
+    assert left(tmp_path) == [name] and path.read_bytes()[:6] != b"theirs"
 
 
 def test_what_kill_has_left_of_a_folder_that_was_replaced_is_in_nobodys_way(tmp_path):
