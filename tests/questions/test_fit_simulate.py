@@ -227,6 +227,71 @@ def test_contacts_and_runaways_are_refused(planar):
         planar.fit({"t": t, "q2": 0 * t, "torque.q1": 1e30 * t}, question="simulate", estimate="b")
 
 
+PULLED = """
+kronbot: 1
+name: pulled
+convention: standard
+gravity: [0, 0, -9.81]
+parameters: {m: 2, EI: 60, k: 90}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: 0.3}
+    dh: {a: 0.6, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: m, com: [-0.3, 0, 0], inertia: {Izz: 0.05, Iyy: 0.05}}
+  - name: b
+    joint: {type: revolute, name: q2, damping: 0.2}
+    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.7, EI: {z: EI}, modes: {v: 1}, damping: {ratio: 0.02}}
+elements:
+  - {name: rope, type: spring, between: [world, b], points: [[0.3, 0.4, 0], [0, 0, 0]], stiffness: k, rest: 0.4}
+  - {name: pusher, type: actuator, between: [world, a], points: [[0.3, 0.4, 0], [0, 0, 0]], force: 0}
+"""
+
+
+def test_parameters_come_back_where_measured_forces_drive_the_robot(tmp_path):
+    """An actuator, a force on the endpoint, a force and a moment on a link: those that simulate has from tables."""
+    t, rng = np.linspace(0, 0.6, 31), np.random.default_rng(2)
+    columns = ["force.pusher", "force.x", "force.z", "load.a.fy", "load.a.mx"]
+    table = {"t": t, **{name: 9 * rng.normal() * np.sin(t * rng.uniform(3, 20)) for name in columns}}
+
+    def written(name, values):
+        rows = np.column_stack([t, values])
+        (tmp_path / name).write_text("\n".join(["t,x,y,z" if len(rows[0]) > 2 else "t,force", *map(told, rows)]))
+        return f"{{file: {name}}}"
+
+    def told(row):
+        return ",".join(map(repr, row.tolist()))
+
+    o = 0 * t
+    pushes = [
+        f"{{frame: endpoint, force: {written('tip.csv', np.column_stack([table['force.x'], o, table['force.z']]))}}}",
+        f"{{frame: a, force: {written('a.csv', np.column_stack([o, table['load.a.fy'], o]))}, moment: "
+        f"{written('m.csv', np.column_stack([table['load.a.mx'], o, o]))}}}",
+    ]
+    text = PULLED.replace("force: 0}", f"force: {written('pusher.csv', table['force.pusher'])}}}")
+    (tmp_path / "robot.yaml").write_text(f"{text}simulate: {{forces: [{', '.join(pushes)}]}}\n")
+    true = {"m": 2.3, "EI": 50, "k": 110}
+    run = kronbot.load(tmp_path / "robot.yaml", parameters=true).simulate(
+        duration=0.6, step=0.02, q={"q1": 0.2}, rtol=1e-11, atol=1e-12
+    )
+    measured = {name: run[name] for name in ("q1", "q2", "b.v1", "length.rope")}
+    asked = {"question": "simulate", "sigma": dict.fromkeys(measured, 1e-3)}
+    answer = kronbot.loads(PULLED).fit({**table, **measured}, **asked)
+    assert np.abs(answer["residual"]).max() < 1e-7
+    for name, value in true.items():
+        assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-6), name
+    with pytest.raises(UsageError, match="'force.x' and 'load.endpoint.fx' say the same"):
+        kronbot.loads(PULLED).fit({**table, **measured, "load.endpoint.fx": t}, **asked)
+
+
+def test_derivatives_of_records_that_are_driven_by_forces(same_steps):
+    robot = kronbot.loads(PULLED).model
+    rng, t, names = np.random.default_rng(1), np.array([0, 0.02, 0.05]), ["m", "EI", "k"]
+    what = ["force.pusher", "moment.y", "load.com:b.fz", "torque.q2", "q1", "b.v1", "acceleration.b.x", "tension.rope"]
+    table = {"t": t, **{name: rng.normal(size=3) for name in what}}
+    demand_exact(answers(robot, names, table), np.array([2.0, 60.0, 90.0]))
+
+
 TUMBLING = """
 kronbot: 1
 name: tumbling

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi
 from casadi import SX
 
@@ -15,10 +17,12 @@ from kronbot.mechanics.multibody.elements import lengths_and_tensions
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.model.beam import TIP
+from kronbot.model.in_time import InTime
 from kronbot.model.variation import Variation
+from kronbot.questions.columns import REACTION
 from kronbot.questions.fitting.attitude import attitude
 from kronbot.questions.fitting.columns import Column
-from kronbot.questions.fitting.records import MOTION, TORQUE, Driven
+from kronbot.questions.fitting.records import LOAD, MOTION, TORQUE, Driven
 from kronbot.records import dataclass
 
 
@@ -42,17 +46,31 @@ class DrivenModel:
     @cached_property
     def system(self) -> Equations:
         """The equations, in which no stop is touched; a floating base is in its own chart."""
-        robot, place, found = self.variation.robot, 1, []
-        for names, size in ((self.driven.torques, TORQUE), (self.driven.motions, MOTION)):
-            parts = {name: self.inputs[place + i * size : place + (i + 1) * size] for i, name in enumerate(names)}
-            found.append({name: Polynomial(self.inputs[0], each) for name, each in parts.items()})
-            place += size * len(names)
-        driven = drives(robot).measuring(*found)
+        torques, motions, loads = self._measured_drives
+        robot, driven = self.variation.robot, drives(self.variation.robot).measuring(torques, motions)
         if driven.sample_time is not None:
             raise UsageError(
                 "fits of motions know no sampled controllers: measure the torques, or leave sample_time out"
             )
-        return equations_of(robot, driven, "composite")
+        of_elements = ((each, loads.get(f"force.{each.name}")) for each in robot.elements)
+        elements = (replace(each, in_time=InTime(force.at)) if force else each for each, force in of_elements)
+        return equations_of(replace(robot, elements=tuple(elements)), driven, "composite", self._loaded)
+
+    @cached_property
+    def _measured_drives(self) -> tuple[dict[str, Polynomial], ...]:
+        """Measured torques and motions by joint, and loads by column, in time."""
+        place, found = 1, []
+        for names, size in ((self.driven.torques, TORQUE), (self.driven.motions, MOTION), (self.driven.loads, LOAD)):
+            parts = {name: self.inputs[place + i * size : place + (i + 1) * size] for i, name in enumerate(names)}
+            found.append({name: Polynomial(self.inputs[0], each) for name, each in parts.items()})
+            place += size * len(names)
+        return tuple(found)
+
+    @cached_property
+    def _loaded(self) -> tuple[str, ...]:
+        """Frames that measured loads act on."""
+        heads = (name.rpartition(".")[0] for name in self.driven.loads if name.startswith("load."))
+        return tuple(dict.fromkeys(head.removeprefix("load.") for head in heads))
 
     @property
     def size(self) -> int:
@@ -65,12 +83,15 @@ class DrivenModel:
         return self.system.x[: self.size, :]
 
     def plainly(self, expressions: list[SX]) -> list[SX]:
-        """Without what no record has: contacts, accounts of energy, another chart."""
-        system, told = self.system, self.system.told
+        """With measured loads, and without what no record has: contacts, accounts of energy, another chart."""
+        system, told, loads = self.system, self.system.told, self._measured_drives[2]
         gone = casadi.vertcat(system.switch.touching, system.x[self.size :, :], told)
         known = SX.zeros(*gone.shape)
         if told.numel():
             known[-3:] = self.x[3:6, :]
+        on_frames = (loads.get(f"load.{frame}.{axis}") for frame in self._loaded for axis in REACTION)
+        gone = casadi.vertcat(gone, system.given)
+        known = casadi.vertcat(known, *(SX(0) if load is None else load.at(system.t) for load in on_frames))
         return list(casadi.substitute(expressions, [gone], [known]))
 
     @cached_property

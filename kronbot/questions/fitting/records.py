@@ -9,19 +9,21 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kronbot.description.names import moving_frames
 from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.sensitivity import Stretches
 from kronbot.model.robot import Robot
+from kronbot.questions.columns import REACTION, WRENCH
 from kronbot.questions.fitting.columns import of_simulate
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 from kronbot.records import dataclass
 
-# Powers of time of what drives a joint between two rows: measured torques are straight, motions cubic splines.
-TORQUE, MOTION = 2, 4
+# Powers of time of what drives a robot between rows: measured torques and loads are straight, motions cubic splines.
+TORQUE, MOTION, LOAD = 2, 4, 2
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,19 @@ class Record:
 
 @dataclass(frozen=True)
 class Driven:
-    """Joints by name that measured ``torques`` drive, and those that follow measured ``motions``."""
+    """Joints by name that measured ``torques`` drive, and those that follow measured ``motions``.
+
+    Measured ``loads`` are columns: forces of actuators (``force.NAME``), and on frames (``load.FRAME.fx``).
+    """
 
     torques: tuple[str, ...]
     motions: tuple[str, ...]
+    loads: tuple[str, ...]
 
     @property
     def size(self) -> int:
         """Numbers of an input."""
-        return 1 + TORQUE * len(self.torques) + MOTION * len(self.motions)
+        return 1 + TORQUE * len(self.torques) + MOTION * len(self.motions) + LOAD * len(self.loads)
 
 
 def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record, ...], Driven, Sorted]:
@@ -69,9 +75,11 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
         raise UsageError(f"{named.table.name}: a column t is wanted, the time in s")
     told = sort_out(named, inputs, known.get, known, only, driving=True)
     joints = [joint.name for joint in robot.joints]
-    driven = Driven(
-        *(tuple(name for name in joints if f"{word}.{name}" in told.inputs) for word in ("torque", "motion"))
+    torques, motions = (
+        tuple(name for name in joints if f"{word}.{name}" in told.inputs) for word in ("torque", "motion")
     )
+    loads = tuple(name for name in dict.fromkeys(inputs.values()) if name in told.inputs and _is_load(name))
+    driven = Driven(torques, motions, loads)
     t, numbers = told.inputs["t"], told.inputs.get("record", np.zeros(len(told.rows)))
     begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(t)]
     spans = list(pairwise(begins))
@@ -96,6 +104,10 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
 def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
     """What is given in a row, by the names that columns of it may have."""
     known = {"t": "t", "record": "record"}
+    known |= {f"force.{each.name}": f"force.{each.name}" for each in robot.elements if each.driven}
+    for frame in moving_frames([link.name for link in robot.file.links]):
+        known |= {f"load.{frame}.{axis}": f"load.{frame}.{axis}" for axis in REACTION}
+    known |= {name: f"load.endpoint.{axis}" for name, axis in zip(WRENCH, REACTION, strict=True)}
     by_file = drives(robot).prescribed
     for joint in robot.joints:
         motion, torque = f"motion.{joint.name}", f"torque.{joint.name}"
@@ -106,21 +118,28 @@ def _inputs(robot: Robot, names: Sequence[str]) -> dict[str, str]:
     return known
 
 
+def _is_load(name: str) -> bool:
+    return name.startswith(("force.", "load."))
+
+
 def _record(robot: Robot, told: Sorted, driven: Driven, label: str, first: int, last: int) -> Record:
     rows = slice(first, last)
     t = told.inputs["t"][rows]
     parts = [t[:-1, None]]
-    for name in driven.torques:
-        values = told.inputs[f"torque.{name}"][rows]
-        parts.append(np.column_stack([values[:-1], np.diff(values) / np.diff(t)]))
-    for name in driven.motions:
-        parts.append(spline(t, told.inputs[f"motion.{name}"][rows]))
+    parts += [straight(t, told.inputs[f"torque.{name}"][rows]) for name in driven.torques]
+    parts += [spline(t, told.inputs[f"motion.{name}"][rows]) for name in driven.motions]
+    parts += [straight(t, told.inputs[name][rows]) for name in driven.loads]
     given = {
         column.name: float(told.measured[first, i])
         for i, column in enumerate(told.columns)
         if column.kind in ("q", "qd") and not np.isnan(told.measured[first, i])
     }
     return Record(label, first, last, t, np.concatenate(parts, axis=1), given)
+
+
+def straight(t: Array, values: Array) -> Array:
+    """Coefficients (rows - 1, 2) of rising powers of the time since each row: straight lines from row to row."""
+    return np.column_stack([values[:-1], np.diff(values) / np.diff(t)])
 
 
 def spline(t: Array, values: Array) -> Array:
