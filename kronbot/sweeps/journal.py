@@ -1,4 +1,4 @@
-"""The memory of a sweep beside its output: the rows of each chunk as lines of JSON, appended as they come."""
+"""The memory of a sweep beside its output: rows and warnings of each chunk as lines of JSON, appended as they come."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 from kronbot.errors import Argument, KronbotError, UsageError, said
 from kronbot.records import dataclass
+from kronbot.sweeps.doubts import Doubt
 from kronbot.sweeps.work import Done
 from kronbot.system.platform import host
 from kronbot.system.saving import Target
@@ -25,8 +26,11 @@ SUFFIX = ".part"
 _MARK = b'{"kronbot sweep": 1, '
 _HIDDEN = "hidden"
 _FOREIGN = "is not a file of the user's alone: remove it"
-# The line before the rows of a chunk: its cases, how many failed, length and sum of the rows.
-_HEAD = re.compile(rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N),"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}"))
+# The line before the rows of a chunk: its cases, how many failed, length of the rows, of the line of warnings after
+# them where there are some, and the sum of both.
+_HEAD = re.compile(
+    rb'\{"cases":\[(N),(N)\],"failed":(N),"bytes":(N)(?:,"told":(N))?,"sum":(N)\}\n'.replace(b"N", rb"\d{1,18}")
+)
 
 Key = Mapping[str, object]
 
@@ -42,7 +46,7 @@ class Journal:
     name: str
     descriptor: int
     hidden: list[str] = field(default_factory=list)
-    places: dict[int, tuple[int, int, int, int]] = field(default_factory=dict)
+    places: dict[int, tuple[int, int, int, int, int]] = field(default_factory=dict)
     end: int = 0
 
     @classmethod
@@ -126,11 +130,12 @@ class Journal:
             size = file.seek(0, os.SEEK_END)
             file.seek(self.end)
             while found := _HEAD.fullmatch(file.readline()):
-                start, stop, failed, length, checksum = map(int, found.groups())
-                rows = file.read(length) if length < size and start < stop <= count else b""
-                if len(rows) < max(1, length) or zlib.crc32(rows) != checksum:
+                start, stop, failed, length, told, checksum = map(int, found.groups(b"0"))
+                place, whole = file.tell(), length + told
+                content = file.read(whole) if length and whole < size and start < stop <= count else b""
+                if len(content) < max(1, whole) or zlib.crc32(content) != checksum:
                     break
-                self.places[start] = stop, failed, file.tell() - length, length
+                self.places[start] = stop, failed, place, length, told
                 self.end = file.tell()
         if any(one[1] > other[0] for one, other in pairwise(self.spans)):
             raise UsageError(f"the journal {self.name} is not as a sweep has written it: remove it")
@@ -138,9 +143,12 @@ class Journal:
 
     def add(self, done: Done) -> None:
         """Append a chunk. Raises KronbotError where there is no room."""
-        numbers = done.start, done.stop, done.failed, len(done.text), zlib.crc32(done.text)
-        self._write(b'{"cases":[%d,%d],"failed":%d,"bytes":%d,"sum":%d}\n' % numbers + done.text)
-        self.places[done.start] = done.stop, done.failed, self.end - len(done.text), len(done.text)
+        doubts = (json.dumps(done.doubts) + "\n").encode() if done.doubts else b""
+        told = b',"told":%d' % len(doubts) if doubts else b""
+        numbers = done.start, done.stop, done.failed, len(done.text), told, zlib.crc32(done.text + doubts)
+        self._write(b'{"cases":[%d,%d],"failed":%d,"bytes":%d%b,"sum":%d}\n' % numbers + done.text + doubts)
+        place = self.end - len(done.text) - len(doubts)
+        self.places[done.start] = done.stop, done.failed, place, len(done.text), len(doubts)
 
     def _write(self, content: bytes) -> None:
         left = memoryview(content)
@@ -158,12 +166,13 @@ class Journal:
         return sorted((start, place[0]) for start, place in self.places.items())
 
     def chunks(self) -> Iterator[Done]:
-        """What is there, in the order of the cases."""
+        """What is there, in the order of the cases. Raises KronbotError for warnings that are none."""
         with open(os.dup(self.descriptor), "rb") as file:
             for start in sorted(self.places):
-                stop, failed, place, length = self.places[start]
+                stop, failed, place, length, told = self.places[start]
                 file.seek(place)
-                yield Done(start, stop, file.read(length), failed)
+                text, doubts = file.read(length), file.read(told)
+                yield Done(start, stop, text, failed, doubts=_doubts(doubts, start, stop) if doubts else ())
 
     def close(self, gone: bool = False) -> None:
         """Let go of it: what was written is on the disk, or, with ``gone``, nothing is to be remembered."""
@@ -181,3 +190,13 @@ class Journal:
         except OSError:
             return False
         return True
+
+
+def _doubts(content: bytes, start: int, stop: int) -> tuple[Doubt, ...]:
+    try:
+        found = tuple(Doubt(*each) for each in json.loads(content))
+        if all((type(each.text), type(each.first), type(each.cases)) == (str, int, int) for each in found):
+            return found
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise KronbotError(f"the warnings of cases {start + 1} to {stop} are not as a sweep has written them")

@@ -8,6 +8,7 @@ from dataclasses import field
 from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
 from kronbot.records import dataclass
+from kronbot.sweeps.doubts import Doubts
 from kronbot.sweeps.kept import ERROR, Kept
 from kronbot.sweeps.output import rows
 from kronbot.sweeps.work import Done
@@ -18,9 +19,10 @@ LOOKED = 10_000
 
 @dataclass
 class Tally:
-    """How many cases there are and have failed, the first ``failure`` in words, columns (places) still ``empty``.
+    """How many cases there are and have failed, the first ``failure`` in words, columns (places) still ``empty``,
+    warnings of the cases.
 
-    Only of columns that somebody has named: what is kept by default a case may lack.
+    Empty columns are those that somebody has named: what is kept by default a case may lack.
     """
 
     kept: Kept
@@ -29,10 +31,11 @@ class Tally:
     failure: str = ""
     complete: bool = False
     empty: set[int] = field(default_factory=set)
+    of_cases: Doubts = field(default_factory=Doubts)
 
     def begin(self) -> None:
         """Nothing is computed."""
-        self.cases, self.failed, self.failure, self.complete = 0, 0, "", False
+        self.cases, self.failed, self.failure, self.complete, self.of_cases = 0, 0, "", False, Doubts()
         named = {column.name for column in self.kept.columns} - {*self.kept.usual}
         self.empty = {place for place, name in enumerate(self.kept.header) if name in named}
 
@@ -44,6 +47,7 @@ class Tally:
                 self.empty -= {place for place in self.empty if row[place] is not None}
                 if row[error] is not None and not self.failure:
                     self.failure = f"case {row[0]}: {row[error]}"
+        self.of_cases.add(done.doubts)
         self.cases, self.failed = done.stop, self.failed + done.failed
 
     @property
@@ -57,6 +61,7 @@ class Tally:
         return f"{self.failed} of {self.cases} cases have failed ({self.failure})"
 
     def doubts(self) -> Iterator[str]:
-        """What is allowed and may be a mistake."""
+        """What is allowed and may be a mistake, of the columns and of the cases."""
         if self.empty and self.failed < self.cases <= LOOKED:
             yield f"no case has {listing(self.kept.header[place] for place in sorted(self.empty))}"
+        yield from self.of_cases.told(self.cases)

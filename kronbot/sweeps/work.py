@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import NamedTuple, Protocol
 
+from kronbot.cached import cached_property
 from kronbot.compute.native import policy
 from kronbot.errors import KronbotError, UsageError
 from kronbot.model.robot import Robot
+from kronbot.questions.reservations import reservations
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
 from kronbot.sweeps.cases import Cases
+from kronbot.sweeps.doubts import Doubt, Doubts, kind
 from kronbot.sweeps.kept import Kept
 from kronbot.sweeps.names import Meaning, placed
 from kronbot.version import __version__
@@ -52,7 +55,8 @@ class Subject(Protocol):
 class Done(NamedTuple):
     """A chunk of cases that is computed: its rows as lines of JSON, how many cases failed, how long (s) it took.
 
-    ``refused`` is what a UsageError said of its first case, ``interpreted`` why there was no native code.
+    ``refused`` is what a UsageError said of its first case, ``interpreted`` why there was no native code, ``doubts``
+    are the warnings of its cases, each kind once.
     """
 
     start: int
@@ -62,6 +66,7 @@ class Done(NamedTuple):
     seconds: float = 0.0
     refused: tuple[object, ...] | None = None
     interpreted: str | None = None
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Task:
         begun = time.perf_counter()
         values, cases = self.cases.rows(start, stop), self.asked(start, stop)
         lines: list[str] = []
-        failed, refused = 0, None
+        failed, refused, doubts = 0, None, Doubts(self._told)
         answers = self.robot.answers(self.question, cases)
         for i, (row, answer) in enumerate(zip(values, answers, strict=True), start):
             try:
@@ -111,6 +116,7 @@ class Task:
                     raise answer
                 unseen = self.kept.beside(answer)
                 found = [line([i + 1, *row, *cells, None, *unseen]) for cells in self.kept.cells(answer)]
+                doubts.of_case(i + 1, _doubts(answer))
             except (KronbotError, ValueError) as error:  # a number that is not finite is no JSON
                 failed += 1
                 if i == start and isinstance(error, UsageError):
@@ -118,12 +124,26 @@ class Task:
                 told = self.words(error) if isinstance(error, KronbotError) else str(error)
                 found = [self.failed(i, told, row)]
             lines += found
-        return Done(start, stop, "".join(lines).encode(), failed, time.perf_counter() - begun, refused)
+        seconds, text = time.perf_counter() - begun, "".join(lines).encode()
+        return Done(start, stop, text, failed, seconds, refused, doubts=tuple(doubts.kinds.values()))
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        """Kinds of warnings about the file, which whoever has read it knows."""
+        return frozenset(kind(str(each)) for each in self.robot.model.description.warnings)
 
     def failed(self, place: int, message: str, values: Sequence[object] | None = None) -> str:
         """The row of a case (from 0) without an answer."""
         own = self.cases.rows(place, place + 1)[0] if values is None else values
         return line([place + 1, *own, *[None] * len(self.kept.columns), " ".join(message.split())])
+
+
+def _doubts(answer: Result) -> Iterator[str]:
+    """What a single command would have said of its robot and its answer."""
+    if isinstance(answer.about, Robot):
+        yield from map(str, answer.about.description.warnings)
+    yield from answer.warnings
+    yield from reservations(answer)
 
 
 def line(row: list[object]) -> str:

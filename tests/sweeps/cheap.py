@@ -1,5 +1,6 @@
 """A robot whose answers cost nothing, for what is about sweeps alone, in this process and in others."""
 
+import math
 import os
 import signal
 import time
@@ -18,13 +19,15 @@ MODEL = kronbot.load("khang").model
 class Cheap:
     """Answers of ``check``: the total mass is EI squared.
 
-    A line of ``log``, with the process, is written for every case that is computed; ``deadly`` cases end their process.
+    A line of ``log``, with the process, is written for every case that is computed; ``deadly`` cases end their process,
+    EI beyond ``much`` is warned of.
     """
 
     log: str = ""
     deadly: tuple[float, ...] = ()
     once: str = ""
     pause: float = 0.0
+    much: float = math.inf
 
     @property
     def model(self):
@@ -45,7 +48,8 @@ class Cheap:
             if EI < 0:
                 yield ComputationError(f'EI is {EI:g}, "negative"')
             else:
-                yield Result(question, "cheap", "2", summary={"total_mass": EI**2, "links": 3})
+                told = [f"EI is {EI:g}, much"] * (self.much < EI) + [f"EI passes {EI / 4:g}"] * (2 * self.much < EI)
+                yield Result(question, "cheap", "2", summary={"total_mass": EI**2, "links": 3}, warnings=told)
 
     def check(self):
         """The question."""

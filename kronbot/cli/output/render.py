@@ -14,12 +14,12 @@ import click
 import numpy as np
 
 from kronbot.cli.output.files import save, tell
-from kronbot.cli.output.reservations import reservations
 from kronbot.cli.output.tables import table
 from kronbot.compute.arrays import NamedArray, plain
 from kronbot.description.wording import listing
 from kronbot.errors import UsageError
 from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.reservations import reservations
 from kronbot.questions.result import Outcome, Result, demand_array, joined
 from kronbot.questions.tables import summary
 from kronbot.system.interruption import Interruptions, interruptions

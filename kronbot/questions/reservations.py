@@ -10,13 +10,14 @@ from kronbot.questions.result import Result
 
 
 def reservations(result: Result) -> Iterator[str]:
-    """Sentences for stderr, from the counts in the summary."""
+    """Sentences, from the counts in the summary."""
     summary = result.summary
     far = "a beam bends by more than a tenth of its length, or its tip turns by more than 0.3 rad"
     for word, total in (("cases", "cases"), ("rows", None)):
         if count := summary.get(f"{word}_beyond_small_deflections", 0):
             of = f" of {summary[total]}" if total else ""
-            yield f"{count}{of} {word}: {far}, {_made(result)}"
+            where = f"{count}{of} {word}: " if total is None or summary[total] != 1 else ""
+            yield f"{where}{far}, {_made(result)}"
     counts = [(order, summary.get(f"cases_beyond_small_deflections.{order}", 0)) for order in ORDERS]
     if found := [f"{count} case{'s' * (count != 1)} of order {order}" for order, count in counts if count]:
         yield f"{listing(found)}: {far}, which orders 1 and 2 are not made for: order exact holds for any deflection"
@@ -27,4 +28,4 @@ def reservations(result: Result) -> Iterator[str]:
 
 
 def _made(result: Result) -> str:
-    return f"which order {result.order} is not made for: take --order exact, which holds for any deflection"
+    return f"which order {result.order} is not made for: order exact holds for any deflection"
