@@ -54,11 +54,16 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     if arguments.flag(asked["shortest"], "shortest") == (times[0] is not None):
         raise UsageError("one of ", Argument("duration"), " and ", Argument("shortest"), " is wanted")
     follows = arguments.choice(asked["drive"], choices.PLANNED, "drive") == "motion"
-    least = "change" if follows else "effort"
+    least = "time" if times[0] is None else "change" if follows else "effort"
     if asked["least"] is not None:
         least = arguments.choice(asked["least"], choices.LEAST, "least")
         if times[0] is None:
             raise UsageError(Argument("least"), " goes with ", Argument("duration"), ": the shortest time is least")
+    if least == "residual" and not follows:
+        why = ": what is left is that of an arm whose motors stand"
+        raise UsageError(Argument("least", "residual"), " goes with ", Argument("drive", "motion"), why)
+    if least == "residual" and not robot.others(frozenset(robot.rigid)):
+        raise UsageError(Argument("least", "residual"), ": nothing vibrates here; leave it out")
     places, start = list(robot.rigid), _start(robot, asked["q"])
     ends = of_drives(robot, by_index(robot, asked["to"], "to"), "to")
     goal = np.array([ends.get(place, first) for place, first in zip(places, start.tolist(), strict=True)])
@@ -73,8 +78,13 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     for name, pair in limits.items():
         if not pair[0] < pair[1]:
             raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
+    if least == "residual" and not limits and not efforts:
+        why = ": without them arms of any range come to rest (leave it out)"
+        raise UsageError(
+            Argument("least", "residual"), " wants ", Argument("effort_limits"), " or ", Argument("limits"), why
+        )
     through = () if asked["through"] is None else _through(robot, asked["through"], times[0])
-    return Wish(start, goal, low, high, times[0], follows, least == "change", limits, times[1], through)
+    return Wish(start, goal, low, high, times[0], least, follows, limits, times[1], through)
 
 
 def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tuple[float, Array]]:

@@ -36,9 +36,9 @@ FINE = Tolerances(1e-10, 1e-12)
 class Wish:
     """From rest at the motors' values ``start`` to rest at ``goal`` (joints,), torques within ``low`` and ``high``.
 
-    In a ``duration`` (s) with the least effort, or with ``smooth`` inputs that change least, or as soon as possible
-    (None). Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other
-    columns. Motors pass ``through`` places (joints,), NaN for any, at times (s). Vibrations are looked for so long
+    ``least`` is the effort, change or residual vibration of a motion that takes a ``duration`` (s), or the time (None).
+    Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other columns.
+    Motors pass ``through`` places (joints,), NaN for any, at times (s). Vibrations are looked for so long
     ``after`` (s), by default as long as the motion.
     """
 
@@ -47,16 +47,11 @@ class Wish:
     low: Array
     high: Array
     duration: float | None
+    least: str
     follows: bool = False
-    smooth: bool = False
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     after: float | None = None
     through: Sequence[tuple[float, Array]] = ()
-
-    @property
-    def least(self) -> str:
-        """What is, in a word."""
-        return "time" if self.duration is None else "change" if self.smooth else "effort"
 
 
 def under(robot: Robot, best: Plan, wish: Wish) -> Result:
@@ -125,15 +120,23 @@ def _driven(
     return build(replace(said, robot=file, tables={**said.tables, **tables}), order)
 
 
-def missed(arm: Arm, robot: Robot, run: Result) -> float:
-    """How far the arm is from its rest at the end, as a share of the way, and of rates in the norm of inertia there."""
+def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array]) -> float:
+    """How far the arm is at the end from where it should be, with its rates: as a share of the way, and of rates in the
+    norm of inertia at its goal."""
     still, unit = np.zeros(robot.n), np.eye(robot.n)
     held = arm.forces(arm.goal, still, still)
     M = np.array([arm.forces(arm.goal, still, each) - held for each in unit])
-    q = np.array([run.series[name][-1] for name in robot.coordinates])
-    qd = np.array([run.series[f"{name}_dot"] for name in robot.coordinates])
-    speeds = np.sqrt(np.maximum(np.sum(qd * (M @ qd), axis=0), 0.0))
-    return max(float(np.abs(q - arm.goal).max() / np.abs(arm.goal - arm.start).max()), float(speeds[-1] / speeds.max()))
+    q, qd = ended(robot, run)
+    rates = np.column_stack([run.series[f"{name}_dot"] for name in robot.coordinates])
+    speeds = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rates, M, rates), 0.0).max())
+    off = float(np.sqrt(max((qd - end[1]) @ M @ (qd - end[1]), 0.0)) / speeds)
+    return max(float(np.abs(q - end[0]).max() / np.abs(arm.goal - arm.start).max()), off)
+
+
+def ended(robot: Robot, run: Result) -> tuple[Array, Array]:
+    """q and qd (n,) at the end of a run."""
+    q, qd = (np.array([run.series[f"{name}{dot}"][-1] for name in robot.coordinates]) for dot in ("", "_dot"))
+    return q, qd
 
 
 def strayed(robot: Robot, run: Result, wish: Wish, way: float) -> float:

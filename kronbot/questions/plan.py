@@ -16,6 +16,7 @@ from kronbot.floats import Array
 from kronbot.mechanics.control.collocation import Arm, Plan, Wanted
 from kronbot.mechanics.control.collocation import plan as collocated
 from kronbot.mechanics.control.repeated import Repeated
+from kronbot.mechanics.control.residual import residual
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
@@ -79,6 +80,7 @@ class _Found:
     run: Result | None = None
     missed: float = np.inf
     ends: Sequence[Array] = ()
+    left: Sequence[float] = ()
     stopped: str = "interrupted"
 
     def search(
@@ -104,7 +106,11 @@ class _Found:
             self.run = runs[0]
             way = float(np.abs(arms[0].goal - arms[0].start).max())
             strayed = [judgement.strayed(each, run, wish, way) for each, run in zip(robots, runs, strict=True)]
-            self.missed = max(*map(judgement.missed, arms, robots, runs), *strayed)
+            still = np.zeros(robot.n)
+            ends = best.ends if wish.least == "residual" else [(arm.goal, still) for arm in arms]
+            self.missed = max(*map(judgement.missed, arms, robots, runs, ends), *strayed)
+            rests = map(judgement.ended, robots, runs)
+            self.left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
             passed = {name: max(judgement.passed(run, name, *pair) for run in runs) for name, pair in bounds.items()}
             if self.missed <= ARRIVED and max(passed.values(), default=0.0) <= ARRIVED:
                 return
@@ -129,6 +135,8 @@ def _answer(robot: Robot, wish: Wish, found: _Found, complete: bool) -> Result:
         "iterations": best.iterations,
     }
     summary |= {} if run is None else {"end_error": found.missed}
+    if run is not None and found.left:
+        summary |= {"residual_energy": float(np.mean(found.left)), "largest_residual_energy": float(max(found.left))}
     for i, joint in enumerate(robot.joints):
         tau = series.get(f"torque.{joint.name}") if wish.follows else best.inputs[:, i]
         if tau is not None:
@@ -161,7 +169,11 @@ def _rows(robot: Robot, best: Plan, wish: Wish) -> dict[str, Array]:
 def _arm(robot: Robot, wish: Wish) -> Arm:
     """Its equations with its values, and both ends: equilibria."""
     start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
-    return Arm(_forces(robot), with_values(robot, seen(robot, [*wish.limits])), start, goal)
+    forces, columns = _forces(robot), with_values(robot, seen(robot, [*wish.limits]))
+    if wish.least != "residual" or wish.duration is None:
+        return Arm(forces, columns, start, goal)
+    left = residual(forces, goal, robot.others(frozenset(robot.rigid)), (goal - start) / wish.duration)
+    return Arm(forces, columns, start, goal, left)
 
 
 def _demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> None:
@@ -192,8 +204,8 @@ def _bounds(robot: Robot, wish: Wish) -> dict[str, tuple[float, float]]:
 def _tighter(wanted: Wanted, efforts: Sequence[float], others: Sequence[float]) -> Wanted:
     """Limits drawn in by what was beyond them between the stages, by shares, and a little more."""
     low, high = drawn_in(wanted.low, wanted.high, DRAWN * np.array(efforts) * wanted.scale)
-    least, most = drawn_in(wanted.least, wanted.most, DRAWN * np.array(others) * wanted.sizes)
-    return replace(wanted, low=low, high=high, least=least, most=most)
+    seen_low, seen_high = drawn_in(wanted.low_seen, wanted.high_seen, DRAWN * np.array(others) * wanted.sizes)
+    return replace(wanted, low=low, high=high, low_seen=seen_low, high_seen=seen_high)
 
 
 def drawn_in(low: Array, high: Array, inward: Array) -> tuple[Array, Array]:
@@ -259,7 +271,7 @@ def _wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
     sizes = np.array([judgement.size_of(*each) for each in wish.limits.values()])
     return Wanted(
         tuple(places), wish.low, wish.high, scale, weights, least, most, sizes, duration,
-        wish.duration is None, wish.smooth, wish.follows, [(time / duration, place) for time, place in wish.through],
+        wish.least, wish.follows, [(time / duration, place) for time, place in wish.through],
     )  # fmt: skip
 
 
@@ -268,7 +280,8 @@ def outline(robot: Robot, given: Given) -> Outline:
     (q, qd) = robot.derivative_names(["q", "qd"]).values()
     limited = [name for each in given.get("limits", ()) if isinstance(each, Mapping) for name in each]
     series = ["t", *dict.fromkeys((*q, *qd, *(f"torque.{joint.name}" for joint in robot.joints), *limited))]
-    numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude"]
+    numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude", "residual_energy"]
+    numbers += ["largest_residual_energy"]
     numbers += [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
     if not any(each is not None for each in given.get("follow", ())):
         return Outline(numbers, ["complete", "least"], series=series)

@@ -19,6 +19,7 @@ from casadi import MX
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
 from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
+from kronbot.mechanics.control.residual import Residual
 from kronbot.mechanics.control.watch import Watch
 from kronbot.records import dataclass
 
@@ -41,21 +42,23 @@ SPAN = (1e-2, 1e2)
 # What may be left of rest in coordinates that nothing drives: what is too fast for the intervals hardly heeds inputs.
 LEFT = 1e-6
 BEYOND = "no plan is found: its speeds are too large or too small for double precision"
-# So much the squares of changes count, in the search alone: they are of the order of one with it.
-CHANGE = 1e-4
+# So much the squares of changes count, in the search alone: they are of the order of one with it. And so much effort
+# counts beside what is left of vibration: among motions that leave as little one is taken.
+CHANGE, ASIDE = 1e-4, 1e-9
 
 
 @dataclass(frozen=True)
 class Arm:
     """One that moves from rest at ``start`` to rest at ``goal`` (n,), with the ``forces`` [q, qd, qdd] -> n.
 
-    ``seen`` [q, qd, qdd] -> m is what limits hold.
+    ``seen`` [q, qd, qdd] -> m is what limits hold, ``residual`` what is left at the end, where that is least.
     """
 
     forces: Repeated
     seen: Repeated
     start: Array
     goal: Array
+    residual: Residual | None = None
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,11 @@ class Wanted:
     """Torques or forces (k,) at the coordinates ``driven`` between ``low`` and ``high``; ``scale`` (k,) is their size,
     ``weights`` (n,) are those of the forces in all equations.
 
-    What is seen of an arm is between ``least`` and ``most`` (m,), of the size ``sizes``. ``duration`` (s) is kept, or,
-    with ``shortest``, a first guess and the time is least. Otherwise the integral of the squares of the torques, each
-    by its scale, is, or with ``smooth`` that of the rates of what moves them. ``follows``: motors follow a motion.
-    The coordinates ``driven`` pass ``through`` places (k,), NaN for any, at shares of the time.
+    What is seen of an arm is between ``low_seen`` and ``high_seen`` (m,), of the size ``sizes``. ``least`` is the
+    "time", of which ``duration`` (s), kept otherwise, is a first guess; the "effort", the integral of the squares of
+    the torques, each by its scale; the "change", that of the rates of what moves them; or the "residual" energy of all
+    arms, whose coordinates that are not driven end anywhere. ``follows``: motors follow a motion. The coordinates
+    ``driven`` pass ``through`` places (k,), NaN for any, at shares of the time.
     """
 
     driven: tuple[int, ...]
@@ -74,12 +78,11 @@ class Wanted:
     high: Array
     scale: Array
     weights: Array
-    least: Array
-    most: Array
+    low_seen: Array
+    high_seen: Array
     sizes: Array
     duration: float
-    shortest: bool
-    smooth: bool
+    least: str
     follows: bool
     through: Sequence[tuple[float, Array]] = ()
 
@@ -88,14 +91,16 @@ class Wanted:
 class Plan:
     """States q, qd (N + 1, n) of the first arm at the ends of N intervals, ``inputs``, duration (s).
 
-    Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``missed``
-    is how far conditions are missed, of a size of one: nearly nothing, unless the search was stopped.
+    Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``ends``
+    are q and qd of every arm at the end. ``missed`` is how far conditions are missed, of a size of one: nearly nothing,
+    unless the search was stopped.
     """
 
     q: Array
     qd: Array
     inputs: Array
     accelerations: Array
+    ends: Sequence[tuple[Array, Array]]
     duration: float
     iterations: int
     missed: float
@@ -152,12 +157,13 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     value = opti.debug.value
 
     def reached() -> Plan:
-        q, qd, inputs, accelerations = (
+        q, qd, inputs, accelerations, *ends = (
             np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
         )
+        every = [(each[0], each[1]) for each in ends]
         beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
         missed, duration = max(0.0, float(beyond.max())), wanted.duration * float(value(problem.T))
-        return Plan(q, qd, inputs, accelerations, duration, met.done, missed)
+        return Plan(q, qd, inputs, accelerations, every, duration, met.done, missed)
 
     if met.heard:
         stopped = Interrupted(f"interrupted after {met.done} iterations on {intervals} intervals")
@@ -186,7 +192,7 @@ class _Problem:
         self.rise = self.pace / wanted.duration
         if not 0 < self.rise / wanted.duration < np.inf:
             raise ComputationError(BEYOND)
-        self.T = self._unknown(1, 1) if wanted.shortest else MX(1)
+        self.T = self._unknown(1, 1) if wanted.least == "time" else MX(1)
         self.h = self.T * wanted.duration / intervals
         count, self.unit = len(wanted.driven), np.full(len(wanted.driven), self.rise / wanted.duration)
         if not wanted.follows:
@@ -196,14 +202,20 @@ class _Problem:
         self.inputs, self.accelerations = casadi.diag(MX(self.unit)) @ U, self.rise * A
         self._begin_inputs(U, A, arms[0])
         efforts = [self._moved(arm, arm is arms[0]) for arm in arms]
-        self.parts = (*efforts[0][1:], self.inputs, self.accelerations)
+        ends = [casadi.horzcat(q[:, -1], v[:, -1]) for _, q, v in efforts]
+        self.parts = (*efforts[0][1:], self.inputs, self.accelerations, *ends)
         if wanted.follows:
             rising = self.h * (self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
             self._zero(A[:, :-1] + rising / self.rise - A[:, 1:])
             self._zero(*(each[:, end] for each in (U, A) for end in (0, -1)))
         changes = casadi.sumsqr(U[:, 1:] - U[:, :-1]) * intervals
-        least = CHANGE * changes if wanted.smooth else sum((effort for effort, *_ in efforts), MX(0))
-        if wanted.shortest:
+        effort = sum((each for each, *_ in efforts), MX(0))
+        least = CHANGE * changes if wanted.least == "change" else effort
+        if wanted.least == "residual":
+            pairs = [(arm.residual, end) for arm, end in zip(arms, ends, strict=True) if arm.residual is not None]
+            left = sum((each.energy(*casadi.horzsplit(end)) for each, end in pairs), MX(0))
+            least = left / (len(pairs) * max(each.struck for each, _ in pairs)) + ASIDE * effort
+        if wanted.least == "time":
             self._hold(self.T, *SPAN)
             self.opti.set_initial(self.T, 1.0 if before is None else before.duration / wanted.duration)
             least = self.T
@@ -254,7 +266,7 @@ class _Problem:
                 self._between(taus, wanted.low, wanted.high, wanted.scale)
             if len(wanted.sizes):
                 columns = self._called(arm.seen, at, rate, change)
-                self._between(columns, wanted.least, wanted.most, wanted.sizes)
+                self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes)
         self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
         for when, place in wanted.through if first or not wanted.follows else ():
             i = min(int(when * N), N - 1)
@@ -268,7 +280,8 @@ class _Problem:
         for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
             if first or not wanted.follows:  # joints that follow one motion end in one place
                 self._zero(side[driven] - value[driven])
-            self._hold(side[free], value[free] - LEFT, value[free] + LEFT)
+            if wanted.least != "residual":
+                self._hold(side[free], value[free] - LEFT, value[free] + LEFT)
         self._begin(Q, V, arm)
         return sum(w * effort for w, effort in zip(WEIGHTS, efforts, strict=True)), q, v
 
