@@ -74,7 +74,7 @@ class Table:
             elif array.axis is not None or len(array.columns or ()) > WIDEST:
                 yield Line(f"{_size(name, array)}, {self.rest}")
             else:
-                yield from _array(name, array)
+                yield from _array(name, array, name.replace("poles", "accuracy") in {*result.arrays} - {name})
 
     def series(self) -> Iterator[Line]:
         """Rows of the series after an empty line, where there are any."""
@@ -99,9 +99,9 @@ def summary(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _array(name: str, array: NamedArray) -> Iterator[Line]:
+def _array(name: str, array: NamedArray, judged: bool) -> Iterator[Line]:
     if not name.startswith(FREQUENCIES):
-        yield from _plain_array(name, array)
+        yield from _plain_array(name, array, judged)
     elif array.columns is None:
         both = np.column_stack([array.values, HERTZ * array.values])
         yield from _plain_array(name, NamedArray(both, array.rows, "", ["rad/s", "Hz"]))
@@ -110,11 +110,13 @@ def _array(name: str, array: NamedArray) -> Iterator[Line]:
         yield from _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
 
 
-def _plain_array(name: str, array: NamedArray) -> Iterator[Line]:
+def _plain_array(name: str, array: NamedArray, judged: bool = False) -> Iterator[Line]:
+    """An array whose rounding is not shown, or which has been ``judged`` by its own errors."""
     heading = f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name
     values = array.values if array.columns is not None else array.values[:, None]
     alone = name.startswith(ONE_BY_ONE)
-    values = _without_noise(values, np.abs(values) if alone else _sizes(values))
+    if not judged:
+        values = _without_noise(values, np.abs(values) if alone else _sizes(values))
     telling = [bool(column.any()) for column in values.T]
     if values.size > 1 and not any(telling) and not alone:
         yield Line(f"{heading}: all 0 ({' x '.join(map(str, array.values.shape))})", True)
@@ -249,5 +251,5 @@ def number(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, complex):
-        return f"{value.real:.{DIGITS}g}{value.imag:+.{DIGITS}g}i"
+        return f"{value.real + 0.0:.{DIGITS}g}{value.imag + 0.0:+.{DIGITS}g}i"
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

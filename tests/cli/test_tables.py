@@ -42,6 +42,10 @@ def test_what_is_found_by_itself_is_no_rounding_of_others(capsys):
     poles = np.array([-1e-13 + 0j, -2e-12 + 1e5j, -3 + 1e6j])
     lines = shown(capsys, poles=NamedArray(poles, ["1", "2", "3"], "rad/s"))
     assert lines[1:4] == [["1", "-1e-13+0i"], ["2", "0+100000i"], ["3", "-3+1e+06i"]]
+    # Those that stand with their errors have been judged by these: what is left is damping.
+    accuracy = NamedArray(np.zeros((3, 1)), ["1", "2", "3"], "1", ["error"])
+    lines = shown(capsys, poles_free=NamedArray(poles, ["1", "2", "3"], "rad/s"), accuracy_free=accuracy)
+    assert lines[2] == ["2", "-2e-12+100000i"]
     real = NamedArray(np.array([1.0, 2e-40]), ["1", "2"], "1")
     for name in ("multipliers", "damping_free"):
         assert shown(capsys, **{name: real})[1:3] == [["1", "1"], ["2", "2e-40"]]

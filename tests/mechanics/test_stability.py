@@ -15,6 +15,7 @@ from kronbot.compute.trace import Trace
 from kronbot.mechanics.linear.deflation import SecondOrder
 from kronbot.mechanics.linear.linear_model import LinearModel
 from kronbot.mechanics.linear.null_spaces import null_space
+from kronbot.mechanics.linear.pole import Pole, without_noise
 from kronbot.mechanics.linear.rounding import Entries
 from kronbot.mechanics.linear.spectrum import poles as found_poles
 from kronbot.mechanics.linear.stability import judge
@@ -217,6 +218,54 @@ def test_of_equal_beams_on_a_heavy_hub_one_shape_of_each_is_reached(beams, modes
         for value, error in ((0, 1), (2, 3)):
             off = np.linalg.norm(table[group, value]) - np.linalg.norm(true[group])
             assert abs(off) <= table[group, error].max() + 1e-13
+
+
+TIED = """
+  - {name: a, joint: {type: revolute, name: q1, spring: {stiffness: 1.3}, damping: 0.01}, pose: {}, rigid: {mass: 2}}
+  - name: b
+    joint: {type: revolute, name: q2, elastic: {stiffness: 3e3}, rotor_inertia: 0.3}
+    pose: {xyz: [1, 0, 0], rpy: [pi/2, 0, 0]}
+    rigid: {mass: 1, com: [0, 0.3, 0], inertia: {Izz: 0.1}}
+"""
+
+
+def test_what_its_own_error_holds_is_no_number():
+    """Shapes of equal panels that swing against each other, a shaft that nothing damps, weight that a spring holds."""
+    beam = "flexible: {mass: 0.3, EI: {z: 5}, length: 0.8, modes: {v: 2}, damping: {ratio: 0.005}}"
+    panels = [
+        f"  - {{name: {name}, parent: hub, joint: {{type: fixed}}, pose: {{rpy: [0, 0, {yaw}]}}, {beam}}}\n"
+        for name, yaw in (("a", "0"), ("b", "pi"))
+    ]
+    still = HEAD.replace("GRAVITY", "[0, 0, 0]").replace("convention: standard\n", "")
+    upright = TIED.replace("pose: {}", "pose: {rpy: [0, 0, pi/2]}").replace("com: [0, 0.3, 0]", "com: [0, 0, 0]")
+    heavy = HEAD.replace("GRAVITY", "[0, -1.3, 0]").replace("convention: standard\n", "")
+    for text, told in ((still + EQUAL.lstrip("\n") + "".join(panels), 2), (still + TIED, 0), (heavy + upright, 0)):
+        answer = loaded(text).linearize(inputs=("torques",), outputs=("joints",))
+        rates, errors = answer["poles"].real, answer["accuracy"][:, 1]
+        assert ((rates == 0) | (np.abs(rates) > errors)).all()
+        assert ((rates == 0) == (answer["damping"] == 0)).all()
+        for value, error in ((0, 1), (2, 3)):
+            margins = answer["margins"][:, [value, error]]
+            assert ((margins[:, 0] == 0) | (margins[:, 0] > margins[:, 1])).all()
+            assert (margins[:, 0] == 0).sum() == told
+
+
+@settings(deadline=None)
+@given(
+    st.floats(-16, 0), st.floats(-16, 0), st.floats(0, 6.3), st.floats(0, 1), st.floats(0, 20).map(lambda d: 10.0**d)
+)
+def test_noise_goes_into_the_errors(size, error, angle, share, largest):
+    """Where the pole can be stays inside."""
+    value = 10**size * complex(np.cos(angle), abs(np.sin(angle)))
+    old = Pole(value, np.ones(1), np.ones(1), 2, 1, 10**error, share * 10**error, refined=object())
+    new = without_noise(old, largest)
+    assert abs(new.value - value) + old.error <= new.error * (1 + 1e-15)
+    assert abs(new.value.real - value.real) + old.growth_error <= new.growth_error * (1 + 1e-15)
+    assert new.value in (value, 0, 1j * value.imag)
+    if new.value != value:
+        assert abs(new.value - value) <= old.error or abs(value.real) <= old.growth_error <= 1e-9 * abs(value)
+    if old.error <= 1e-9 * largest and abs(value) <= old.error:
+        assert not new.value
 
 
 EQUAL = """

@@ -14,12 +14,14 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.linear.blocks import Block
-from kronbot.mechanics.linear.matrix_polynomial import ROUNDING, Polynomial
+from kronbot.mechanics.linear.matrix_polynomial import Polynomial
 from kronbot.mechanics.linear.refinement import Steps
 from kronbot.records import dataclass
 
 Complex = npt.NDArray[np.complex128]
 
+# Errors below this share of a size are noise beside it; values below that share of their error tell nothing.
+NOISE, HINT = 1e-9, 1e-3
 # Added to the number of a group for the other root of a square.
 APART = 1_000_000
 
@@ -91,13 +93,19 @@ class Pole:
         return self.refined is None
 
 
-def without_noise(pole: Pole) -> Pole:
-    """A pole that swings, without a real part that is below its own error and below what rounding leaves of it."""
-    rate = abs(pole.value.real)
-    if not pole.value.imag or not 0 < rate <= min(pole.growth_error, ROUNDING * abs(pole.value)):
+def without_noise(pole: Pole, largest: float) -> Pole:
+    """A pole without what is below its own error, where this is noise: beside the ``largest`` pole one at zero, beside
+    itself the real part of one that swings. The errors are wider by what is left out.
+    """
+    size, rate = abs(pole.value), abs(pole.value.real)
+    if 0 < size <= pole.error and (pole.error <= NOISE * largest or size <= HINT * pole.error):
+        value = 0j
+    elif pole.value.imag and 0 < rate <= pole.growth_error <= NOISE * size:
+        value = 1j * pole.value.imag
+    else:
         return pole
-    swings, error, growth = 1j * pole.value.imag, pole.error + rate, pole.growth_error + rate
-    return replace(pole, value=swings, error=error, growth_error=growth)
+    left = abs(pole.value - value)
+    return replace(pole, value=value, error=pole.error + left, growth_error=pole.growth_error + rate)
 
 
 def of_squares(made: list[Pole], symmetric: bool) -> list[Pole]:

@@ -226,7 +226,9 @@ def _whole(made: list[Pole], system: SecondOrder) -> list[Pole]:
         made = with_growth(made, system)
         if system.conservative:
             made = on_axis(made)
-    every = sorted(map(without_noise, made), key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
+    largest = max((abs(pole.value) for pole in made), default=0.0)
+    clean = (without_noise(pole, largest) for pole in made)
+    every = sorted(clean, key=lambda pole: (not pole.free, abs(pole.value), pole.value.real))
     if sum(pole.count for pole in every) != 2 * len(system.M):
         raise ComputationError("the poles cannot be told apart: numbers of the robot are too far apart")
     return every

@@ -156,7 +156,9 @@ def _margins(factor: Array, found: Sequence[Pole], A: Array, dA: Array) -> tuple
             table[side, :, places] = np.column_stack([values[ends * len(values) // all_states - 1], error + 0 * ends])
             kept[side, places] = 0
             kept[side, places[0]] = (values > max(LOST, error)).sum() * all_states // len(values)
-    return table, kept.sum(axis=1).tolist()
+    values, errors = table[:, 0], table[:, 1]
+    noise = np.where((values <= errors) & (errors <= LOST), values, 0.0)  # of what is lost anyway
+    return np.stack([values - noise, errors + noise], axis=1), kept.sum(axis=1).tolist()
 
 
 def _at(s: Numbers, orders: Numbers) -> Numbers:
