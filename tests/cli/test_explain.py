@@ -17,6 +17,7 @@ TOPICS = {
     *("file", "floquet", "formats", "formulas", "frames"),
     *(
         "accuracy",
+        "calibration",
         "claims",
         "following",
         "integration",

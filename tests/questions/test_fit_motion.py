@@ -177,6 +177,92 @@ def test_stiffness_and_damping_come_back_from_frequencies(arm):
         assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-7), name
 
 
+BEAM = """
+kronbot: 1
+name: beam
+convention: standard
+gravity: [0, 0, -9.81]
+parameters: {y: 30, z: 60, zeta: 0.01, mp: 0.3}
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.2, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: 1, com: [-0.1, 0, 0], inertia: {Izz: 0.01}}
+  - name: b
+    joint: {type: revolute, name: q2}
+    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.7, EI: {y: y, z: z}, modes: {v: 2, w: 2}, damping: {ratio: zeta}}
+    payload: {mass: mp}
+statics: {gauges: [{name: g, link: b, x: 0.1}]}
+"""
+SHAKEN = {"y": 57.0, "z": 31.0, "zeta": 0.013, "mp": 0.33}
+
+
+def shaken(robot, q, rng):
+    """Frequencies and shapes of a robot as a hammer finds them: in any scale, with a percent of noise."""
+    told = of_modes(robot, q, ("frequencies_locked", "damping_locked"))
+    for i, at in enumerate(q):
+        answer, full = robot.modes(q=at), np.zeros(robot.model.n)
+        full[list(robot.model.rigid)] = at
+        J = robot.jacobian(q=full)["J_T"][:, list(robot.model.flexible)]
+        for k, shape in enumerate(answer["shapes_locked"].T):
+            each = J @ shape.real * rng.normal()
+            each += 0.01 * np.abs(each).max() * rng.normal(size=3)
+            for axis, number in zip("xyz", each, strict=True):
+                told.setdefault(f"shape_locked[{k + 1}].endpoint.{axis}", np.full(len(q), np.nan))[i] = number
+    return {"q1": q[:, 0], "q2": q[:, 1], **told}
+
+
+def test_modes_are_matched_by_measured_shapes():
+    """Bending in and out of a plane changes places between the first values and the truth; by order that is lost."""
+    robot, rng = kronbot.loads(BEAM), np.random.default_rng(4)
+    q = np.array([[0, 0.2], [0.4, 0.7], [0.1, -1.1]])
+    table = shaken(robot.with_parameters(**SHAKEN), q, rng)
+    table["shape_locked[2].endpoint.x"][1] = np.nan  # a sensor that was not there
+    sigma = {"frequencies_locked": 0.1, "damping_locked": 1e-4}
+    asked = {"question": "modes", "estimate": list(SHAKEN), "sigma": sigma}
+    answer = robot.fit(table, **asked)
+    for name, value in SHAKEN.items():
+        assert answer.at["parameters"][name] == pytest.approx(value, rel=1e-7), name
+    assert not [text for text in answer.warnings if "shape" in text]
+    by_order = {name: each for name, each in table.items() if not name.startswith("shape")}
+    lost = robot.fit(by_order, **asked).at["parameters"]
+    assert lost["y"] == pytest.approx(SHAKEN["z"], rel=1e-3) and lost["z"] == pytest.approx(SHAKEN["y"], rel=1e-3)
+
+
+def test_shapes_may_say_which_way_a_mode_bends():
+    """Ones and zeros do, where a mode has lost its place; a row without them goes by order, and so does one number."""
+    robot, count = kronbot.loads(BEAM).with_parameters(mp=0.0), 3
+    true = robot.with_parameters(y=57, z=31)
+    found = true.modes(q=[0, 0])["frequencies_locked"]
+    ways = [f"shape_locked[{k}].tip.b.{axis}" for k in (1, 2) for axis in "yz"]
+    table = {"q1": np.zeros(count), "frequencies_locked[1]": np.full(count, found[0])}
+    table |= {"frequencies_locked[2]": np.full(count, found[1])}
+    table |= dict(zip(ways, np.array([[1, 0, 0, 1], [np.nan, 0, 0, 1], [np.nan] * 4]).T, strict=True))
+    answers, _ = ModalAnswers.read(Variation.of(robot.model, ["y", "z"]), Named(Columns(table), {}), ())
+    at = np.array([57.0, 31.0])
+    np.testing.assert_allclose(answers.errors(at), 0, atol=1e-9)
+    away = answers.computed(np.array([30.0, 60.0]))  # bending along y, the first one of the truth, comes second
+    first, second = robot.with_parameters(y=30, z=60).modes(q=[0, 0])["frequencies_locked"][:2]
+    np.testing.assert_allclose(away, [[second, first], [second, first], [first, second]])
+    told = list(answers.doubts(np.array([30.0, 60.0])))
+    assert told[0] == "row 1: by its shape mode 1 (locked) is number 2, MAC 1.00" and len(told) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("shape_lokced[1].tip.b.y", r"none of a mode's shape; it is called shape_locked\[1\].NAME or shape_free"),
+        ("shape_locked[9].tip.b.y", "modes are numbered from 1 to 8"),
+        ("shape_free[1].tip.d.y", "nothing that moves is called 'tip.d.y'; did you mean 'tip.b.y'"),
+        ("shape_free[1].torque.q1", "nothing that moves is called 'torque.q1'"),
+    ],
+)
+def test_shapes_that_are_none_are_told(name, words):
+    with pytest.raises(UsageError, match=words):
+        kronbot.loads(BEAM).fit({"q1": [0.0], name: [1.0], "frequencies_locked[1]": [30.0]}, question="modes")
+
+
 # Parameters whose derivatives are 0: motors do not feel behind shafts, given angles bend nothing, the camera is level.
 BLIND = {
     "dynamics": {"amp", "w", "cx", "kb", "m", "EI", "GJ", "zeta"},

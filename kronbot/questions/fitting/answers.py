@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from kronbot.compute.trace import Rows as Places
@@ -29,6 +29,9 @@ class Answers(Protocol):
 
     def jacobian(self, values: Array) -> Array:
         """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
 
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""

@@ -6,7 +6,8 @@ ds = -y^T (s^2 dM + s dD + dK) x / (y^T (2 s M + D) x), a weighted sum of those 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -26,21 +27,24 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.points import AtPoints, placed
+from kronbot.questions.fitting.shapes import CASES, Shapes, components, matched, told_apart
 from kronbot.questions.fitting.sorting import Sorted, sort_out
 from kronbot.records import dataclass
 
 PURPOSE = "fit"
-CASES = ("locked", "free")
 # Poles below this share of the largest are those of free coordinates, two each.
 FREE = 1e-7
 
 
 @dataclass
 class ModalAnswers(AtPoints):
-    """What ``modes`` says at every row, less what is measured, with derivatives: modes are told apart by their order.
+    """What ``modes`` says at every row, less what is measured, with derivatives.
 
-    The points are q and qd; joints that spin in some row are locked in both cases.
+    The points are q and qd; joints that spin in some row are locked in both cases. Modes are told apart by their
+    ``shapes`` where these are measured, else by their order.
     """
+
+    shapes: Shapes
 
     @staticmethod
     def read(variation: Variation, named: Named, only: Sequence[str]) -> tuple[ModalAnswers, Sorted]:
@@ -48,23 +52,31 @@ class ModalAnswers(AtPoints):
         robot = variation.robot
         demand_inertia(robot)
         known = {column.name: column for column in of_modes(robot)}
-        told = sort_out(named, _inputs(robot), known.get, known, only)
+        parts = components(robot, named)
+        told = sort_out(named, _inputs(robot), known.get, known, only, marking=parts)
         points, _ = placed(robot, told, ("q", "qd"))
         joints = [joint.name for joint in robot.joints if robot.coordinates[joint.driven] not in told.inputs]
         if joints:
             told.notes.append(f"not in {named.table.name}, 0 in every row: {listing(joints)}")
-        return ModalAnswers(variation, points, told.columns, told.measured), told
+        moved = np.array([*told.marks.values()]).reshape(len(parts), len(told.rows)).T
+        shapes = Shapes(tuple(parts.values()), moved, told.rows)
+        return ModalAnswers(variation, points, told.columns, told.measured, shapes), told
 
     linear = False
+
+    def of(self, rows: Places) -> ModalAnswers:
+        """The same of some of the rows."""
+        return replace(super().of(rows), shapes=self.shapes[rows])
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured."""
         found = np.full(self.measured.shape, np.nan)
         for case in self._cases:
             modes = self._modes(values, case)
+            places = self._places(values, case, modes)
             for i, column in enumerate(self.columns):
                 if column.of == case:
-                    s = modes.poles[:, column.place]
+                    s = modes.poles[range(len(found)), places[column.place]]
                     found[:, i] = np.abs(s) if column.kind == "frequency" else _damping(s)
         return np.asarray(found - self.measured)
 
@@ -74,9 +86,10 @@ class ModalAnswers(AtPoints):
         weights = np.zeros((*self.measured.shape, 3, n, n))
         for case in self._cases:
             modes = self._modes(values, case)
+            places = self._places(values, case, modes)
             for i, column in enumerate(self.columns):
                 if column.of == case:
-                    weights[:, i] = modes.weights(column.place, column.kind, n)
+                    weights[:, i] = modes.weights(places[column.place], column.kind, n)
         row, column_ = np.nonzero(~np.isnan(self.measured))
         points = {word: each[row] for word, each in self.points.items()}
         made = Pullback.of(self.variation, "modes", PURPOSE, lambda: (self._symbols, self._entries))
@@ -87,6 +100,39 @@ class ModalAnswers(AtPoints):
     @property
     def _cases(self) -> list[str]:
         return [case for case in CASES if any(column.of == case for column in self.columns)]
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """Measured shapes that no mode has, and modes that are others by their shape than by their order."""
+        for case in self._cases:
+            modes = self._modes(values, case)
+            for row, (found, alike) in self._matched(values, case, modes).items():
+                yield from told_apart(case, int(self.shapes.rows[row]), found, alike)
+
+    def _places(self, values: Array, case: str, modes: _Modes) -> dict[int, Places]:
+        """By place of a measured mode which one it is in each row (N,)."""
+        places = {place: np.full(len(self.measured), place) for place in self._used(case)}
+        for row, (found, _) in self._matched(values, case, modes).items():
+            for place, which in found.items():
+                places[place][row] = which
+        return places
+
+    def _used(self, case: str) -> list[int]:
+        """Places of modes of a case of which something is measured."""
+        columns = {column.place for column in self.columns if column.of == case}
+        return sorted(columns.union(self.shapes.numbers(case)))
+
+    def _matched(self, values: Array, case: str, modes: _Modes) -> dict[int, tuple[dict[int, int], dict[int, Array]]]:
+        """By row with measured shapes which modes these are, and how alike each of the model's is to each of them."""
+        numbers = self.shapes.numbers(case)
+        if not numbers:
+            return {}
+        robot, there = self.variation.at(values), np.isfinite(modes.poles)
+        alike, known = self.shapes.alike(robot, self.points["q"], case, modes.free, modes.right)
+        found = {}
+        for row in np.flatnonzero(known.any(axis=1)).tolist():
+            own = {place: alike[row, j] for j, place in enumerate(numbers) if known[row, j]}
+            found[row] = matched(self._used(case), own, there[row]), own
+        return found
 
     def _modes(self, values: Array, case: str) -> _Modes:
         robot = self.variation.at(values)
@@ -146,9 +192,10 @@ class _Modes:
             poles[row, :m], right[row, :m], left[row, :m] = s[row][chosen], V[row][:f, chosen].T, y[row][chosen]
         return _Modes(free, entries, poles, right, left)
 
-    def weights(self, place: int, kind: str, n: int) -> Array:
-        """How a frequency or a damping ratio follows the entries of M, D, K: (N, 3, n, n)."""
-        s, x, y = self.poles[:, place], self.right[:, place], self.left[:, place]
+    def weights(self, places: Places, kind: str, n: int) -> Array:
+        """How a frequency or a damping ratio of one mode a row (N,) follows the entries of M, D, K: (N, 3, n, n)."""
+        rows = np.arange(len(places))
+        s, x, y = (each[rows, places] for each in (self.poles, self.right, self.left))
         M, D = (self.entries[:, i][:, self.free][:, :, self.free] for i in range(2))
         size = np.abs(s)
         along = np.conj(s) / size if kind == "frequency" else -1 / size + s.real * np.conj(s) / size**3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -41,6 +41,10 @@ class AtPoints(ABC):
     def measuring(self, measured: Array) -> Self:
         """The same with other measurements (N, columns)."""
         return replace(self, measured=measured)
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
+        yield from ()
 
     @abstractmethod
     def errors(self, values: Array) -> Array:

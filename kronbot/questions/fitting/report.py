@@ -108,6 +108,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     held = [names[i] for i in sorted(knowledge.held)]
     if held:
         yield f"at a bound: {listing(held)}; errors are those of the others, with these held"
+    yield from search.answers.doubts(found.values)
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0

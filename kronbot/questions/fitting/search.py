@@ -273,4 +273,6 @@ def _drawn_of(count: int, share: float, seed: int) -> Flags:
 def _some(told: Sorted, rows: Flags) -> Sorted:
     inputs = {name: each[rows] for name, each in told.inputs.items()}
     records = None if told.records is None else told.records[rows]
-    return replace(told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[], records=records)
+    return replace(
+        told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[], records=records, marks={}
+    )

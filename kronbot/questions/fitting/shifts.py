@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import casadi
@@ -114,6 +114,10 @@ class Shifted:
         J = self.answers.jacobian(values)
         J[:, : len(own)] += np.concatenate([slopes, np.zeros((1, len(own)))])[self.shifts.of[column]]
         return J
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
+        return self.answers.doubts(values)
 
     def _added(self, values: Array) -> Array:
         robot = self.shifts.variation.at(values[: len(self.shifts.variation.names)])

@@ -149,6 +149,10 @@ class SimulatedAnswers:
         """Measurements (N, columns) with noise on them; rotations are turned by it."""
         return self.data.disturbed(measured, noise)
 
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
+        yield from ()
+
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where a motion is lost."""
         run = self._at(values, False)

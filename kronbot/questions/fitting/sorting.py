@@ -21,7 +21,8 @@ class Sorted:
     """What is given (N,) by name, the measured columns and their numbers (N, columns), NaN where there is none.
 
     ``rows`` are the numbers of the rows in the table, from 1; ``known`` all that may be measured; ``notes`` are what
-    somebody should know. Rows that tell something together only have the same number in ``records`` (N,).
+    somebody should know. Rows that tell something together only have the same number in ``records`` (N,). ``marks``
+    (N,) by name say what else is known of rows.
     """
 
     inputs: Mapping[str, Array]
@@ -31,17 +32,18 @@ class Sorted:
     known: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     records: Array | None = None
+    marks: Mapping[str, Array] = field(default_factory=dict)
 
 
 def matches(key: str, name: str) -> bool:
-    """Whether a key means a column: it is its name, or what stands before a dot in it."""
-    return name == key or name.startswith(f"{key}.")
+    """Whether a key means a column: it is its name, or what stands before a dot or a number in it."""
+    return name == key or name.startswith((f"{key}.", f"{key}["))
 
 
 def keys(names: Iterable[str]) -> list[str]:
-    """All that means some of the columns: what stands before their dots, and their names."""
+    """All that means some of the columns: what stands before their dots or numbers, and their names."""
     heads = [name.rsplit(".", count)[0] for name in names for count in range(name.count("."), -1, -1)]
-    return list(dict.fromkeys(heads))
+    return list(dict.fromkeys(key for head in heads for key in (head.partition("[")[0], head)))
 
 
 def sort_out(
@@ -51,11 +53,13 @@ def sort_out(
     every: Iterable[str],
     only: Sequence[str],
     driving: bool = False,
+    marking: Iterable[str] = (),
 ) -> Sorted:
     """Sort the columns of a table; ``inputs`` say by name what is given, ``known`` what a name would measure.
 
-    ``every`` lists names that may be measured, for guesses; ``only`` are keys of those that are to be used. A row
-    without all that is given is left out, and so is one in which nothing is measured, unless rows are ``driving``.
+    ``every`` lists names that may be measured, for guesses; ``only`` are keys of those that are to be used, ``marking``
+    the columns that are neither given nor compared. A row without all that is given is left out, and so is one in which
+    nothing is measured, unless rows are ``driving``.
     Raises UsageError for a column that is almost one of these, for one that is given twice, and where nothing is
     measured.
     """
@@ -63,7 +67,10 @@ def sort_out(
     outputs: list[Column] = []
     notes: list[str] = []
     unused: list[str] = []
+    marks = [*marking]
     for name in named.names:
+        if name in marks:
+            continue
         if name in inputs:
             if inputs[name] in given:
                 raise UsageError(f"{named.table.name}: {quote(given[inputs[name]])} and {quote(name)} say the same")
@@ -82,7 +89,7 @@ def sort_out(
     chosen = _chosen(outputs, only)
     if not chosen:
         raise UsageError(f"{named.table.name}: no column is an answer to compare with; there are {listing(every)}")
-    numbers = named.numbers([*given.values(), *(column.name for column in chosen)])
+    numbers = named.numbers([*given.values(), *(column.name for column in chosen), *marks])
     measured = np.array([numbers[column.name] for column in chosen]).T.copy()
     _complete_rotations(chosen, measured)
     values = {key: numbers[name] for key, name in given.items()}
@@ -96,8 +103,9 @@ def sort_out(
     if not keep.any() or np.isnan(measured[keep]).all():
         raise UsageError(f"{named.table.name}: no row has all that is given and something measured")
     return Sorted(
-        {key: each[keep] for key, each in values.items()}, chosen, measured[keep], rows[keep], (*every,), notes
-    )
+        {key: each[keep] for key, each in values.items()}, chosen, measured[keep], rows[keep], (*every,), notes,
+        marks={name: numbers[name][keep] for name in marks},
+    )  # fmt: skip
 
 
 def _chosen(outputs: Sequence[Column], only: Sequence[str]) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ the gradient of w . (h, F): as many sweeps as there are measured numbers in a ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -121,6 +121,10 @@ class StaticAnswers:
     linear = False
     beside: ClassVar[Mapping[str, float]] = {}
     reason = ""
+
+    def doubts(self, values: Array) -> Iterator[str]:
+        """What should be looked at where a search has ended."""
+        yield from ()
 
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured, infinite where there is no equilibrium.
