@@ -339,6 +339,52 @@ def test_hostile_measurements(arm, measured, tmp_path):
     assert answer["row"].tolist() == [1, 4] and any("not used: note" in each for each in answer.warnings)
 
 
+CAMERA = """
+kronbot: 1
+name: seen
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {x: 0, y: 0, turn: 0, l: 0.5, zero: 0, m: 2}
+links:
+  - {name: camera, joint: {type: fixed}, pose: {xyz: [x, y, 0], rpy: [0, 0, turn]}}
+  - name: a
+    joint: {type: revolute, name: q1}
+    dh: {a: 0.4, d: 0, alpha: 0, theta: zero}
+    rigid: {mass: m}
+  - {name: b, joint: {type: revolute, name: q2}, dh: {a: l, d: 0, alpha: 0, theta: 0}}
+  - {name: c, joint: {type: prismatic, name: d3}, dh: {a: 0, d: 0, alpha: 0, theta: 0}, rigid: {mass: 1}}
+"""
+
+
+def test_other_units_are_told_by_the_errors_they_leave():
+    """A camera that nobody knows hides no millimetres, and small angles no degrees; right units ask nothing."""
+    robot, rng = kronbot.loads(CAMERA), np.random.default_rng(8)
+    angles = {"q1": rng.uniform(-3, 3, 20), "q2": rng.uniform(-2, 2, 20), "d3": rng.uniform(0, 0.1, 20)}
+
+    def seen(length, x, y, turn):
+        z = x + 1j * y + np.exp(1j * (turn + angles["q1"])) * (0.4 + length * np.exp(1j * angles["q2"]))
+        return {"position.b.x": z.real, "position.b.y": z.imag, "position.b.z": 0 * z.real}
+
+    def asked(data, question="statics"):
+        told = robot.fit(data, question=question, estimate=["l", "m"], sigma={"position": 1e-3, "torque": 0.1}).warnings
+        return [each for each in told if " in mm" in each or " in degrees" in each]
+
+    far = seen(0.55, 2, -1, 2.5)
+    assert asked({**angles, **far}) == []
+    (told,) = asked({**angles, **{name: 1e3 * each for name, each in far.items()}})
+    assert told.startswith("position.b moves about 1000 times as far as is computed: is it in mm?")
+    angles |= {name: 0.05 * angles[name] for name in ("q1", "q2")}
+    near = seen(0.52, 0, 0, 0)
+    small = {**angles, "q1": np.degrees(angles["q1"]), "q2": np.degrees(angles["q2"])}
+    (told,) = asked({**small, **near})
+    assert "times smaller were q1, q2 in degrees: columns: {q1: " in told
+    (told,) = asked({**angles, "d3": 1e3 * angles["d3"], "position.c.z": angles["d3"] + 1e-3 * rng.normal(size=20)})
+    assert "times smaller were d3 in mm: columns: {d3: " in told
+    angle = {"q1": angles["q1"], "rotation.b.x": np.zeros(20), "rotation.b.y": np.zeros(20)}
+    (told,) = asked({**angle, "rotation.b.z": np.full(20, 90.0)})
+    assert told == 'rotation.b reaches 90 rad: is it in degrees? columns: {rotation.b.x: "...*deg"} and so on'
+
+
 def test_what_shapes_a_trace_is_refused():
     clamped = ARM.replace("modes: {v: 1}}", "modes: {v: 1}, shape: clamped-mass}")
     with pytest.raises(UsageError, match="what is traced depends on one of mp: .*clamped-mass"):

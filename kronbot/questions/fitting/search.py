@@ -29,7 +29,7 @@ from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
-from kronbot.questions.fitting.words import doubts
+from kronbot.questions.fitting.units import doubts, other_inputs
 from kronbot.records import dataclass
 
 # Rounds in which sigmas that nobody gave follow from the errors, and the change that ends them.
@@ -122,7 +122,7 @@ class Search:
         assert inquiry.data is not None, "rows are wanted"
         variation = inquiry.variation(robot, inquiry.data)
         answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
-        inquiry = inquiry.with_beside(answers)
+        asked, inquiry = inquiry, inquiry.with_beside(answers)
         notes = list(told.notes)
         check = None
         if isinstance(inquiry.validation, float):
@@ -136,6 +136,12 @@ class Search:
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
         errors = begun(variation, answers, told, inquiry.beliefs.start)
         notes += doubts(variation.robot, told, errors)
+
+        def again(rows: Named) -> Array:
+            plain = replace(asked, differentiate=None, initial="rows")
+            return read(variation, rows, plain, asked.only)[0].errors(asked.beliefs.start)
+
+        notes += other_inputs(variation.robot, told, errors, again)
         noise.begin(errors)
         return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
 
