@@ -48,6 +48,13 @@ class StateFeedback:
     """Torques that follow from the whole state, of the joints in a file: tau = torque there - K (x - x there)."""
 
     K: Annotated[Text, Field(description="CSV file of gains, as kronbot design writes it")]
+    estimator: Annotated[Text | None, Field(description="CSV file of a Kalman filter; default: the state itself")] = (
+        None
+    )
+    noise: Annotated[dict[str, Quantity], Field(description="densities by sensor, unit sqrt(s)")] = field(
+        default_factory=dict
+    )
+    seed: Annotated[Quantity, Field(description="of the noise, a whole number")] = ZERO
 
 
 @dataclass(frozen=True)

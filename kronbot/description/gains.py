@@ -1,9 +1,14 @@
-"""Gains of a state feedback in a CSV file: where they hold, torques there, and a row of gains for each joint."""
+"""Gains of a state feedback, and the filter that tells its state, in CSV files.
+
+A file of gains has a row with the state they are about, torques there in its first column, and a row of gains for each
+joint. That of a filter has a row for each state: what it is about, its rate by what sensors see (gains L), by torques
+(B) and by the states (A).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kronbot.description.csv_lines import NUMBER, Line
 from kronbot.description.mistakes import raise_all
@@ -14,7 +19,12 @@ from kronbot.records import dataclass
 # Names of the row with the state that gains are about, and of the column of torques there; rows of joints begin so.
 AT, TORQUE = "at", "torque"
 ROW = f"{TORQUE}."
+SEEN = "seen."
 _FORM = f'a header ("", {TORQUE}, states) and rows {AT}, {ROW}JOINT are wanted, as kronbot design writes them'
+_FILTER = (
+    f'a header ("", {AT}, {SEEN}SENSOR, {ROW}JOINT, states) and a row for each state are wanted, as kronbot design '
+)
+_FILTER += "writes them"
 
 
 @dataclass(frozen=True)
@@ -30,30 +40,59 @@ class Gains:
     mistake: Callable[[str, str], Mistake]
 
 
+@dataclass(frozen=True)
+class Filter:
+    """The rate of each state by what sensors see (``L``), torques (``B``) and states (``A``), all less what they are
+    ``at``: by state, and by sensor, joint or state.
+
+    ``mistake(name, message)`` says at a column, or at a state, that something is wrong with it.
+    """
+
+    at: Mapping[str, float]
+    L: Mapping[str, Mapping[str, float]]
+    B: Mapping[str, Mapping[str, float]]
+    A: Mapping[str, Mapping[str, float]]
+    sensors: Sequence[str]
+    joints: Sequence[str]
+    mistake: Callable[[str, str], Mistake]
+
+
+def filter_of(lines: Iterable[Line]) -> Filter:
+    """The filter that lines hold, which are not blank. Raises DescriptionError with every mistake of them."""
+    header, *rows = lines
+    names = header.cells[1:]
+    sensors = [name.removeprefix(SEEN) for name in names if name.startswith(SEEN)]
+    joints = [name.removeprefix(ROW) for name in names if name.startswith(ROW)]
+    states = names[1 + len(sensors) + len(joints) :]
+    whole = [AT, *(SEEN + name for name in sensors), *(ROW + name for name in joints), *states]
+    mistakes = [] if names == whole and sensors and joints and states else [header.mistake(_FILTER)]
+    found, places, wrong = _rows(header, rows, lambda name: name in states, _FILTER)
+    mistakes += wrong
+    missing = [name for name in states if name not in found]
+    if not mistakes and missing:
+        mistakes.append(header.mistake(f"no row {quote(missing[0])}: {_FILTER}", 1 + names.index(missing[0])))
+    raise_all(mistakes)
+
+    def mistake(name: str, message: str) -> Mistake:
+        column = next((i for i, each in enumerate(names, 1) if each in (name, SEEN + name, ROW + name)), 0)
+        return header.mistake(message, column)
+
+    by_state = {name: dict(zip(names, found[name], strict=True)) for name in states}
+
+    def by(word: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:
+        return {state: {name: row[word + name] for name in columns} for state, row in by_state.items()}
+
+    at = {name: row[AT] for name, row in by_state.items()}
+    return Filter(at, by(SEEN, sensors), by(ROW, joints), by("", states), sensors, joints, mistake)
+
+
 def gains_of(lines: Iterable[Line]) -> Gains:
     """The gains that lines hold, which are not blank. Raises DescriptionError with every mistake of them."""
     header, *rows = lines
     names = header.cells[1:]
-    mistakes: list[Mistake] = []
-    if names[:1] != [TORQUE] or len(names) < 2:
-        mistakes.append(header.mistake(_FORM))
-    repeated = [i for i, name in enumerate(names) if name in names[:i]]
-    mistakes += [header.mistake(f"the column {quote(names[i])} stands here twice", i + 1) for i in repeated]
-    found: dict[str, list[float]] = {}
-    places: dict[str, Line] = {}
-    for row in rows:
-        name, *cells = row.cells
-        if (name != AT and not name.startswith(ROW)) or name in found:
-            why = "stands here twice" if name in found else "is none of these"
-            mistakes.append(row.mistake(f"the row {quote(name)} {why}: {_FORM}"))
-        elif len(cells) != len(names):
-            mistakes.append(
-                row.mistake(f"{1 + len(names)} columns are wanted here, as in the header, not {len(row.cells)}")
-            )
-        else:
-            wrong = [i for i, each in enumerate(cells) if not (NUMBER.fullmatch(each) and math.isfinite(float(each)))]
-            mistakes += [row.mistake(f"a finite number is wanted here, not {quote(cells[i])}", i + 1) for i in wrong]
-            found[name], places[name] = [0.0 if i in wrong else float(each) for i, each in enumerate(cells)], row
+    mistakes = [] if names[:1] == [TORQUE] and len(names) > 1 else [header.mistake(_FORM)]
+    found, places, wrong = _rows(header, rows, lambda name: name == AT or name.startswith(ROW), _FORM)
+    mistakes += wrong
     if not mistakes and (AT not in found or len(found) < 2):
         mistakes.append(header.mistake(_FORM))
     raise_all(mistakes)
@@ -66,3 +105,28 @@ def gains_of(lines: Iterable[Line]) -> Gains:
     by_state = {name: dict(zip(names[1:], row[1:], strict=True)) for name, row in joints.items()}
     at = dict(zip(names[1:], found[AT][1:], strict=True))
     return Gains(at, {name: row[0] for name, row in joints.items()}, by_state, mistake)
+
+
+def _rows(
+    header: Line, rows: Sequence[Line], known: Callable[[str], bool], form: str
+) -> tuple[dict[str, list[float]], dict[str, Line], list[Mistake]]:
+    """Numbers of rows by name, where they stand, and mistakes: names that are none or stand twice, cells, columns."""
+    names = header.cells[1:]
+    repeated = [i for i, name in enumerate(names) if name in names[:i]]
+    mistakes = [header.mistake(f"the column {quote(names[i])} stands here twice", i + 1) for i in repeated]
+    found: dict[str, list[float]] = {}
+    places: dict[str, Line] = {}
+    for row in rows:
+        name, *cells = row.cells
+        if not known(name) or name in found:
+            why = "stands here twice" if name in found else "is none of these"
+            mistakes.append(row.mistake(f"the row {quote(name)} {why}: {form}"))
+        elif len(cells) != len(names):
+            mistakes.append(
+                row.mistake(f"{1 + len(names)} columns are wanted here, as in the header, not {len(row.cells)}")
+            )
+        else:
+            wrong = [i for i, each in enumerate(cells) if not (NUMBER.fullmatch(each) and math.isfinite(float(each)))]
+            mistakes += [row.mistake(f"a finite number is wanted here, not {quote(cells[i])}", i + 1) for i in wrong]
+            found[name], places[name] = [0.0 if i in wrong else float(each) for i, each in enumerate(cells)], row
+    return found, places, mistakes

@@ -126,6 +126,8 @@ def _with_tables(described: Description) -> Description:
             table(motion.file).of_joint(motion, joint, joint in turning)
     if robot.control.state_feedback is not None:
         table(robot.control.state_feedback.K).gains()
+        if robot.control.state_feedback.estimator is not None:
+            table(robot.control.state_feedback.estimator).filter()
     for joint, drive in drives.items():
         if isinstance(drive.torque, TimeTable):
             table(drive.torque.file).torque(*drive.torque.columns(f"torque.{joint}"))

@@ -15,7 +15,7 @@ from kronbot.cached import cached_property
 from kronbot.description import limits
 from kronbot.description.checks.rules import file_fault
 from kronbot.description.csv_lines import TableLine, too_few
-from kronbot.description.gains import Gains, gains_of
+from kronbot.description.gains import Filter, Gains, filter_of, gains_of
 from kronbot.description.mistakes import raise_all
 from kronbot.description.moving import TableMotion
 from kronbot.description.quotients import first_slope, quotients
@@ -150,6 +150,10 @@ class Table:
     def gains(self) -> Gains:
         """Gains of a state feedback."""
         return gains_of(self._lines())
+
+    def filter(self) -> Filter:
+        """The Kalman filter of a state feedback."""
+        return filter_of(self._lines())
 
     def shapes(self, length: float, counts: Mapping[str, int]) -> ShapeTable:
         """The shapes of a beam of a ``length`` (m) in the columns that a header names, as many as ``counts`` says."""

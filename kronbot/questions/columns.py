@@ -49,6 +49,7 @@ def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | N
     known = dict(others or {}) | dict(zip(robot.coordinates, robot.units, strict=True))
     (rates,) = robot.derivative_names(["qd"]).values()
     known |= {name: f"{unit}/s" for name, unit in zip(rates, robot.units, strict=True)}
+    known |= {f"estimate.{name}": unit for name, unit in known.items()}
     for joint, force in zip(robot.joints, robot.force_units(robot.rigid), strict=True):
         known |= dict.fromkeys((f"angle.{joint.name}", f"peak_deviation.{joint.name}"), robot.units[joint.driven])
         words = ("torque", "integral", "torque_quadratic", "peak_torque", "rms_torque")
@@ -97,8 +98,8 @@ def columns_of_simulate(robot: Robot) -> list[str]:
 
 
 def columns_of_control(robot: Robot) -> list[str]:
-    """Integrals of controllers: the torques or forces that they give."""
-    return [f"integral.{name}" for name in controllers(robot).integrals]
+    """What controllers integrate: the torques or forces that integrals give, and estimates of the state."""
+    return [*controllers(robot).remembered]
 
 
 def columns_of_elements(robot: Robot) -> list[str]:

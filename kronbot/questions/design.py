@@ -13,7 +13,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.controlling import Control, StateFeedback
-from kronbot.description.gains import AT, ROW, TORQUE
+from kronbot.description.gains import AT, ROW, SEEN, TORQUE
 from kronbot.description.schema import Simulate
 from kronbot.description.table import Table
 from kronbot.errors import ComputationError, KronbotError, UsageError
@@ -150,7 +150,7 @@ def design(
     if P is not None:
         arrays["P"] = NamedArray((P + P.T) / 2, states, "SI", states)
     if wish.noise is not None:
-        seen = _observer(A, B, wish.noise, states, inputs)
+        seen = _observer(A, B, at, wish.noise, states, inputs)
         C = np.eye(2 * n)[[states.index(name) for name in seen["L"].columns or ()]]
         if len(rest.A) == 2 * n:
             summary["filtered_disk_margin"] = disk_margin(*filtered(A, B, C, K, seen["L"].values))[0]
@@ -197,9 +197,12 @@ def _margins(rest: Reached, K: Array) -> dict[str, Scalar]:
 
 
 def _observer(
-    A: Array, B: Array, noise: Mapping[str, float], states: Sequence[str], inputs: Sequence[str]
+    A: Array, B: Array, at: Array, noise: Mapping[str, float], states: Sequence[str], inputs: Sequence[str]
 ) -> dict[str, NamedArray]:
-    """The Kalman filter: densities of the noise of sensors that see a state each, and of torques (default 1)."""
+    """The Kalman filter: densities of the noise of sensors that see a state each, and of torques (default 1).
+
+    With all that simulations want of it (``estimator``), as a file has it.
+    """
     sensors = {name: value for name, value in noise.items() if name not in inputs}
     if not sensors:
         raise UsageError("noise: a Kalman filter wants sensors, like q1: 1e-4")
@@ -209,7 +212,9 @@ def _observer(
     L = observer(A, C, B @ np.diag(moved**2) @ B.T, np.diag(np.array(list(sensors.values())) ** 2))
     found = np.sort_complex(np.linalg.eigvals(A - L @ C))
     found = found[found.imag >= 0]
+    columns = [AT, *(SEEN + name for name in sensors), *inputs, *states]
     return {
+        "estimator": NamedArray(np.column_stack([at, L, B, A]), list(states), "SI", columns),
         "L": NamedArray(L, list(states), "SI", list(sensors)),
         "observer_poles": NamedArray(found, numbered(len(found)), "rad/s"),
     }
@@ -309,6 +314,7 @@ def outline(robot: Robot, given: Given) -> Outline:
         "poles": (numbered(len(states)), None),
         "P": (states, states),
         "L": (states, states),
+        "estimator": (states, [AT, *(SEEN + name for name in states), *inputs, *states]),
         "observer_poles": (numbered(len(states)), None),
     }
     numbers = ["states", "reached", *MARGINS, "filtered_disk_margin", "cost_predicted", "cost_simulated"]

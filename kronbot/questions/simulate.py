@@ -12,6 +12,7 @@ from kronbot.compute.native import policy
 from kronbot.compute.trace import traced
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations, equations
@@ -237,7 +238,7 @@ def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], d
         "gravity": gravity_energy(state),
         "account": system.x[-2:],
         "stops": Contacts.of(state.robot, state.q, state.qd).energy,
-        "integrals": system.memory[: len(system.drives.controllers.integrals), :],
+        "remembered": system.memory[: len(system.drives.controllers.remembered), :],
     }
     outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
     if system.told.numel():
@@ -253,7 +254,8 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
     series |= {name: rows["q"][:, i] for i, name in enumerate(robot.coordinates)}
     series |= {f"{name}_dot": rows["qd"][:, i] for i, name in enumerate(robot.coordinates)}
     series |= {f"torque.{joint.name}": rows["tau"][:, joint.driven] for joint in robot.joints}
-    series |= dict(zip(columns_of_control(robot), rows["integrals"].reshape(len(times), -1).T, strict=True))
+    remembered = rows["remembered"].reshape(len(times), -1) + controllers(robot).begun
+    series |= dict(zip(columns_of_control(robot), remembered.T, strict=True))
     for link in robot.links:
         if link.beam is not None:
             series |= {f"tip.{link.name}.{axis}": rows[f"tip {link.name}"][:, i] for i, axis in enumerate("xyz")}

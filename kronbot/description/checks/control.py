@@ -39,6 +39,7 @@ def check_gains(root: View) -> None:
     """Report gains and limits that are wrong."""
     if "sample_time" in root["control"]:
         _sample_time(root["control"]["sample_time"])
+    _noise(root["control"])
     for view in root["control"].entries:
         if view.is_mapping:
             _gains(view)
@@ -47,6 +48,19 @@ def check_gains(root: View) -> None:
 @part
 def _sample_time(view: View) -> None:
     positive(view)
+
+
+@part
+def _noise(control: View) -> None:
+    noise = control["state_feedback"]["noise"]
+    for density in noise.entries:
+        not_negative(density)
+    for needed, where, why in (
+        ("estimator", control["state_feedback"], "gains act on the state itself: sensors are those of an estimator"),
+        ("sample_time", control, "noise is that of instants at which sensors are read"),
+    ):
+        if noise.entries and needed not in where:
+            noise.refuse_key(f"'noise' wants '{needed}' beside it: {why}")
 
 
 @part

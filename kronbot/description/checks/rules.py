@@ -287,7 +287,7 @@ def _tables(root: View, folder: Path | None, known: Container[str]) -> None:
     files += [drive["torque"]["file"] for drive in drives]
     files += [push[key]["file"] for push in root["simulate"]["forces"].items for key in ("force", "moment")]
     files += [element["force"]["file"] for element in root["elements"].items]
-    files += [root["control"]["state_feedback"]["K"]]
+    files += [root["control"]["state_feedback"][word] for word in ("K", "estimator")]
     files += [link["flexible"]["shape"]["file"] for link in root["links"].items]
     for view in files:
         if view.text is not None and view.text not in known:

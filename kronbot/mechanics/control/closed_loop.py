@@ -1,8 +1,8 @@
-"""The linear model of a robot with its controllers: M y'' + D y' + K y with their gains, and their integrals beside.
+"""The linear model of a robot with its controllers: M y'' + D y' + K y with their gains, and what they remember beside.
 
 An integral I is the rate of a coordinate z, I = z', so that z'' = I' = ki (target - y) is an equation of second order
-like the others, and poles are found by the same means. z itself is a free coordinate: its pole at zero is none of the
-loop.
+like the others, and poles are found by the same means; an estimate e is, too, e' = F e + B u + L y. z itself is a free
+coordinate: its pole at zero is none of the loop.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     """
     driven = drives(linear.robot)
     control = _unlimited(driven.controllers)
-    n, m = linear.robot.n, len(control.integrals)
+    n, m = linear.robot.n, len(control.remembered)
     integrals, rest = SX.sym("integrals", m), {joint.name: (SX(0), SX(0)) for joint in control.joints}
     weight = driven.weight(linear.q) if control.weighs else None
     law = control.law(linear.q, linear.qd, integrals, rest, weight, SX(n, 1))
     tau = control.spread(law.asked)
     by_q, by_qd, by_I = (casadi.jacobian(tau, symbols) for symbols in (linear.q, linear.qd, integrals))
-    of_q, of_qd = casadi.jacobian(law.rates, linear.q), casadi.jacobian(law.rates, linear.qd)
+    of_q, of_qd, of_I = (casadi.jacobian(law.rates, symbols) for symbols in (linear.q, linear.qd, integrals))
     M = casadi.diagcat(parts["M"], SX.eye(m))
-    D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, SX(m, m)]])
+    D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, -of_I]])
     K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])
     return {**parts, "M": M, "D": D, "K": K, "E": casadi.vertcat(parts["E"], SX(m, parts["E"].columns()))}
 

@@ -85,13 +85,14 @@ class Drives:
     def sample_time(self) -> SX | None:
         """Between instants (s) at which controllers look, None of such as do all the time."""
         entry = self.robot.file.control.sample_time
-        return None if entry is None or not self.controllers.by_joint else self.robot.parameters.number(entry)
+        return None if entry is None or not self.controllers.joints else self.robot.parameters.number(entry)
 
     @property
     def states(self) -> int:
-        """How many numbers the controllers remember: integrals, and torques that are held."""
-        held = 0 if self.sample_time is None else len(self.controllers.joints)
-        return len(self.controllers.integrals) + held
+        """How many numbers the controllers remember: integrals, estimates, and torques that are held, with what tells
+        the next noise."""
+        held = 0 if self.sample_time is None else len(self.controllers.joints) + self.controllers.draws
+        return len(self.controllers.remembered) + held
 
     def beyond_tables(self, duration: float, parameters: Parameters, wanted_for: str) -> list[str]:
         """Tables in use that do not reach over a run of that duration (s), in words: nothing is extrapolated.
@@ -140,23 +141,25 @@ class Drives:
     def torques(self, t: SX, q: SX, qd: SX, memory: SX) -> tuple[SX, SX, SX]:
         """Generalized forces (n x 1) of the drives at t with what controllers remember; its rates; its next values.
 
-        Forces are zero for prescribed joints and modal coordinates. What is remembered are integrals and, of sampled
-        controllers, torques: their rates are 0, and the next values follow at the instants.
+        Forces are zero for prescribed joints and modal coordinates. What is remembered are integrals, estimates and, of
+        sampled controllers, torques: their rates are 0, and the next values follow at the instants.
         """
         tau = self._rigid_torques(t, q, qd) if self.along_motion else self._given_torques(t)
         control = self.controllers
         if not control.joints:
             return tau, SX(0, 1), SX(0, 1)
         targets = {joint.name: self.commanded[joint.name].derivatives(t)[:2] for joint in control.joints}
-        integrals = memory[: len(control.integrals), :]
+        first = len(control.remembered)
         weight = self.weight(q) if control.weighs else None
-        law = control.law(q, qd, integrals, targets, weight, tau)
+        law = control.law(q, qd, memory[:first, :], targets, weight, tau)
         places = [joint.driven for joint in control.joints]
         if self.sample_time is None:
             tau[places] = law.given
             return tau, law.rates, SX(0, 1)
-        tau[places] = memory[len(control.integrals) :, :]
-        after = casadi.vertcat(integrals + self.sample_time * law.rates, law.given)
+        last = first + len(control.joints)
+        tau[places] = memory[first:last, :]
+        onward, drawn = control.sampled(law, memory[:first, :], q, qd, self.sample_time, memory[last:, :])
+        after = casadi.vertcat(onward, law.given, drawn)
         return tau, SX(after.rows(), 1), after
 
     def _given_torques(self, t: SX) -> SX:
