@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kronbot.errors import Argument, UsageError
-from kronbot.plots import design, files, jacobian, kinematics, linearize, modes, panels, plan, simulate, statics, sweep
+from kronbot.plots import (
+    design,
+    files,
+    fit,
+    jacobian,
+    kinematics,
+    linearize,
+    modes,
+    panels,
+    plan,
+    simulate,
+    statics,
+    sweep,
+)
 from kronbot.plots.style import Picture, demand_matplotlib, demand_suffix
 from kronbot.questions.result import Result
 
@@ -18,6 +31,7 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 DRAWN: dict[str, Callable[[Result], Picture]] = {
     "design": design.draw,
+    "fit": fit.draw,
     "kinematics": kinematics.draw,
     "jacobian": jacobian.draw,
     "linearize": linearize.draw,

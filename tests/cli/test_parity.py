@@ -46,7 +46,7 @@ FUNCTIONS = {
     "complexity": [Robot.complexity],
     "design": [Robot.design, Result.plot],
     "plan": [Robot.plan, Result.plot, Result.view],
-    "fit": [Robot.fit, Result.view],
+    "fit": [Robot.fit, Result.plot, Result.view],
     "view": [Robot.view],
 }  # fmt: skip
 # The picture of a linear model alone is about a pair.

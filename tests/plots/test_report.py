@@ -1,4 +1,4 @@
-"""The page of a fit: what it holds, that nothing runs in it, that names of files are text."""
+"""The page of a fit, and its picture: what they hold, that nothing runs in it, that names of files are text."""
 
 import base64
 import hashlib
@@ -9,6 +9,7 @@ import pytest
 
 import kronbot
 from kronbot.cli.main import run
+from kronbot.plots import fit
 from kronbot.plots.page import report
 
 ARM = """
@@ -55,6 +56,45 @@ def test_measured_points_stand_beside_computed_ones(answer):
     assert scale[0] == pytest.approx(scale[1], rel=2e-3)
     crosses = np.array(re.findall(r'class="axis" d="M([\d.]+) ([\d.]+)l6 6', plane), dtype=float) + 3
     assert np.abs(crosses - dots).max() < 0.2  # errors of 1e-4 m where a pixel is 6e-3 m
+
+
+def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path):
+    axes = fit.draw(answer)
+    assert list(axes) == ["residual 0", "histogram", "parameter", "correlation"]
+    lines = [line for line in axes["residual 0"].lines if line.get_marker() in (".", "o") and len(line.get_xdata()) > 2]
+    points = np.concatenate([line.get_xydata() for line in lines])
+    assert sorted(map(tuple, points)) == sorted(zip(answer["row"].astype(float), answer["residual"], strict=True))
+    hollow = [line for line in lines if line.get_marker() == "o"]
+    assert sum(len(line.get_xdata()) for line in hollow) == 20 and hollow[0].get_markerfacecolor() == "none"
+    bands = [line.get_ydata()[0] for line in axes["residual 0"].lines if line.get_linestyle() == "--"]
+    assert bands == [-2e-4, 2e-4]
+    area = sum(bar.get_height() * bar.get_width() for bar in axes["histogram"].patches)
+    assert area == pytest.approx(1)
+    (shares,) = [line.get_xdata() for line in axes["parameter"].lines]
+    np.testing.assert_allclose(shares, answer["standard_errors"] / answer["estimates"].max(axis=1))
+    (mesh,) = axes["correlation"].collections
+    np.testing.assert_array_equal(np.reshape(mesh.get_array(), (2, 2))[::-1], answer["correlations"])
+    files = [tmp_path / name for name in ("a.svg", "b.svg")]
+    for file in files:
+        answer.plot(file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_pictures_of_plans_and_trials():
+    """What errors are to be expected, and beside them the bias and the spread that there was."""
+    arm, q = kronbot.loads(ARM), np.linspace(-2, 2, 12)
+    table = {"q1": q, "endpoint.x": 0 * q, "endpoint.y": 0 * q}
+    asked = {"sigma": {"endpoint": 1e-4}, "estimate": ["l", "k"]}
+    planned = fit.draw(arm.fit(plan=4, candidates=table, **asked))
+    assert list(planned) == ["parameter", "correlation"] and planned.title == "plan of a fit, a<b>c, order 2"
+    answer = arm.fit(table, synthetic=5, **asked)
+    (errors, spread, bias) = (line.get_xdata() for line in fit.draw(answer)["parameter"].lines)
+    sizes = np.array([0.5, 40])
+    np.testing.assert_allclose(errors * sizes, answer["synthetic"][:, 3])
+    np.testing.assert_allclose(spread * sizes, answer["synthetic"][:, 2])
+    np.testing.assert_allclose(bias * sizes, np.abs(answer["synthetic"][:, 1]))
+    (alone,) = fit.draw(arm.fit(table, sigma=asked["sigma"], estimate="l", only="endpoint.x", plan=3, candidates=table))
+    assert alone == "parameter"
 
 
 def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):

@@ -109,7 +109,7 @@ FILES = {
 @click.option(
     "--synthetic", type=click.IntRange(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise."
 )
-@options.output_options(report=True)
+@options.output_options(plot=True, report=True)
 def fit(subject: Subject, out: Output, **asked: Any) -> None:
     """Find parameters of ROBOT with which its answers are nearest to measurements.
 
@@ -122,7 +122,7 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot fit arm.yaml --data poses.csv -o fitted.yaml
       kronbot fit arm.yaml --data poses.csv --estimate EI=1e3:1e6 --estimate l1,l2 --sigma position=1e-4
       kronbot fit arm.yaml --data swings.csv --question simulate --estimate m2,b --view report.html
-      kronbot fit arm.yaml --data poses.csv --validate 0.3 --loss huber -o residuals.csv
+      kronbot fit arm.yaml --data poses.csv --validate 0.3 --loss huber --plot fit.pdf
       kronbot fit canadarm --data sag.csv --estimate EI=1e4:1e6 --only position.upper
       kronbot fit arm.yaml --plan 12 --candidates rows.csv --sigma position=1e-4 -o chosen.csv
       kronbot fit arm.yaml --data gauges.csv --columns curvature.g1='mV*2.1e-5' --fix m --format json
