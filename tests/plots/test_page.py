@@ -287,6 +287,24 @@ def test_a_sweep_has_its_cases(opened, tmp_path, swept_here):
     assert file.read_text() == html
 
 
+def test_measured_points_are_drawn_where_they_were_measured(opened):
+    """At every row, 1e-6 m; errors are exaggerated from where the point is computed."""
+    robot, q = kronbot.load("khang"), np.linspace(0, 0.6, 4)
+    told = robot.statics(q=q[:, None])
+    table = {"qa": q} | {f"endpoint.{axis}": told[f"endpoint.{axis}"] + 0.01 * q for axis in "xy"}
+    with opened(robot.fit(table, estimate="l", sigma={"endpoint": 1e-3})) as page:
+        for row in (0, 3):
+            page.evaluate("row => kronbot.seek(row)", row)
+            (drawn,) = page.evaluate("kronbot.measured()")
+            tip = np.array(page.evaluate("kronbot.tip()"))
+            assert drawn[:2] == pytest.approx([table["endpoint.x"][row], table["endpoint.y"][row]], abs=1e-6)
+        page.evaluate("kronbot.exaggerate(1)")
+        (far,) = page.evaluate("kronbot.measured()")
+        assert np.array(far) - page.evaluate("kronbot.tip()") == pytest.approx(10 * (np.array(drawn) - tip), abs=1e-5)
+        assert "Parameters" in page.locator("#report").inner_text()
+        assert page.locator("[data-do=points]").get_attribute("aria-pressed") == "true"
+
+
 def test_names_are_shown_and_not_run(opened, tmp_path):
     text = read("khang").text.replace("name: khang", f"name: {json.dumps(HOSTILE)}", 1)
     file = tmp_path / "hostile.yaml"

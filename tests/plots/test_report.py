@@ -1,7 +1,9 @@
 """The page of a fit, and its picture: what they hold, that nothing runs in it, that names of files are text."""
 
 import base64
+import dataclasses
 import hashlib
+import json
 import re
 
 import numpy as np
@@ -36,7 +38,7 @@ def answer():
 
 
 def test_what_a_report_holds(answer):
-    html = answer.view().html
+    html = report.alone(answer)
     assert "<h1>fit of a&lt;b&gt;c" in html and "<b>" not in html
     assert f"<td>{answer.at['parameters']['k']:.6g}</td>" in html and "Residuals of validation rows" in html
     assert html.count("<figure>") == 7 and html.count('class="held"') == 5 * 10
@@ -97,8 +99,10 @@ def test_pictures_of_plans_and_trials():
     assert alone == "parameter"
 
 
-def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):
-    html = answer.view().html
+def test_nothing_runs_without_points_and_it_asks_for_nothing():
+    q = np.linspace(-1, 1, 5)
+    arm = kronbot.loads(ARM)
+    html = arm.fit({"q1": q, "torque.q1": arm.statics(q=q[:, None])["torque.q1"]}, estimate="l").view().html
     assert "<script" not in html and "http" not in html.replace("http-equiv", "") and " style=" not in html
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     named = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -107,7 +111,7 @@ def test_nothing_runs_in_it_and_it_asks_for_nothing(answer):
 
 def test_of_many_points_some_are_drawn_and_the_largest_among_them(answer, monkeypatch):
     monkeypatch.setattr(report, "MOST", 10)
-    html = report.report(answer)
+    html = report.alone(answer)
     assert html.count("<circle") <= 50 and "of 40 points are drawn" in html
 
 
@@ -117,3 +121,73 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     (tmp_path / "data.csv").write_text("q1,endpoint.y\n0,-0.01\n0.5,0.22\n1,0.4\n")
     assert run(["fit", "arm.yaml", "--data", "data.csv", "--estimate", "k", "--view", "report.html"]) == 0
     assert "<h2>Parameters</h2>" in (tmp_path / "report.html").read_text()
+
+
+ROUND = """
+kronbot: 1
+name: round
+convention: standard
+gravity: [0, 0, -9.81]
+parameters: {l: 0.5, m: 1}
+links:
+  - name: turret
+    joint: {type: revolute, name: q1}
+    dh: {a: 0, d: 0.2, alpha: pi/2, theta: 0}
+    rigid: {mass: 1, com: [0, 0, 0], inertia: {Ixx: 1, Iyy: 1, Izz: 1}}
+  - name: arm
+    joint: {type: revolute, name: q2}
+    dh: {a: l, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: m, com: [-0.1, 0, 0], inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.1}}
+"""
+
+
+def scene_of(answer):
+    html = answer.view().html
+    start = html.index('id="data">') + len('id="data">')
+    return json.loads(html[start : html.index("</script>", start)])
+
+
+def test_the_robot_of_a_fit_stands_in_the_postures_of_its_rows():
+    """Rows that validate behind the others, with the loads that were given; the computed point less its error is the
+    measured one, and axes that nobody measured have no error."""
+    arm, q = kronbot.loads(ROUND), np.random.default_rng(3).uniform(-1, 1, (6, 2))
+    x = [arm.kinematics(q=row.tolist(), frame="turret")["pose"][0] for row in q]
+    table = {"q1": q[:, 0], "q2": q[:, 1], "force.y": np.arange(6.0), "load.turret.fz": np.full(6, -2.0)}
+    table |= {"endpoint.x": np.cos(q[:, 0]), "endpoint.z": [0.1, np.nan, 0.2, 0.3, 0.4, 0.5]}
+    table |= {f"position.turret.{axis}": [each[i] for each in x] for i, axis in enumerate("xyz")}
+    other = {name: np.asarray(values)[:2] for name, values in table.items()}
+    answer = arm.fit(table, estimate="l", sigma={"endpoint": 0.1, "position": 0.1}, validate=other)
+    data = scene_of(answer)
+    assert data["steps"]["states"] == pytest.approx(np.vstack([q, q[:2]]), abs=1e-11)
+    assert data["steps"]["labels"][7].startswith("row 2, validates, angle.q1 = ")
+    assert data["measured"]["fitted"] == [True] * 6 + [False] * 2
+    by_place = {each["at"]: each["errors"] for each in data["measured"]["points"]}
+    fitted = arm.with_parameters(l=answer.at["parameters"]["l"])
+    for row, errors in enumerate(by_place.pop("endpoint")):
+        at = fitted.kinematics(q=[*q, *q[:2]][row].tolist())["pose"][0]
+        x = [*table["endpoint.x"], *other["endpoint.x"]][row]
+        assert errors[1] is None and at[0] - errors[0] == pytest.approx(x)
+        assert (errors[2] is None) == (row in (1, 7))
+    (turret,) = by_place.values()
+    assert np.array(turret, dtype=float) == pytest.approx(np.zeros((8, 3)), abs=1e-11)
+    arrows = {str(each["at"]): each for each in data["arrows"]}
+    assert arrows.pop("endpoint")["vectors"][5] == [0, 5, 0]
+    (pull,) = arrows.values()
+    assert pull["at"] in {each["at"] for each in data["measured"]["points"]} and pull["vectors"][0] == [0, 0, -2]
+
+
+def test_records_of_motions_have_their_postures():
+    arm = kronbot.loads(ROUND.replace("gravity: [0, 0, -9.81]", "gravity: [0, 0, 0]"))
+    t = np.linspace(0, 1, 9)
+    table = {"t": t, "torque.q1": 0 * t, "motion.q2": 0.3 * t**2, "q1": 0.1 + 0 * t, "q1_dot": 0 * t}
+    at = [arm.kinematics(q=[0.1, float(each)])["pose"][0] for each in table["motion.q2"]]
+    table |= {f"endpoint.{axis}": [each[i] for each in at] for i, axis in enumerate("xyz")}
+    data = scene_of(arm.fit(table, question="simulate", estimate="l"))
+    assert data["steps"]["states"] == pytest.approx(np.column_stack([0.1 + 0 * t, 0.3 * t**2]), abs=1e-8)
+    (point,) = data["measured"]["points"]
+    assert np.array(point["errors"]) == pytest.approx(np.zeros((9, 3)), abs=1e-8)
+
+
+def test_estimates_that_make_no_robot_have_a_page_without_one(answer):
+    at = {**answer.at, "parameters": {**answer.at["parameters"], "k": -1.0}}
+    assert "<script" in answer.view().html and "<script" not in dataclasses.replace(answer, at=at).view().html

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 from kronbot.errors import Argument, ComputationError
+from kronbot.records import dataclass
 
 FOLDER = Path(__file__).parent
 # Bytes of a page: what mail and browsers take without a murmur.
@@ -19,12 +20,15 @@ MOST = 5_000_000
 SCENE = "window.kronbotScene"
 
 
-def document(title: str, data: Mapping[str, object], scene: str) -> str:
+def document(title: str, data: Mapping[str, object], scene: str, below: Still | None = None) -> str:
     """A page with its data (numbers, text, lists and mappings) and the function that says where the robot is.
 
-    Raises ComputationError where it would be larger than MOST bytes.
+    What does not move may stand ``below`` it. Raises ComputationError where it would be larger than MOST bytes.
     """
-    style, body, program = (_part(name) for name in ("built/page.css", "page.html", "built/page.js"))
+    style, body, program = (part(name) for name in ("built/page.css", "page.html", "built/page.js"))
+    begin = "<body>"
+    if below is not None:
+        style, body, begin = f"{style}{below.style}", f"{body}{below.html}", '<body class="long">'
     scripts = [f"{SCENE} = {scene};", program]
     policy = "; ".join([
         "default-src 'none'",
@@ -39,7 +43,7 @@ def document(title: str, data: Mapping[str, object], scene: str) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}",
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n{begin}\n{body}",
         f'<script type="application/json" id="data">{text}</script>',
         *(f"<script>{script}</script>" for script in scripts),
         "</body>\n</html>\n",
@@ -55,14 +59,22 @@ def demand_small(size: int, about: str = "") -> None:
         raise ComputationError(told, Argument("order"), ", or fewer rows or beams")
 
 
-def still(title: str, style: str, body: str) -> str:
-    """A page in which nothing runs: HTML without scripts, and a style. Raises ComputationError beyond MOST bytes."""
-    policy = f"default-src 'none'; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+@dataclass(frozen=True)
+class Still:
+    """HTML in which nothing runs, and its style."""
+
+    html: str
+    style: str
+
+
+def still(title: str, shown: Still) -> str:
+    """A page in which nothing runs. Raises ComputationError beyond MOST bytes."""
+    policy = f"default-src 'none'; style-src {_hash(shown.style)}; base-uri 'none'; form-action 'none'"
     page = "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n",
+        f"<title>{escape(title)}</title>\n<style>{shown.style}</style>\n</head>\n<body>\n{shown.html}\n</body>\n</html>\n",
     ])  # fmt: skip
     if len(page.encode()) > MOST:
         raise ComputationError(f"a page of {len(page.encode()) / 1e6:.1f} MB is too large: compare fewer columns")
@@ -70,7 +82,8 @@ def still(title: str, style: str, body: str) -> str:
 
 
 @cache
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """A file of this folder that pages are made of."""
     return (FOLDER / name).read_bytes().decode()
 
 

@@ -30,15 +30,19 @@ def acting(result: Result) -> list[Load]:
     asked = result.asked
     if not isinstance(asked, Inquiry):
         return []
-    robot, told = result.model, result.model.file.statics
+    found = [*of_file(result.model), *(Load(name, "", each) for name, each in asked.given.on_frames)]
+    return found + [Load("", name, each) for name, each in asked.given.along_beams]
+
+
+def of_file(robot: Robot) -> list[Load]:
+    """What acts in every case of statics by the file."""
+    told = robot.file.statics
 
     def numbers(*vectors: Sequence[Expression]) -> list[float]:
         return [robot.parameters.value(each, "view") for vector in vectors for each in vector]
 
     found = [Load(each.frame, "", numbers(each.force, each.moment)) for each in told.loads]
-    found += [Load("", each.link, numbers(each.force)) for each in told.distributed]
-    found += [Load(name, "", each) for name, each in asked.given.on_frames]
-    return found + [Load("", name, each) for name, each in asked.given.along_beams]
+    return found + [Load("", each.link, numbers(each.force)) for each in told.distributed]
 
 
 def arrows(robot: Robot, shown: Shown, loads: Sequence[Load]) -> Iterator[dict[str, Any]]:

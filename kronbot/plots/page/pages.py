@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 from kronbot.description.wording import quote, shown_path
 from kronbot.errors import Argument, KronbotError, UsageError
+from kronbot.floats import Array
 from kronbot.model.build import at_order
 from kronbot.plots import files
-from kronbot.plots.page import loads
+from kronbot.plots.page import fitted, loads, report
 from kronbot.plots.page.contents import CONTENTS, POSTURE
-from kronbot.plots.page.document import document
-from kronbot.plots.page.report import report
+from kronbot.plots.page.document import Still, document
 from kronbot.plots.page.robot import Shown
 from kronbot.plots.statics import by_order
 from kronbot.questions.result import Result
@@ -27,7 +28,7 @@ HEIGHT = 640
 def page(result: Result) -> str:
     """The page of an answer. Raises UsageError where it has none, ComputationError where it would be too large."""
     if result.command == "fit":
-        return report(result)
+        return _of_fit(result)
     if result.command not in CONTENTS:
         known = ", ".join(name for name in (*CONTENTS, "fit") if name != POSTURE)
         raise UsageError(f"{result.command} has no page; {known} have one")
@@ -43,17 +44,37 @@ def page(result: Result) -> str:
     shown = Shown(robot, [load.frame for load in acting if load.frame])
     states, content = CONTENTS[result.command](result)
     content = {**content, "arrows": [*content.get("arrows", ()), *loads.arrows(robot, shown, acting)]}
+    return _moving(result, others, shown, states, content)
+
+
+def _of_fit(result: Result) -> str:
+    """What was found, above it the robot where points in space were measured."""
+    robot = fitted.robot_of(result)
+    if robot is None:
+        return report.alone(result)
+    scene = fitted.Scene(result, robot)
+    acting = [load.frame for load in scene.acting if load.frame]
+    shown = Shown(robot, [*acting, *scene.frames])
+    content = scene.content(shown, len(acting))
+    content["arrows"] += loads.arrows(robot, shown, scene.acting)
+    return _moving(result, "", shown, scene.states, content, report.below(result))
+
+
+def _moving(
+    result: Result, others: str, shown: Shown, states: Array, content: Mapping[str, object], below: Still | None = None
+) -> str:
+    """The page of a robot in states (N, n), with HTML ``below`` it."""
     title = f"{result.command} of {result.robot}, order {result.order}{others}"
     data = {
         "title": title,
         "model": shown.model,
-        "warnings": [*dict.fromkeys((*map(str, robot.description.warnings), *result.warnings))],
+        "warnings": [*dict.fromkeys((*map(str, shown.robot.description.warnings), *result.warnings))],
         "robot": shown.data(states),
         "q": states[0].tolist(),
         **shown.seen(states),
         **content,
     }
-    return document(title, data, shown.scene)
+    return document(title, data, shown.scene, below)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 
 from kronbot.floats import Array
-from kronbot.plots.page.document import still
+from kronbot.plots.page.document import Still, part, still
 from kronbot.questions.result import Result
 
 # Of a diagram, pixels, and room for the labels of its axes.
@@ -25,25 +25,19 @@ SQUARE, LARGEST = 18, 60
 # Columns of points in space.
 PLACED = ("position.", "endpoint.")
 
-STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24;
-  background: #fff }
-table { border-collapse: collapse; margin: .6rem 0 } th, td { padding: .15rem .7rem; text-align: right }
-th:first-child, td:first-child { text-align: left } tr { border-bottom: 1px solid #8885 }
-svg { margin: .3rem; overflow: visible } text { font: 11px system-ui, sans-serif; fill: currentColor }
-figure { display: inline-block; margin: 0 } .axis { stroke: currentColor; fill: none } .grid { stroke: #8884 }
-.fit { fill: #0868ac; fill-opacity: .55 } .held { fill: #d95f0e; fill-opacity: .75 } .even { stroke: #888 }
-.plus { fill: #0868ac } .minus { fill: #b30000 } ul { padding-left: 1.2rem }
-@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #14171a } .fit { fill: #67b7e8 }
-  .plus { fill: #67b7e8 } .minus { fill: #ff7b6b } }
-"""
 
-
-def report(result: Result) -> str:
+def alone(result: Result) -> str:
     """The page of what ``fit`` has found, or planned."""
-    body = [f"<h1>fit of {escape(result.robot)}, order {escape(str(result.order))}</h1>"]
+    head = [f"<h1>fit of {escape(result.robot)}, order {escape(str(result.order))}</h1>"]
     if result.warnings:
-        body.append(f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in result.warnings)}</ul>")
+        head.append(f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in result.warnings)}</ul>")
+    found = below(result, head)
+    return still(f"fit of {result.robot}", Still(found.html, f"{part('alone.css')}{found.style}"))
+
+
+def below(result: Result, head: Sequence[str] = ()) -> Still:
+    """It below a robot that moves, which has title and warnings above."""
+    body = ['<article id="report">', *head]
     body += _table("Summary", ("", ""), [(name, _number(value)) for name, value in result.summary.items()])
     if "estimates" in result.arrays:
         body.extend(_estimates(result))
@@ -58,7 +52,7 @@ def report(result: Result) -> str:
     if "residual" in result.series:
         body.extend(_places_in_space(result))
         body.extend(_columns(result))
-    return still(f"fit of {result.robot}", STYLE, "\n".join(body))
+    return Still("\n".join([*body, "</article>"]), part("report.css"))
 
 
 def _estimates(result: Result) -> Iterator[str]:

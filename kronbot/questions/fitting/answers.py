@@ -33,6 +33,9 @@ class Answers(Protocol):
     def doubts(self, values: Array) -> Iterator[str]:
         """What should be looked at where a search has ended."""
 
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) of the robot at the rows."""
+
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""
 

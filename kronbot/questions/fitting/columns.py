@@ -36,6 +36,12 @@ class Column:
         """The last part of its name, an axis."""
         return self.name.rpartition(".")[2]
 
+    @property
+    def point(self) -> str:
+        """The frame of which it is a coordinate along an axis of the base, nothing where it is none."""
+        of = "endpoint" if self.kind in ("endpoint", "displacement") else self.of * (self.kind == "position")
+        return "" if of.startswith(BETWEEN) else of
+
 
 def pose_of(robot: Robot, q: SX, name: str) -> Pose:
     """The pose of a frame in the base frame, of ``base-to:A,B`` that of B in A. Raises UsageError for others."""

@@ -107,6 +107,11 @@ class DrivenModel:
         return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent)
 
     @cached_property
+    def q(self) -> SX:
+        """The coordinates."""
+        return casadi.densify(self.plainly([self.system.coordinates[0]])[0])
+
+    @cached_property
     def instant(self) -> dict[str, SX]:
         """What an instant is a function of."""
         turned = sum(column.kind == "rotation" for column in self.columns) // 3

@@ -50,6 +50,10 @@ class AtPoints(ABC):
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured."""
 
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) at the rows, whatever the values are."""
+        return self.points["q"]
+
     def computed(self, values: Array) -> Array:
         """What is computed (N, columns), NaN where nothing is measured."""
         return self.errors(values) + self.measured

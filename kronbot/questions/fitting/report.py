@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
@@ -15,11 +16,29 @@ from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.words import ambiguous, correlated, sum_of
 from kronbot.questions.result import Result
+from kronbot.records import dataclass
 
 PURPOSE = "fit"
 QUALITY = ("count", "mean", "rms", "largest", "R2", "sigma")
 # Errors this many times what sigma says want a word.
 MORE = 1.5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What draws a robot as it was fitted to a question.
+
+    ``points`` are by measured column the frames of which it is a coordinate. Of rows (N,) of the data, of which some
+    were ``fitted`` and others validate, it has the coordinates q (N, n) with what was found, and what was ``given``
+    there by name.
+    """
+
+    question: str
+    points: Mapping[str, str]
+    rows: npt.NDArray[np.intp]
+    fitted: npt.NDArray[np.bool_]
+    q: Array
+    given: Mapping[str, Array]
 
 
 def report(search: Search, complete: bool) -> Result:
@@ -85,14 +104,27 @@ def report(search: Search, complete: bool) -> Result:
             more = _long(told, errors, np.zeros_like(errors), search.noise.sigma, True)
             series = {name: np.concatenate([series[name], more[name]]) for name in series}
     warnings = [*search.notes, *_doubts(search, freedom)]
+    drawn = {column.name: column.point for column in search.told.columns if column.point}
     by_name = dict(zip(names, found.values.tolist(), strict=True))
     at = {"parameters": {name: by_name[name] for name in search.variation.names}}
     if beside := {name: by_name[name] for name in search.answers.beside}:
         at["start"] = beside
     return Result(
         PURPOSE, search.robot.name, search.robot.order, at, arrays, series, summary, warnings,
-        about=search.robot, asked=search.inquiry.question,
+        about=search.robot, asked=_fitted(search, drawn) if drawn else None,
     )  # fmt: skip
+
+
+def _fitted(search: Search, points: Mapping[str, str]) -> Fitted:
+    """The postures of the rows, those that validate behind the others."""
+    values, told = search.found.values, search.told
+    rows, q, given = told.rows, search.answers.postures(values), told.inputs
+    if search.check is not None:
+        answers, more = search.check
+        rows, q = np.concatenate([rows, more.rows]), np.concatenate([q, answers.postures(values)])
+        none = np.zeros(len(more.rows))
+        given = {name: np.concatenate([each, more.inputs.get(name, none)]) for name, each in given.items()}
+    return Fitted(search.inquiry.question, points, rows, np.arange(len(rows)) < len(told.rows), q, given)
 
 
 def _doubts(search: Search, freedom: int) -> Iterator[str]:

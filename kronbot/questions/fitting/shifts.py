@@ -119,6 +119,10 @@ class Shifted:
         """What should be looked at where a search has ended."""
         return self.answers.doubts(values)
 
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) of the robot at the rows."""
+        return self.answers.postures(values)
+
     def _added(self, values: Array) -> Array:
         robot = self.shifts.variation.at(values[: len(self.shifts.variation.names)])
         return np.append(self.shifts.values(robot), 0.0)[self.shifts.of]

@@ -145,6 +145,11 @@ class SimulatedAnswers:
         """What is computed (N, columns), NaN where nothing is measured."""
         return self.data.computed(self.errors(values))
 
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) at the rows, of records that are lost those they begin with."""
+        run = self._at(values, False)
+        return self._trace(run.robot, "postures").rows(*self._points(run.seen[0]))["q"].reshape(len(self.chosen), -1)
+
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them; rotations are turned by it."""
         return self.data.disturbed(measured, noise)
@@ -212,6 +217,8 @@ class SimulatedAnswers:
 
         def outputs() -> dict[str, SX]:
             h = model.measured
+            if word == "postures":
+                return {"q": model.q}
             if word == "slopes":
                 by = {"h_x": casadi.jacobian(h, model.x), "h_t": casadi.jacobian(h, model.system.t)}
                 return by | {"rate": model.flow.rate}

@@ -106,6 +106,10 @@ class StaticAnswers:
         """What is computed (N, columns), NaN where nothing is measured."""
         return self.rows.computed(self.errors(values))
 
+    def postures(self, values: Array) -> Array:
+        """Coordinates (N, n) of the equilibria, straight where a row has none."""
+        return self._at(values).q
+
     def disturbed(self, measured: Array, noise: Array) -> Array:
         """Measurements (N, columns) with noise on them; rotations are turned by it."""
         return self.rows.disturbed(measured, noise)

@@ -1,5 +1,5 @@
 // The page: what is shown when, and what keys and hands do to it. All text comes as data and goes in as text.
-import { ArrowHelper, BufferAttribute, BufferGeometry, Line, LineBasicMaterial, Mesh, MeshLambertMaterial, SphereGeometry, Vector3 } from "three";
+import { ArrowHelper, BufferAttribute, BufferGeometry, Color, Line, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial, Points, PointsMaterial, SphereGeometry, Vector3 } from "three";
 import uplotStyle from "uplot/dist/uPlot.min.css";
 import ownStyle from "./style.css";
 import { Arm, COLOURS, framed, place, triad } from "./arm.js";
@@ -9,7 +9,7 @@ import { Stage } from "./stage.js";
 void uplotStyle, void ownStyle;
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const { robot, steps, modes, curves } = data;
+const { robot, steps, modes, curves, measured } = data;
 const n = robot.coordinates.length;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
@@ -19,6 +19,7 @@ const NOTHING = 1e-12;
 const state = {
   at: 0, playing: false, loop: true, speed: 1, factor: 1, mode: 0, phase: Math.PI / 2, q: Float64Array.from(data.q),
   ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: true, axes: Boolean(data.axes), names: false, parallel: data.flat,
+  points: true,
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
 };
 let dirty = true, last = null, charts = null, points = null;
@@ -58,7 +59,7 @@ function current() {
 // --- the stage
 const up = new Vector3().fromArray(data.up);
 const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(new Vector3(up.y, up.z, up.x), -0.25 * robot.size);
-let stage, arm, ghost, trail, arrows = [];
+let stage, arm, ghost, trail, cloud, arrows = [];
 try {
   stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, touch);
 } catch (error) {
@@ -107,6 +108,21 @@ if (stage) {
     outer.add(triad(0.15 * robot.size));
     stage.scene.add(outer);
   }
+  if (measured) {
+    for (const each of measured.points) {
+      each.ball = new Mesh(new SphereGeometry(0.012 * robot.size, 16, 12), new MeshLambertMaterial({ color: COLOURS.measured }));
+      each.way = lines(COLOURS.measured, 2);
+      stage.scene.add(each.ball, each.way);
+    }
+    const count = measured.points.length * steps.states.length, colours = new Float32Array(3 * count), colour = new Color();
+    for (let k = 0; k < count; k++) colour.set(measured.fitted[k % steps.states.length] ? COLOURS.measured : COLOURS.held).toArray(colours, 3 * k);
+    cloud = new Points(new BufferGeometry(), new PointsMaterial({ size: 4 * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true }));
+    cloud.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * count), 3));
+    cloud.geometry.setAttribute("color", new BufferAttribute(colours, 3));
+    cloud.frustumCulled = false;
+    cloud.ways = lines(COLOURS.measured, 2 * count);
+    stage.scene.add(cloud, cloud.ways);
+  }
   for (const q of data.others ?? []) {
     const other = new Arm(robot, window.kronbotScene, true);
     other.pose(Float64Array.from(q));
@@ -114,7 +130,37 @@ if (stage) {
   }
 }
 
+// Errors of measured points are exaggerated as deflections are: measured points, from where they are computed.
+function lines(colour, count) {
+  const found = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: colour }));
+  found.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * count), 3));
+  found.frustumCulled = false;
+  return found;
+}
+function measuredAt(each, row, computed) {
+  return computed.clone().addScaledVector(new Vector3().fromArray(each.errors[row].map((e) => e ?? 0)), -state.factor);
+}
+const isMeasured = (each, row) => each.errors[row].some((e) => e !== null);
+const computedAt = (each) => (each.at === "endpoint" ? arm.tip() : arm.point(each.at));
+function drawCloud() {
+  if (!cloud) return;
+  const points = cloud.geometry.attributes.position, ways = cloud.ways.geometry.attributes.position, count = steps.states.length;
+  steps.states.forEach((q, row) => {
+    arm.pose(exaggerated(Float64Array.from(q), state.factor));
+    measured.points.forEach((each, i) => {
+      const k = i * count + row, computed = computedAt(each), there = measuredAt(each, row, computed);
+      if (!isMeasured(each, row)) there.setScalar(NaN);
+      there.toArray(points.array, 3 * k);
+      computed.toArray(ways.array, 6 * k);
+      (isMeasured(each, row) ? there : computed).toArray(ways.array, 6 * k + 3);
+    });
+  });
+  points.needsUpdate = ways.needsUpdate = true;
+  touch();
+}
+
 function drawTrail() {
+  drawCloud();
   if (!trail) return;
   const { position } = trail.geometry.attributes, was = current();
   trail.rows.forEach((row, k) => {
@@ -133,6 +179,13 @@ function extent() {
   for (const q of some) {
     arm.pose(Float64Array.from(q));
     found.push(...arm.points());
+  }
+  for (const each of measured?.points ?? []) {
+    each.errors.forEach((errors, row) => {
+      if (row % Math.ceil(each.errors.length / 100)) return;
+      arm.pose(Float64Array.from(steps.states[row]));
+      found.push(measuredAt(each, row, computedAt(each)));
+    });
   }
   for (const { centre, R, half } of data.ellipsoids ?? []) {
     for (const sign of [-1, 1]) half.forEach((a, k) => found.push(new Vector3().fromArray(centre).addScaledVector(new Vector3().fromArray(R, 3 * k), sign * a)));
@@ -166,6 +219,16 @@ function show() {
     arrow.setDirection(way.divideScalar(size));
     arrow.setLength(long, head, head / 2);
   }
+  for (const each of measured?.points ?? []) {
+    if (!each.ball) continue;
+    each.ball.visible = each.way.visible = isMeasured(each, row);
+    const computed = computedAt(each), { position } = each.way.geometry.attributes;
+    each.ball.position.copy(measuredAt(each, row, computed));
+    computed.toArray(position.array, 0);
+    each.ball.position.toArray(position.array, 3);
+    position.needsUpdate = true;
+  }
+  if (cloud) cloud.visible = cloud.ways.visible = state.points;
   for (const each of arm.bodies) each.visible = state.bodies;
   for (const each of arm.frames) each.visible = state.axes;
   const { position, angles } = pose();
@@ -280,11 +343,12 @@ const actions = {
   x: ["x, shift", "seen along x, from behind", () => view(0)],
   y: ["y, shift", "seen along y, from behind", () => view(1)],
   z: ["z, shift", "seen along z, from behind", () => view(2)],
-  fit: ["f", "fit to the window", () => stage?.fit(points)],
+  fit: ["f", "fit to the window", () => stage?.fit([...points, ...arm.points()])],
   parallel: ["o", "parallel projection", () => { state.parallel = !state.parallel; stage?.project(state.parallel); }],
   ghost: ["g", "ghost of the undeformed robot", () => { state.ghost = !state.ghost; }],
   trail: ["t", "trail of the endpoint", () => { state.trail = !state.trail; }],
   bodies: ["b", "bodies by mass and inertia", () => { state.bodies = !state.bodies; }],
+  points: ["m", "measured points of all rows", () => { state.points = !state.points; }],
   axes: ["a", "frames of the links", () => { state.axes = !state.axes; }],
   names: ["n", "names of the links", () => { state.names = !state.names; }],
   less: ["[", "less exaggeration", () => exaggerate(Math.log10(state.factor) - 0.1)],
@@ -346,12 +410,13 @@ function exaggerate(power) {
   state.factor = 10 ** Number(factor.value);
   const times = state.factor === 1 ? "x 1" : `x ${short(Number(state.factor.toPrecision(2)))}`;
   $("times").textContent = modes ? times : `${times}${state.factor === 1 ? ", as it is" : ", exaggerated"}`;
-  touch();
+  clearTimeout(exaggerate.then);
+  exaggerate.then =   touch();
 }
 factor.addEventListener("input", () => exaggerate(factor.value));
-factor.addEventListener("change", () => drawTrail());
-$("scaled").textContent = modes ? "amplitude" : "deflection";
-if (!robot.flexible && !modes) factor.parentElement.hidden = $("times").hidden = true;
+const scaled = [...(robot.flexible ? ["deflection"] : []), ...(measured ? ["error"] : [])];
+$("scaled").textContent = modes ? "amplitude" : scaled.join(", ");
+if (!scaled.length && !modes) factor.parentElement.hidden = $("times").hidden = true;
 
 // --- the side: sliders of coordinates, modes, numbers
 function heading(text) {
@@ -491,9 +556,10 @@ for (const speed of [0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10]) {
 }
 $("speed").addEventListener("change", () => { state.speed = Number($("speed").value); });
 if (data.note) $("note").textContent = data.note;
-for (const word of trail ? [] : ["trail"]) document.querySelector(`[data-do=${word}]`).hidden = true;
+for (const word of [...(trail ? [] : ["trail"]), ...(measured ? [] : ["points"])]) document.querySelector(`[data-do=${word}]`).hidden = true;
 if (steps) {
   $("time").hidden = steps.values.length < 2;
+  $("now").classList.toggle("told", Boolean(steps.labels));
   Object.assign($("step"), { min: 0, max: steps.values.at(-1) - steps.values[0], step: steps.apart ? 1 : "any", value: 0 });
   $("step").addEventListener("input", () => { state.playing = false; press(); seek($("step").valueAsNumber); });
 }
@@ -527,6 +593,7 @@ requestAnimationFrame(frame);
 // For who tests the page, or writes to its console.
 window.kronbot = {
   state, data, seek, act, exaggerate,
+  measured: () => { show(); return measured.points.map((each) => each.ball.position.toArray()); },
   tip: () => { show(); return arm.tip().toArray(); },
   pose: () => { show(); return pose(); },
   drawn: () => drawn,
