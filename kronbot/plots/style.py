@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -299,10 +299,14 @@ def _settled(figure: Figure) -> Iterator[None]:
     # Ticks are others now, and their labels may be longer. Saving would do this once more.
     layout.execute(figure)
     figure.set_layout_engine(None)
-    try:
+    with ExitStack() as undone:
+        undone.callback(figure.set_layout_engine, layout)
+        for text in titles:
+            if text.axes is not None and text.axes.name == SPATIAL:
+                from kronbot.plots import space
+
+                undone.enter_context(space.settled(text.axes, text))
         yield
-    finally:
-        figure.set_layout_engine(layout)
 
 
 def _thin(axis: Axis, along: int, gap: float) -> None:

@@ -1,5 +1,6 @@
 """Robots in space: what their lines and ribbons are, how far they are magnified, and which pictures have them."""
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -10,8 +11,9 @@ pytest.importorskip("matplotlib")
 import robots_in_tests
 
 import kronbot
+from kronbot.library.robot import Robot
 from kronbot.mechanics.multibody import drawing
-from kronbot.plots import arms, stills
+from kronbot.plots import arms, space, stills, style
 from kronbot.plots.modes import SHOWN
 from kronbot.plots.pictures import draw
 from kronbot.plots.style import COLOURS, SPATIAL
@@ -30,7 +32,7 @@ links:
 @cache
 def beam(modes="{v: 1, w: 1, torsion: 1}", down="-"):
     """A beam along x, 1.5 m long."""
-    return kronbot.library.robot.Robot(robots_in_tests.model(BEAM.format(modes=modes, down=down), "1"))
+    return Robot(robots_in_tests.model(BEAM.format(modes=modes, down=down), "1"))
 
 
 def spatial(picture):
@@ -143,6 +145,46 @@ def test_what_is_long_lies_across(name, across, deep):
     axis.set_proj_type("ortho")
     plane = axis.get_proj()[:2, :3]
     assert plane @ plane.T == pytest.approx((plane @ plane.T)[0, 0] * np.eye(2), rel=1e-9, abs=1e-12)
+
+
+TOWER = """
+kronbot: 1
+name: tower
+convention: standard
+gravity: GRAVITY
+links:
+  - {name: mast, joint: {type: revolute, name: q1}, pose: {}}
+  - {name: arm, joint: {type: revolute, name: q2}, pose: {xyz: [0, 0.05, 1], rpy: [pi/2, 0, 0]}}
+  - {name: hand, joint: {type: revolute, name: q3}, pose: {xyz: [0.2, 0, 0.1], rpy: [0, pi/2, 0]}}
+"""
+LONG = TOWER.replace("[0, 0.05, 1]", "[0.6, 5, 0]")
+
+
+@pytest.mark.parametrize("text", [TOWER, LONG], ids=["high", "long"])
+@pytest.mark.parametrize("gravity", ["[0, 0, -9.81]", "[0, 9.81, 0]", "[-9.81, 0, 0]"])
+def test_labels_of_a_panel_in_space_lie_apart_and_within_it(text, gravity):
+    """Wide and narrow panels, whichever way is down; and the panel is as before when it is written."""
+    picture = draw(kronbot.loads(text.replace("GRAVITY", gravity)).kinematics(q={"q1": 0.7, "q3": 0.4}))
+    (axis,) = spatial(picture)
+    figure = picture.figure
+    scales = [axis.xaxis, axis.yaxis, axis.zaxis]
+    before = [(scale.get_major_locator(), scale.labelpad, scale.get_tick_params()["pad"]) for scale in scales]
+    with style.look(), style._settled(figure):
+        figure.draw_without_rendering()
+        numbers = [[tick.label1.get_window_extent() for tick in space._ticks(scale)] for scale in scales]
+        every = [*itertools.chain(*numbers), *(scale.label.get_window_extent() for scale in scales)]
+        assert all(numbers)
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(every, 2))
+        (title,) = [words for words in figure.texts if words.get_text() == "in space"]
+        page, top = figure.bbox, title.get_window_extent().y0
+        for box in every:
+            assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= top
+        for scale, boxes in zip(scales, numbers, strict=True):
+            line = scale.line.get_path().transformed(scale.line.get_transform())
+            assert not any(map(line.intersects_bbox, boxes))
+    after = [(scale.get_major_locator(), scale.labelpad, scale.get_tick_params()["pad"]) for scale in scales]
+    assert after == before and axis.get_axes_locator() is None
+    assert not [words for words in figure.texts if words.get_text() == "in space"]
 
 
 def project(axis, point):
