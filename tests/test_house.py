@@ -141,6 +141,24 @@ def test_options_are_the_words_of_the_command_line():
     assert named == []
 
 
+def test_messages_name_no_calls_of_the_library():
+    """Those that the command line may say, too; what only the library says stands beside its name."""
+    named = [
+        f"{place(path)}: {node.value}"
+        for path in MODULES
+        for node in nodes(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.search(r"pathlib\.|kronbot\.load|\b(answer|result|robot)\.[a-z]+[(\[]|\bnumpy\b.* wanted", node.value)
+        and node.value.count("\n") == 0
+        and not node.value.endswith(".")
+    ]
+    assert named == [
+        "__init__.py: kronbot.load takes those",
+        "description/yaml/source.py: kronbot.loads takes text, the command line reads it from stdin (-)",
+        "questions/result.py: ; it is a number of the summary: answer.summary[",
+    ]
+
+
 def test_modules_stay_small():
     """Beyond 350 lines a module wants a reason, which stands here; a cut in two is none."""
     reasons = {

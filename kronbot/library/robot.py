@@ -134,7 +134,7 @@ class Robot:
 
         Raises MotionError with every mistake of the text, each with its place.
         """
-        moved = arguments.content(motion, "motion", "read the file, pathlib.Path(...).read_text()")
+        moved = arguments.content(motion, "motion", "give what the file holds, as in q1: {type: ...}")
         told = self.description
         with AtWork():
             described = description.load(told.source, told.overrides, moved, told.tables)
