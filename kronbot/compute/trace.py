@@ -67,7 +67,7 @@ class Traced:
         self._factors: dict[tuple[int, float, int], Array] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_memory": None, "_code": None, "_factors": {}}
+        return {**vars(self), "_memory": None, "_codes": {}, "_factors": {}}  # what is loaded, and what is quickly made
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, _memory=threading.local())

@@ -157,6 +157,30 @@ def test_other_robots_orders_versions_and_policies_are_not_met(monkeypatch):
     assert recalled() is not None
 
 
+SLIDER = """
+kronbot: 1
+name: slider
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - {name: a, joint: {type: prismatic, name: q1}, dh: {a: 0.9, d: 0, alpha: 0, theta: 0}, rigid: {mass: 0.4}}
+motion: {q1: {type: cycloidal, from: 0, to: 0.2, duration: 0.05}}
+"""
+
+
+def test_what_was_compiled_is_left_where_it_is():
+    """Robots that were asked with native code in any case are known to the next process, which loads it again."""
+
+    def ask(robot):
+        return [robot.jacobian(q=[0.1]).to_dict(), robot.jacobian(q=[[0.1], [0.2]]).to_dict()]
+
+    with policy.native("on"):
+        wanted = learnt(SLIDER, ask)
+        known, made = Robot(recalled(SLIDER)), Structure.made
+        assert ask(known) == wanted
+    assert Structure.made == made
+
+
 def test_other_values():
     """A robot that is known by the values of its file gets those of --set, and shares what was traced where it can."""
     learnt()
