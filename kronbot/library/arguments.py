@@ -207,9 +207,12 @@ def entries(value: object, word: str) -> list[object]:
     value = _base(value, word) if is_a(value, np.ndarray) else value
     if is_a(value, np.ndarray) and not value.ndim:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
+    found: list[object] = []
     with asking(value, word):
-        found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
-    if len(found) > ENTRY_LIMIT:
+        many = type(value) in (list, tuple, np.ndarray) and len(value) > ENTRY_LIMIT  # type: ignore[arg-type]
+        if not many:
+            found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
+    if many or len(found) > ENTRY_LIMIT:
         raise UsageError(Argument(word), f": more than {ENTRY_LIMIT} entries")
     return found
 

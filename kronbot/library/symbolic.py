@@ -17,7 +17,7 @@ from kronbot.questions import jacobian as jacobians
 from kronbot.questions import kinematics as poses
 from kronbot.questions import linearize as linearization
 from kronbot.questions.formulas import Lengths, Writing, formulas
-from kronbot.questions.result import Result
+from kronbot.questions.result import Result, demand_array
 from kronbot.records import dataclass
 
 
@@ -57,7 +57,9 @@ class Symbolic:
     @in_words
     def dynamics(self) -> Result:
         """M, C, C_christoffel, C_star, dM_dq, g, K, D, tau, Khang (95)-(101)."""
-        if self.writing.array is None and self.robot.order != "exact":  # before what is derived from M is traced
+        if self.writing.array is not None:  # before anything is traced
+            demand_array(self.writing.array, lagrange.names(self.robot))
+        elif self.robot.order != "exact":  # before what is derived from M is
             self.writing.demand(lagrange.names(self.robot))
             plain = lagrange.dynamics(self.robot, rates=False, derived=False)
             Lengths(plain, list(plain.quantities)).demand_short(self.writing.shared)

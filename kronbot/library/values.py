@@ -116,8 +116,11 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
         ]
     if not arguments.is_list(given):
         raise UsageError(f"{word}: give values by name or as a list, not {arguments.shown(given)}")
-    if type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
-        _indices(robot, len(given), word)  # before any of a million values is read
+    # Before any of very many values is read.
+    if type(given) is np.ndarray and given.ndim:
+        _indices(robot, given.shape[-1], word)
+    elif type(given) in (list, tuple) and given and type(given[0]) in (str, int, float):
+        _indices(robot, len(given), word)
     table = np.atleast_1d(arguments.array(given, robot.description.values, word))
     indices = _indices(robot, table.shape[-1], word)
     if table.ndim == 2 and not len(table):

@@ -64,7 +64,10 @@ def test_what_moves_most_is_shown():
         return [text.split()[0] for text in chart(run(columns), 100, ascii_only=True)[1::2]]
 
     assert names(joints | torques | tips) == ["q1", "q3", "tip.b.x", "tip.c.x"]
+    (heading, *_) = chart(run(joints | torques | tips), 100, ascii_only=True)
+    assert "(4 of 12 curves, --plot FILE draws more; SI units" in heading
     assert names(joints | torques) == ["q0", "q1", "q3"]
+    assert "curves" not in chart(run(joints | torques), 100, ascii_only=True)[0]
     assert names({name: values for name, values in tips.items() if "a" in name}) == ["tip.a.x"]
     assert chart(run({"q1": 0 * T, "torque.q1": T}), 100, ascii_only=True) == []
 

@@ -5,6 +5,7 @@ import pickle
 import random
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -71,6 +72,26 @@ def test_numbers_of_every_kind_are_one_number(kinds):
     plain = [answer.to_dict() for answer in answers(lambda: 0.5)]
     for what in kinds:
         assert [answer.to_dict() for answer in answers(abuse.HALVES[what])] == plain, what
+
+
+@pytest.mark.parametrize("shape", [30_000_000, (3, 10_000_000), (10_000_000, 3)], ids=str)
+def test_what_is_too_long_is_refused_before_it_is_copied(caller, shape):
+    """An array that takes a word of memory however many entries it has."""
+    robot, many = kronbot.load("khang"), np.broadcast_to(0.0, shape)
+    for call in (
+        lambda: robot.jacobian(q=many),
+        lambda: robot.modes(qd=many),
+        lambda: robot.linearize(tau=many),
+        lambda: robot.statics(forces=many),
+        lambda: robot.statics(loads={"arm": many}),
+        lambda: robot.kinematics(inverse=many),
+        lambda: robot.sweep("modes", over={"qa": many}),
+    ):
+        tracemalloc.start()
+        with pytest.raises(UsageError):
+            call()
+        assert tracemalloc.get_traced_memory()[1] < 4e6
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("none", [[], (), np.array([])])

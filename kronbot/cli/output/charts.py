@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def _over_time(result: Result) -> Selection | None:
         return None
     joints = [name for name in result.at.get("q", {}) if f"torque.{name}" in series]
     columns = {name: series[name] for name in _telling(series, joints, _tips(series))}
-    return Selection(f"over t = {t[0]:.4g} ... {t[-1]:.4g} s (SI units, angles in rad)", t, columns)
+    return Selection(f"over t = {t[0]:.4g} ... {t[-1]:.4g} s{_told(series, joints, columns)}", t, columns)
 
 
 def _over_sweep(result: Result) -> Selection | None:
@@ -133,17 +134,29 @@ def _over_sweep(result: Result) -> Selection | None:
     columns = {name: numbers[name] for name in _telling(numbers, torques, _tips(numbers))}
     at = [f"{name} = {value}" if name == ORDER else f"{name} = {value:.4g}" for name, value in others.items()]
     where = f" at {', '.join(at)}" if at else ""
-    return Selection(f"over {over} = {x[0]:.4g} ... {x[-1]:.4g}{where} (SI units, angles in rad)", x, columns)
+    return Selection(f"over {over} = {x[0]:.4g} ... {x[-1]:.4g}{where}{_told(numbers, torques, columns)}", x, columns)
 
 
-def _tips(series: Mapping[str, np.ndarray]) -> list[str]:
-    """The direction in which the tip of each beam moves most."""
+def _told(series: Mapping[str, np.ndarray], joints: Sequence[str], columns: Mapping[str, np.ndarray]) -> str:
+    """How many of the curves there are, and in which units."""
+    moving = [name for name in (*joints, *chain.from_iterable(_directions(series))) if _change(series[name]) > 0]
+    some = f"{len(columns)} of {len(moving)} curves, --plot FILE draws more; " if len(columns) < len(moving) else ""
+    return f" ({some}SI units, angles in rad)"
+
+
+def _directions(series: Mapping[str, np.ndarray]) -> list[list[str]]:
+    """Those of the tip of each beam."""
     tips: dict[str, list[str]] = {}
     for name in series:
         head, _, axis = name.rpartition(".")
         if head.startswith("tip.") and axis in "xyz":
             tips.setdefault(head, []).append(name)
-    return [max(names, key=lambda name: _change(series[name])) for names in tips.values()]
+    return [*tips.values()]
+
+
+def _tips(series: Mapping[str, np.ndarray]) -> list[str]:
+    """The direction in which the tip of each beam moves most."""
+    return [max(names, key=lambda name: _change(series[name])) for names in _directions(series)]
 
 
 def _telling(series: Mapping[str, np.ndarray], joints: Sequence[str], tips: Sequence[str]) -> list[str]:
