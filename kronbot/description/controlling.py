@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
-from kronbot.description.entries import ZERO, Quantity, Text
+from kronbot.description.entries import ZERO, Flag, Quantity, Text
 from kronbot.description.validation import Choice, Field, Tag
 from kronbot.records import dataclass
 
@@ -45,9 +45,13 @@ class Controller:
 
 @dataclass(frozen=True)
 class StateFeedback:
-    """Torques that follow from the whole state, of the joints in a file: tau = torque there - K (x - x there)."""
+    """Torques that follow from the whole state, of the joints in a file: tau = torque there - K (x - x there).
+
+    Where the file has rows over time, or postures, all of that changes along a motion.
+    """
 
     K: Annotated[Text, Field(description="CSV file of gains, as kronbot design writes it")]
+    periodic: Annotated[Flag, Field(description="rows over time are one period; the last is the first again")] = False
     estimator: Annotated[Text | None, Field(description="CSV file of a Kalman filter; default: the state itself")] = (
         None
     )

@@ -1,13 +1,14 @@
 """Gains of a state feedback, and the filter that tells its state, in CSV files.
 
 A file of gains has a row with the state they are about, torques there in its first column, and a row of gains for each
-joint. That of a filter has a row for each state: what it is about, its rate by what sensors see (gains L), by torques
-(B) and by the states (A).
+joint; where they change in time or from posture to posture all of that stands in a row each. That of a filter has a row
+for each state: what it is about, its rate by what sensors see (gains L), by torques (B) and by the states (A).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kronbot.description.csv_lines import NUMBER, Line
@@ -16,28 +17,34 @@ from kronbot.description.wording import quote
 from kronbot.errors import Mistake
 from kronbot.records import dataclass
 
+# Names of the first column of gains that change: time, and postures, which are numbered.
+TIME, CASE = "t", "case"
 # Names of the row with the state that gains are about, and of the column of torques there; rows of joints begin so.
 AT, TORQUE = "at", "torque"
 ROW = f"{TORQUE}."
 SEEN = "seen."
-_FORM = f'a header ("", {TORQUE}, states) and rows {AT}, {ROW}JOINT are wanted, as kronbot design writes them'
-_FILTER = (
-    f'a header ("", {AT}, {SEEN}SENSOR, {ROW}JOINT, states) and a row for each state are wanted, as kronbot design '
-)
-_FILTER += "writes them"
+# Rows of gains that change: those of a cubic spline in time, of a line from posture to posture.
+LEAST = {TIME: 4, CASE: 2}
+_WRITTEN = "as kronbot design writes them"
+_FORM = f'a header ("", {TORQUE}, states) and rows {AT}, {ROW}JOINT are wanted, {_WRITTEN}'
+_CELL = re.compile(r"gains\[([^,\]]+),([^,\]]+)\]")
+_FILTER = f'a header ("", {AT}, {SEEN}SENSOR, {ROW}JOINT, states) and a row for each state are wanted, {_WRITTEN}'
 
 
 @dataclass(frozen=True)
 class Gains:
-    """tau = torque - K (x - at): ``at`` by state, ``torques`` by joint, ``K`` by joint and state.
+    """tau = torque - K (x - at): ``at`` by state, ``torques`` by joint, ``K`` by joint and state, each over ``rows``.
 
-    ``mistake(name, message)`` says at a state or a joint that something is wrong with it.
+    ``over`` is what the rows are told by: TIME (s), CASE, or nothing where there is one. ``mistake(name, message)``
+    says at a state or a joint that something is wrong with it.
     """
 
-    at: Mapping[str, float]
-    torques: Mapping[str, float]
-    K: Mapping[str, Mapping[str, float]]
+    at: Mapping[str, Sequence[float]]
+    torques: Mapping[str, Sequence[float]]
+    K: Mapping[str, Mapping[str, Sequence[float]]]
     mistake: Callable[[str, str], Mistake]
+    over: str = ""
+    rows: Sequence[float] = (0.0,)
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,8 @@ def gains_of(lines: Iterable[Line]) -> Gains:
     """The gains that lines hold, which are not blank. Raises DescriptionError with every mistake of them."""
     header, *rows = lines
     names = header.cells[1:]
+    if header.cells[0] in (TIME, CASE):
+        return _changing(header, rows)
     mistakes = [] if names[:1] == [TORQUE] and len(names) > 1 else [header.mistake(_FORM)]
     found, places, wrong = _rows(header, rows, lambda name: name == AT or name.startswith(ROW), _FORM)
     mistakes += wrong
@@ -102,9 +111,59 @@ def gains_of(lines: Iterable[Line]) -> Gains:
         return header.mistake(message, 1 + names.index(name)) if row is None else row.mistake(message)
 
     joints = {name.removeprefix(ROW): row for name, row in found.items() if name != AT}
-    by_state = {name: dict(zip(names[1:], row[1:], strict=True)) for name, row in joints.items()}
-    at = dict(zip(names[1:], found[AT][1:], strict=True))
-    return Gains(at, {name: row[0] for name, row in joints.items()}, by_state, mistake)
+    by_state = {
+        name: {state: [gain] for state, gain in zip(names[1:], row[1:], strict=True)} for name, row in joints.items()
+    }
+    at = {state: [value] for state, value in zip(names[1:], found[AT][1:], strict=True)}
+    return Gains(at, {name: [row[0]] for name, row in joints.items()}, by_state, mistake)
+
+
+def _changing(header: Line, rows: Sequence[Line]) -> Gains:
+    """Gains over time, or from posture to posture: in each row all entries, gains[at,q1], gains[torque.q1,q1] and so
+    on."""
+    cells = [_CELL.fullmatch(cell) for cell in header.cells[1:]]
+    pairs = [(cell[1], cell[2]) for cell in cells if cell is not None]
+    names, states = [*dict.fromkeys(row for row, _ in pairs)], [*dict.fromkeys(column for _, column in pairs)][1:]
+    whole = [(row, column) for row in names for column in (TORQUE, *states)]
+    joints = [name.removeprefix(ROW) for name in names[1:]]
+    known = names[:1] == [AT] and joints and states and all(name.startswith(ROW) for name in names[1:])
+    if not known or pairs != whole or None in cells:
+        raise_all(
+            [header.mistake(f'columns {header.cells[0]}, "gains[{AT},{TORQUE}]" and so on are wanted, {_WRITTEN}')]
+        )
+    mistakes, numbers = list[Mistake](), list[list[float]]()
+    for row in rows:
+        wrong = [i for i, each in enumerate(row.cells) if not _is_number(each)]
+        if len(row.cells) != len(header.cells):
+            mistakes.append(
+                row.mistake(f"{len(header.cells)} columns are wanted here, as in the header, not {len(row.cells)}")
+            )
+        elif wrong:
+            mistakes += [row.mistake(f"a finite number is wanted here, not {quote(row.cells[i])}", i) for i in wrong]
+        else:
+            numbers.append([float(each) for each in row.cells])
+            if len(numbers) > 1 and numbers[-1][0] <= numbers[-2][0]:
+                mistakes.append(
+                    row.mistake(f"{header.cells[0]} = {row.cells[0]} does not come after {numbers[-2][0]!r}")
+                )
+    least = LEAST[header.cells[0]]
+    if not mistakes and len(numbers) < least:
+        mistakes.append(header.mistake(f"{len(numbers)} rows of gains, at least {least} are wanted"))
+    raise_all(mistakes)
+    first, *columns = zip(*numbers, strict=True)
+    found = dict(zip(pairs, columns, strict=True))
+
+    def mistake(name: str, message: str) -> Mistake:
+        place = next((i for i, pair in enumerate(pairs, 1) if name in pair or ROW + name in pair), 0)
+        return header.mistake(message, place)
+
+    by_state = {name: {state: found[ROW + name, state] for state in states} for name in joints}
+    torques = {name: found[ROW + name, TORQUE] for name in joints}
+    return Gains({s: found[AT, s] for s in states}, torques, by_state, mistake, header.cells[0], first)
+
+
+def _is_number(cell: str) -> bool:
+    return bool(NUMBER.fullmatch(cell)) and math.isfinite(float(cell))
 
 
 def _rows(
@@ -126,7 +185,7 @@ def _rows(
                 row.mistake(f"{1 + len(names)} columns are wanted here, as in the header, not {len(row.cells)}")
             )
         else:
-            wrong = [i for i, each in enumerate(cells) if not (NUMBER.fullmatch(each) and math.isfinite(float(each)))]
+            wrong = [i for i, each in enumerate(cells) if not _is_number(each)]
             mistakes += [row.mistake(f"a finite number is wanted here, not {quote(cells[i])}", i + 1) for i in wrong]
             found[name], places[name] = [0.0 if i in wrong else float(each) for i, each in enumerate(cells)], row
     return found, places, mistakes

@@ -29,6 +29,8 @@ def wish(
     effort: Mapping[str, NumberLike] | None,
     noise: Mapping[str, NumberLike] | None,
     deviation: Mapping[str, NumberLike] | None,
+    motion: object = False,
+    duration: float | None = None,
 ) -> Wish:
     """The wish that arguments tell. Raises UsageError where they tell none, or several."""
     best = arguments.flag(lqr, "lqr")
@@ -43,8 +45,13 @@ def wish(
         raise UsageError("weights, effort and deviation are for ", Argument("lqr"))
     if shaper is not None and noise is not None:
         raise UsageError(Argument("noise"), " is for a feedback, not for a shaper")
+    along = arguments.flag(motion, "motion")
+    if along and (not best or noise is not None):
+        raise UsageError(Argument("motion"), " goes with ", Argument("lqr"), ", without ", Argument("noise"))
+    if duration is not None and not along:
+        raise UsageError(Argument("duration"), " goes with ", Argument("motion"))
     kind = None if shaper is None else arguments.choice(shaper, SHAPERS, "shaper")
-    return Wish(best, () if poles is None else _poles(poles), kind, **named)
+    return Wish(best, () if poles is None else _poles(poles), kind, motion=along, duration=duration, **named)
 
 
 def _numbers(

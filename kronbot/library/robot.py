@@ -569,6 +569,8 @@ class Robot:
         noise: Mapping[str, NumberLike] | None = None,
         deviation: Mapping[str, NumberLike] | None = None,
         lock: Sequence[str] | str = (),
+        motion: bool = False,
+        duration: NumberLike | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """Feedback of the whole state about the equilibrium at the joints of ``q``, or an input shaper there.
@@ -580,7 +582,9 @@ class Robot:
         (``torque.q1``, default 1): ``L`` is the gain of the Kalman filter. The summary has the disk margin at the
         inputs, and for ``lqr`` the cost of coming back from a ``deviation`` (by state, default 0.01 of every motor),
         predicted and simulated. Modes that no torque reaches are taken out and named. At rows of ``q`` stacks of gains,
-        to schedule them by posture, with ``margins``; nothing is simulated. Raises ComputationError where there is no
+        to schedule them by posture, with ``margins``; nothing is simulated. With ``motion`` gains over time, about what
+        motors that follow the file's motion exactly make of the arm: of a ``duration`` (s), whose end goes on as at
+        rest, or by default of the period, or the length, of the motion. Raises ComputationError where there is no
         equilibrium or no such feedback, with the rows before it as ``partial``.
 
         >>> import kronbot
@@ -588,10 +592,16 @@ class Robot:
         (1, 4)
         """
         from kronbot.library.designing import wish
-        from kronbot.questions import design, linearize
+        from kronbot.questions import design, design_along, linearize
 
-        known = self.description.values
-        asked = wish(known, lqr, poles, shaper, weights, effort, noise, deviation)
+        known, length = self.description.values, self._time(duration, "duration")
+        asked = wish(known, lqr, poles, shaper, weights, effort, noise, deviation, motion, length)
+        if asked.motion:
+            if q is not None or lock != ():
+                raise UsageError(
+                    Argument("motion"), " tells where: leave out ", Argument("q"), " and ", Argument("lock")
+                )
+            return design_along.design_along(self._sound, asked, watcher(progress))
         places, batch = points(self.model, {"q": q})
         rest = np.zeros(self.n)
         rows = [linearize.Point(at, rest, rest, None, np.zeros(3)) for at in places["q"]]

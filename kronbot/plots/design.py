@@ -1,4 +1,4 @@
-"""Pictures of ``design``: poles of the closed loop and of the observer, or the impulses of a shaper."""
+"""Pictures of ``design``: poles of the closed loop and of the observer, gains over time, or impulses of a shaper."""
 
 from __future__ import annotations
 
@@ -19,12 +19,32 @@ def draw(result: Result) -> Picture:
     title = f"design for {robot.name}, order {result.order}"
     if "impulses" in arrays:
         return _impulses(result, title)
+    if "poles" not in arrays:
+        return _gains(result, title)
     loops = {"pole": ("poles", "closed loop"), "observer": ("observer_poles", "Kalman filter")}
     kept = {key: told for key, told in loops.items() if told[0] in arrays}
     axes = Picture(f"{title}, disk margin {result.summary['disk_margin']:.3g}", [[*kept] * (3 - len(kept))], [HEIGHT])
     for key, (name, word) in kept.items():
         draw_poles(axes[key], np.asarray(arrays[name].values, dtype=complex))
         entitle(axes[key], f"{axes[key].get_title(loc='left')}, of the {word}")
+    return axes
+
+
+def _gains(result: Result, title: str) -> Picture:
+    """A panel for each torque: the gains of coordinates, and of rates, over time."""
+    K = result.arrays["K"]
+    assert K.axis is not None and K.columns is not None, "gains over time"
+    times, half = np.array(K.axis[1]), len(K.columns) // 2
+    axes = Picture(title, [[f"{row}.{part}"] * 3 for row in K.rows for part in ("q", "qd")], [HEIGHT] * 2 * len(K.rows))
+    for i, row in enumerate(K.rows):
+        for part, columns in (("q", range(half)), ("qd", range(half, 2 * half))):
+            axis = axes[f"{row}.{part}"]
+            for k, column in enumerate(columns):
+                axis.plot(times, K.values[:, i, column], color=COLOURS[k % len(COLOURS)], label=K.columns[column])
+            axis.legend()
+            axis.set_xlabel("t [s]")
+            axis.set_ylabel("[SI]")
+            entitle(axis, f"gains of {row} by {'coordinates' if part == 'q' else 'rates'}")
     return axes
 
 

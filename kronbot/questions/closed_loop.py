@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kronbot.description.gains import TIME
 from kronbot.errors import Argument, UsageError
 from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.motion.drives import drives
@@ -21,6 +22,9 @@ def demand_loop(robot: Robot, choice: Choice) -> None:
     if not controls(robot):
         cure = ": the file has no control: {JOINT: {pid: {...}}}, nor a pd drive"
         raise UsageError(Argument("closed_loop"), f" wants controllers{cure}")
+    feedback = controllers(robot).feedback
+    if feedback is not None and feedback.gains.over == TIME:
+        raise UsageError(Argument("closed_loop"), ": gains that change in time are those of a simulation")
     if any(each.kind == "power" for each in choice.measured):
         raise UsageError("power: of a closed loop, controllers have a part in it that is not told: leave it out")
 

@@ -34,6 +34,7 @@ from kronbot.mechanics.linear.pole import Pole
 from kronbot.mechanics.linear.state_space import LOST, margins
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
+from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
 from kronbot.model.shapers import spacing, undamped
 from kronbot.questions.at_rows import at_rows
@@ -65,7 +66,8 @@ SHARE = 1e-6
 class Wish:
     """What is asked for: the best feedback (``lqr``), one with ``poles``, or a ``shaper`` of that type.
 
-    ``weights`` of states and ``effort`` of joints by name weigh squares; ``noise`` has densities of sensors by state,
+    ``weights`` of states and ``effort`` of joints by name weigh squares; along the file's ``motion`` gains are those of
+    so long a ``duration`` (s, by default its period, or its length); ``noise`` has densities of sensors by state,
     and of torques by their names; ``deviation`` is where the run begins that the cost is compared with, by state.
     """
 
@@ -76,6 +78,8 @@ class Wish:
     effort: Mapping[str, float] | None = None
     noise: Mapping[str, float] | None = None
     deviation: Mapping[str, float] | None = None
+    motion: bool = False
+    duration: float | None = None
 
 
 def design_at_rows(
@@ -124,9 +128,7 @@ def design(
     lost, idle = [pole for pole in unseen if not pole.free], idle_directions([pole for pole in poles if pole.free], E)
     rest = reached(system, A, B, lost, idle)
     inputs = [f"torque.{joint.name}" for joint in driven]
-    R = np.diag(_by_name(wish.effort, [joint.name for joint in driven], "effort", 1.0, positive=True))
-    usual = {robot.coordinates[joint.driven]: 1.0 for joint in driven}
-    Q = np.diag(_by_name(wish.weights if wish.weights is not None else usual, states, "weights", 0.0))
+    Q, R = weighing(robot, wish, driven, states)
     summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
     if len(rest.A) < 2 * n:
         summary["unreached"] = _in_words(lost, idle, names)
@@ -164,6 +166,24 @@ def design(
     named = {"q": robot.by_name(found.point.q)}
     named["tau"] = dict(zip((joint.name for joint in robot.joints), np.asarray(found.point.tau).tolist(), strict=True))
     return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
+
+
+def weighing(robot: Robot, wish: Wish, driven: Sequence[DrivenJoint], states: Sequence[str]) -> tuple[Array, Array]:
+    """Q and R. Raises UsageError."""
+    R = np.diag(_by_name(wish.effort, [joint.name for joint in driven], "effort", 1.0, positive=True))
+    usual = {robot.coordinates[joint.driven]: 1.0 for joint in driven}
+    return np.diag(_by_name(wish.weights if wish.weights is not None else usual, states, "weights", 0.0)), R
+
+
+def away(robot: Robot, wish: Wish, states: Sequence[str]) -> Array:
+    """The deviation that costs are told for. Raises UsageError."""
+    usual = {robot.coordinates[joint.driven]: 0.01 for joint in robot.joints}
+    x = dict.fromkeys(states, 0.0)
+    for name, value in (wish.deviation if wish.deviation is not None else usual).items():
+        if name not in x:
+            raise UsageError(f"deviation: no {name!r} here; there are {', '.join(states)}")
+        x[name] = value
+    return np.array([*x.values()])
 
 
 def _by_name(
@@ -230,14 +250,7 @@ def _costs(
 ) -> dict[str, Scalar]:
     """The cost of coming back from a deviation: of the linear model, and of the robot itself in a simulation."""
     found, P, Q, R, states, inputs, slowest, fastest = model
-    usual = {robot.coordinates[joint.driven]: 0.01 for joint in robot.joints}
-    given = wish.deviation if wish.deviation is not None else usual
-    x = dict.fromkeys(states, 0.0)
-    for name, value in given.items():
-        if name not in x:
-            raise UsageError(f"deviation: no {name!r} here; there are {', '.join(states)}")
-        x[name] = value
-    start = np.array(list(x.values()))
+    start = away(robot, wish, states)
     summary: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
     duration = LONG / slowest
     if progress is None:
@@ -256,19 +269,31 @@ def _costs(
         told.append(f"the robot itself does not come back from the deviation: {error}")
         return summary
     rows = series.result.series
-    away = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
+    x = np.column_stack([rows[name] for name in states]) - np.concatenate([found.point.q, 0 * found.point.q])
     tau = np.column_stack([rows[name] for name in inputs]) - np.asarray(found.point.tau)
-    running = np.einsum("ij,jk,ik->i", away, Q, away) + np.einsum("ij,jk,ik->i", tau, R, tau)
-    summary["cost_simulated"] = float((np.diff(rows["t"]) * (running[1:] + running[:-1])).sum() / 2)
+    summary["cost_simulated"] = cost(rows["t"], x, tau, Q, R)
     return summary
+
+
+def cost(times: Array, x: Array, u: Array, Q: Array, R: Array) -> float:
+    """The integral of x' Q x + u' R u over rows."""
+    running = np.einsum("ij,jk,ik->i", x, Q, x) + np.einsum("ij,jk,ik->i", u, R, u)
+    return float((np.diff(times) * (running[1:] + running[:-1])).sum() / 2)
 
 
 def with_gains(robot: Robot, gains: NamedArray) -> Robot:
     """The robot with these gains as its control, and no other drives."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["", *(gains.columns or ())])
-    writer.writerows([row, *values] for row, values in zip(gains.rows, gains.values.tolist(), strict=True))
+    if gains.axis is None:
+        writer.writerow(["", *(gains.columns or ())])
+        writer.writerows([row, *values] for row, values in zip(gains.rows, gains.values.tolist(), strict=True))
+    else:
+        name, rows = gains.axis
+        writer.writerow([name, *(f"gains[{row},{column}]" for row in gains.rows for column in gains.columns or ())])
+        writer.writerows(
+            [at, *values] for at, values in zip(rows, gains.values.reshape(len(rows), -1).tolist(), strict=True)
+        )
     said = robot.description
     file = replace(said.robot, control=Control(state_feedback=StateFeedback(FILE)), simulate=Simulate(), motion={})
     tables = {**said.tables, FILE: Table(FILE, text.getvalue())}
@@ -308,6 +333,10 @@ def outline(robot: Robot, given: Given) -> Outline:
     if any(given.get("shaper", ())):
         numbers = ["frequency", "damping", "longer"]
         return Outline(numbers, ["shaper", "model"], {"impulses": (numbered(5), ["t", "amplitude"])})
+    if any(given.get("motion", ())):
+        stacks = {"gains": ([AT, *inputs], [TORQUE, *states]), "K": (inputs, states), "P": (states, states)}
+        numbers = ["states", "duration", "period", "intervals", "cost_predicted", "cost_simulated"]
+        return Outline([*numbers, "largest_multiplier"], [], dict(stacks), stacks=list(stacks))
     arrays: dict[str, tuple[Sequence[str], Sequence[str] | None]] = {
         "gains": ([AT, *inputs], [TORQUE, *states]),
         "K": (inputs, states),

@@ -121,7 +121,8 @@ class Linearization:
         return tuple(self.choice.inputs), tuple(self.choice.outputs), needed
 
     @cached_property
-    def _trace(self) -> Trace:
+    def trace(self) -> Trace:
+        """M, D, K, the inputs' E and others, by q, qd, qdd, torques and force."""
         return traced(self.robot, self._which, PURPOSE, self._matrices, lean=not self.choice.measured)
 
     def _matrices(self) -> tuple[Mapping[str, SX], Mapping[str, SX]]:
@@ -138,7 +139,7 @@ class Linearization:
     def _loop(self) -> Trace:
         """The same with controllers, where they are asked for."""
         if not self.closed_loop:
-            return self._trace
+            return self.trace
 
         def parts() -> tuple[Mapping[str, SX], Mapping[str, SX]]:
             inputs, open_loop = self._matrices()
@@ -234,7 +235,7 @@ class Linearization:
         largest, force = (float(np.abs(part).max(initial=0.0)) for part in (h, values["g"]))
         balanced = largest <= BALANCED * max(1.0, force)
         summary: dict[str, Scalar] = {"states": len(states), **reached.counts, "largest_h_L": largest}
-        about = _about(robot, self._trace, given.point, balanced)
+        about = _about(robot, self.trace, given.point, balanced)
         return arrays, summary | verdict(robot, system, found, about, choice.locked)
 
     def _found(self, points: Sequence[Point]) -> list[Found | Unbalanced]:
@@ -242,9 +243,9 @@ class Linearization:
         q, qd, qdd, force = (np.array([getattr(p, word) for p in points]) for word in ("q", "qd", "qdd", "force"))
         lost: Mapping[int, Unbalanced] = {}
         if self.equilibrium:
-            q, lost = balanced(self.robot, self._trace, q, qd, qdd, force, PURPOSE)
+            q, lost = balanced(self.robot, self.trace, q, qd, qdd, force, PURPOSE)
             still = np.zeros((len(points), len(self.robot.joints)))
-            torques = -self._trace.rows(q, qd, qdd, still, force)["h"][:, list(self.robot.rigid)]
+            torques = -self.trace.rows(q, qd, qdd, still, force)["h"][:, list(self.robot.rigid)]
         elif points[0].tau is None:
             torques = self._rigid.rows(q, qd, qdd, force)["tau"]
         else:

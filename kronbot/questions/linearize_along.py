@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.compute.trace import traced
+from kronbot.compute.trace import Trace, traced
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
@@ -56,13 +56,13 @@ def linearize_along(
             f"the force of {quote(changing[0])} changes in time: along a motion only constant forces are taken"
         )
     demand_inertia(robot)
-    trace = traced(robot, "along", PURPOSE, lambda: _along(robot))
+    trace = _traced(robot)
     moving = frozenset(joint.driven for joint in robot.joints if joint.name in robot.motions)
     held = moving if locked is None else locked
     along = Along(robot, trace, robot.others(held), PURPOSE)
     found = along.period() if period is None else _demand_repeating(along, period)
     if duration is None:
-        duration = _own_duration(robot) if isinstance(found, str) else found
+        duration = length_of(robot) if isinstance(found, str) else found
     step = duration / STEPS if step is None else step
     demand_rows(duration, step, 3 * robot.n**2 + robot.n)
     times = grid(duration, step)
@@ -88,6 +88,15 @@ def linearize_along(
     return Result(PURPOSE, robot.name, robot.order, {}, arrays, {}, summary, told, about=robot)
 
 
+def _traced(robot: Robot) -> Trace:
+    return traced(robot, "along", PURPOSE, lambda: _along(robot))
+
+
+def period_of(robot: Robot) -> float | str:
+    """The time (s) after which the linear model of all coordinates repeats, or why none is."""
+    return Along(robot, _traced(robot), robot.others(frozenset()), PURPOSE).period()
+
+
 def _demand_repeating(along: Along, period: float) -> float | str:
     """The period (s) where the matrices repeat after it, or why there are no multipliers. Raises UsageError."""
     given = Argument("period", f"{period:g}")
@@ -103,14 +112,14 @@ def _demand_repeating(along: Along, period: float) -> float | str:
     raise UsageError(given, f": M_L, D_L, K_L do not repeat after it, {change}{cure}")
 
 
-def _own_duration(robot: Robot) -> float:
+def length_of(robot: Robot) -> float:
     """That of the file's simulation, or of its longest motion (s). Raises UsageError where there is neither."""
     duration = robot.file.simulate.duration
     if duration is not None:
         return robot.parameters.value(duration, PURPOSE)
     longest = max(motion.span(robot.parameters, PURPOSE) for motion in robot.motions.values())
     if not longest:
-        raise UsageError("how long? give ", Argument("duration"), ", or a ", Argument("period"))
+        raise UsageError("how long? give ", Argument("duration"))
     return longest
 
 

@@ -236,7 +236,8 @@ CALLS = {
     },
     "Robot.design": {
         "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},
-        "noise": {"q1": 1e-3, "q2": 1e-3}, "deviation": {"q1": 0.01}, "lock": [], "progress": lambda share: None,
+        "noise": {"q1": 1e-3, "q2": 1e-3}, "deviation": {"q1": 0.01}, "lock": [], "motion": False,
+        "duration": None, "progress": lambda share: None,
     },
     "Robot.export": {"functions": "pose", "algorithm": "recursive", "frame": "fore", "axes": "body"},
     "Robot.complexity": {"functions": "inverse", "links": [1], "modes": [1], "progress": lambda share: None},

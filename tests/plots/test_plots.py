@@ -1244,6 +1244,11 @@ def test_designs_are_drawn(picture):
         drawn = starting(figure, "poles").lines[1]
         found = drawn.get_xdata() + 1j * drawn.get_ydata()
         assert np.sort_complex(found) == pytest.approx(np.sort_complex(loop["poles"]), rel=1e-9)
+    along = robot.with_motion("q1: {type: cycloidal, from: 0, to: 1, duration: 1}").design(lqr=True, motion=True)
+    figure = picture(design.draw, along)
+    demand_sound(figure)
+    drawn = starting(figure, "gains of torque.q1 by rates").lines[0].get_ydata()
+    assert drawn == pytest.approx(along["K"][:, 0, len(along.arrays["K"].columns) // 2])
     shaper = robot.design(shaper="zvd")
     figure = picture(design.draw, shaper)
     demand_sound(figure)

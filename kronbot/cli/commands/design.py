@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import completion, options
-from kronbot.cli.input.options import Subject
+from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import tell
 from kronbot.description import choices
@@ -28,6 +28,8 @@ OF_ROWS = ("q", "margins")
 @click.option("--noise", metavar="NAME=VALUE,...", help="Adds a Kalman filter: densities of sensors, and of torque.q1.")
 @click.option("--deviation", metavar="NAME=VALUE,...", help="With --lqr: from where costs are told; default: 0.01.")
 @click.option("--lock", metavar="JOINTS", shell_complete=completion.joints, help="Joints that do not move: q1,q2.")
+@click.option("--motion", is_flag=True, help="With --lqr: gains over time, along the file's motion.")
+@click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: its period, or its length.")
 @options.output_options(plot=True, page=False)
 def design(subject: Subject, out: Output, **asked: Any) -> None:
     """Gains about the equilibrium of ROBOT at the joints of --q, or an input shaper for its lowest mode there.
@@ -41,6 +43,7 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot design khang --lqr --weights qa=100 -o gains.csv
       kronbot design khang --poles=-1+2j,-20+60j --q qa=pi/4
       kronbot design canadarm --lqr --q @postures.csv -o schedule.npz
+      kronbot design arm.yaml --lqr --motion -o gains.csv
       kronbot design canadarm --shaper ei --q 0.5,0.5,1
       kronbot design canadarm --lqr --noise q1=1e-4,q2=1e-4,q3=1e-4 --format json
     """

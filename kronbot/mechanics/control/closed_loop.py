@@ -32,10 +32,14 @@ def closed(linear: LinearModel, parts: Mapping[str, SX]) -> dict[str, SX]:
     n, m = linear.robot.n, len(control.remembered)
     integrals, rest = SX.sym("integrals", m), {joint.name: (SX(0), SX(0)) for joint in control.joints}
     weight = driven.weight(linear.q) if control.weighs else None
-    law = control.law(linear.q, linear.qd, integrals, rest, weight, SX(n, 1))
+    here = SX.sym("here", n)
+    fed = None if control.feedback is None else control.feedback.near(here)
+    law = control.law(linear.q, linear.qd, integrals, rest, weight, SX(n, 1), fed)
     tau = control.spread(law.asked)
     by_q, by_qd, by_I = (casadi.jacobian(tau, symbols) for symbols in (linear.q, linear.qd, integrals))
     of_q, of_qd, of_I = (casadi.jacobian(law.rates, symbols) for symbols in (linear.q, linear.qd, integrals))
+    gains = [by_q, by_qd, by_I, of_q, of_qd, of_I]
+    by_q, by_qd, by_I, of_q, of_qd, of_I = casadi.substitute(gains, [here], [linear.q])
     M = casadi.diagcat(parts["M"], SX.eye(m))
     D = casadi.blockcat([[parts["D"] - by_qd, -by_I], [-of_qd, -of_I]])
     K = casadi.blockcat([[parts["K"] - by_q, SX(n, m)], [-of_q, SX(m, m)]])

@@ -151,14 +151,15 @@ class Drives:
         targets = {joint.name: self.commanded[joint.name].derivatives(t)[:2] for joint in control.joints}
         first = len(control.remembered)
         weight = self.weight(q) if control.weighs else None
-        law = control.law(q, qd, memory[:first, :], targets, weight, tau)
+        fed = None if control.feedback is None else control.feedback.along(t)
+        law = control.law(q, qd, memory[:first, :], targets, weight, tau, fed)
         places = [joint.driven for joint in control.joints]
         if self.sample_time is None:
             tau[places] = law.given
             return tau, law.rates, SX(0, 1)
         last = first + len(control.joints)
         tau[places] = memory[first:last, :]
-        onward, drawn = control.sampled(law, memory[:first, :], q, qd, self.sample_time, memory[last:, :])
+        onward, drawn = control.sampled(law, memory[:first, :], q, qd, fed, self.sample_time, memory[last:, :])
         after = casadi.vertcat(onward, law.given, drawn)
         return tau, SX(after.rows(), 1), after
 
@@ -226,8 +227,8 @@ def _drives(robot: Robot) -> Drives:
             wanted[joint.name] = prescribed[joint.driven]
         elif controller is not None and isinstance(controller.target, Expression):
             wanted[joint.name] = constant(robot.parameters.number(controller.target))
-        elif joint.name in found.controllers.fed_back:
-            wanted[joint.name] = constant(SX(found.controllers.fed_back[joint.name]))
+        elif (feedback := found.controllers.feedback) is not None and joint.name in feedback.gains.K:
+            wanted[joint.name] = feedback.commanded(joint.name)
         elif found.follows(joint.name):
             wanted[joint.name] = robot.motions.get(joint.name) or constant(SX(0))
     return replace(found, commanded=wanted)

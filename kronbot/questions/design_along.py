@@ -1,0 +1,256 @@
+"""What ``design`` does with a motion: gains over time, best about what motors that follow it make of the arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from casadi import SX
+
+from kronbot.compute.arrays import NamedArray, Scalar
+from kronbot.compute.trace import traced
+from kronbot.description.controlling import Control
+from kronbot.description.gains import AT, ROW, TORQUE
+from kronbot.description.moving import TableMotion
+from kronbot.description.schema import JointDrive, Simulate
+from kronbot.description.table import Table
+from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.control.riccati import Varying, flow
+from kronbot.mechanics.linear.modal import of_first_order
+from kronbot.mechanics.motion.integration import Tolerances
+from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynamics
+from kronbot.mechanics.multibody.state import propagate
+from kronbot.model.build import build
+from kronbot.model.robot import Robot
+from kronbot.questions.design import Wish, away, cost, design, weighing, with_gains
+from kronbot.questions.linearize import Linearization, Point
+from kronbot.questions.linearize_along import length_of, period_of
+from kronbot.questions.result import Result
+from kronbot.questions.signals import Choice
+from kronbot.questions.simulate import Run, simulate
+from kronbot.records import dataclass
+
+PURPOSE = "design"
+# Intervals at first, how often they are halved, and the share by which P may change then (what is left: a fifteenth).
+INTERVALS, MESHES, CHANGED = 200, 6, 1e-6
+FINE = Tolerances(1e-10, 1e-12)
+# Newton's steps to a motion that repeats, and how far it may be off: a share of where beams are.
+STEPS, REPEATS = 12, 1e-8
+# Beams that are further from their rest at the end, as a share of the way, still swing.
+SWINGING = 1e-3
+# How much longer gains lead them there, as a share of the motion.
+BEHIND = 0.1
+
+
+@dataclass(frozen=True)
+class _Nominal:
+    """What the arm does: points at the ends and in the middle of intervals."""
+
+    times: Array
+    points: Sequence[Point]
+
+    @property
+    def states(self) -> Array:
+        """[q; qd] (rows, 2n)."""
+        return np.array([np.concatenate([point.q, point.qd]) for point in self.points])
+
+    @property
+    def torques(self) -> Array:
+        """(rows, joints)."""
+        return np.array([point.tau for point in self.points])
+
+
+def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Result:
+    """Gains over the file's motion: of a finite one those of its length, else of its period.
+
+    Raises UsageError without a motion, ComputationError where there are none.
+    """
+    demand_inertia(robot)
+    if robot.base:
+        raise UsageError("a floating base goes along no given motion: gains of it are those about a posture")
+    if not robot.motions:
+        raise UsageError(Argument("motion"), " wants one in the file, motion: {JOINT: {...}}")
+    period = period_of(robot) if wish.duration is None else "a duration is given"
+    periodic = not isinstance(period, str)
+    duration = wish.duration or (length_of(robot) if isinstance(period, str) else period)
+    (rates,) = robot.derivative_names(["qd"]).values()
+    states = [*robot.coordinates, *rates]
+    Q, R = weighing(robot, wish, robot.joints, states)
+    start = away(robot, wish, states)
+    moving, intervals, before = _moving(robot), INTERVALS, None
+    begin, rest = None, dict[str, NamedArray]()
+    for mesh in range(MESHES):
+        if periodic:
+            begin = _repeating(robot, moving, duration, intervals, begin)
+        nominal = _follow(robot, moving, duration, 2 * intervals, begin)
+        plant = _plant(robot, nominal, Q, R, duration / intervals)
+        rest = rest or _at_rest(robot, nominal.points[-1], wish)
+        last = rest["P"].values
+        P = plant.periodic(last) if periodic else plant.backward(last)
+        progress((mesh + 1) / (MESHES + 1))
+        if before is not None and np.abs(P[::2] - before).max() <= CHANGED * np.abs(P).max():
+            break
+        before, intervals = P, 2 * intervals
+    else:
+        raise ComputationError(
+            f"gains along the motion are not found on {intervals // 2} intervals: vibrations are too fast beside it; "
+            "fewer modes a link, damping, or other weights"
+        )
+    K, rows = plant.gains(P), nominal.times[::2]
+    names = [joint.name for joint in robot.joints]
+    about = np.hstack([np.zeros((len(rows), 1)), nominal.states[::2]])[:, None]
+    gains = np.concatenate([about, np.concatenate([nominal.torques[::2, :, None], K], axis=2)], axis=1)
+    axis, told = ("t", rows.tolist()), list[str]()
+    swinging = 0.0 if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
+    if swinging:
+        told.append(
+            f"at the end of the motion the arm still swings, {swinging:.2g} from its rest; gains lead there behind it: "
+            "a motion that leaves no vibration is better (kronbot explain plan)"
+        )
+        rows, gains = _to_rest(rows, gains, rest["gains"].values)
+    inputs = [f"{ROW}{name}" for name in names]
+    arrays = {
+        "gains": NamedArray(gains, [AT, *inputs], "SI", [TORQUE, *states], ("t", rows.tolist())),
+        "K": NamedArray(K, inputs, "SI", states, axis),
+        "P": NamedArray(P, states, "SI", states, axis),
+    }
+    summary: dict[str, Scalar] = {"states": len(states), "period" if periodic else "duration": duration}
+    summary |= {"intervals": len(K) - 1, "cost_predicted": float(start @ P[0] @ start)}
+    if periodic:
+        summary["largest_multiplier"] = float(np.abs(np.linalg.eigvals(plant.closed(K))).max())
+    else:
+        summary |= _simulated(robot, arrays["gains"], nominal, start, (Q, R, P[-1]), told)
+    progress(1.0)
+    at = {"start": robot.by_name(nominal.points[0].q), "end": robot.by_name(nominal.points[-1].q)}
+    return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot)
+
+
+def _moving(robot: Robot) -> Robot:
+    """The robot whose motors follow the file's motion exactly; those without one stand."""
+    said, stands = robot.description, "stands.csv"
+    still = TableMotion(stands, held=True)
+    drives = {joint.name: JointDrive(motion=robot.file.motion.get(joint.name, still)) for joint in robot.joints}
+    file = replace(robot.file, control=Control(), simulate=Simulate(drive=dict(drives)))
+    tables = {**said.tables, stands: Table(stands, "".join(f"{t},0\n" for t in range(4)))}
+    return build(replace(said, robot=file, tables=tables), robot.order)
+
+
+def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Array | None) -> _Nominal:
+    """The arm at so many even times and the last, from [q; qd] or from rest, by CVODES."""
+    q, qd = dict[int, float](), dict[int, float]()
+    if begin is not None:
+        loose = robot.others(frozenset(robot.rigid))
+        q, qd = ({i: float(begin[shift + i]) for i in loose} for shift in (0, robot.n))
+    start = "equilibrium" if begin is None else "straight"
+    run = Run(duration, duration / pieces, "recursive", "cvodes", FINE, q, qd, start)
+    outcome = simulate(moving, run, lambda share: None)
+    if outcome.error is not None:
+        raise outcome.error
+    series = outcome.result.series
+    (rates,) = robot.derivative_names(["qd"]).values()
+    q_rows, qd_rows = (np.column_stack([series[name] for name in names]) for names in (robot.coordinates, rates))
+    tau = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints])
+
+    def parts() -> tuple[Mapping[str, SX], Mapping[str, SX]]:
+        q, qd, torques = SX.sym("q", robot.n), SX.sym("qd", robot.n), SX.sym("tau", len(robot.joints))
+        whole = SX(robot.n, 1)
+        whole[list(robot.rigid)] = torques
+        qdd = forward_dynamics(propagate(replace(robot, stops=()), q, qd), whole, {})
+        return {"q": q, "qd": qd, "tau": torques}, {"qdd": qdd}
+
+    qdd = traced(robot, "accelerations", PURPOSE, parts).rows(q_rows, qd_rows, tau)["qdd"]
+    none = np.zeros(3)
+    points = [Point(*each, none) for each in zip(q_rows, qd_rows, qdd, tau, strict=True)]
+    return _Nominal(series["t"], points)
+
+
+def _matrices(robot: Robot, nominal: _Nominal) -> Mapping[str, Array]:
+    """M, D, K (rows, n, n) and E (rows, n, joints)."""
+    words = "q", "qd", "qdd", "tau", "force"
+    trace = Linearization(robot, Choice(frozenset(), ("torques",), ()), False).trace
+    rows = trace.rows(*(np.array([getattr(point, word) for point in nominal.points]) for word in words))
+    return {name: rows[name].reshape(len(nominal.points), robot.n, -1) for name in "MDKE"}
+
+
+def _plant(robot: Robot, nominal: _Nominal, Q: Array, R: Array, h: float) -> Varying:
+    """The linear model about what the arm does."""
+    found = _matrices(robot, nominal)
+    pairs = [of_first_order(*each) for each in zip(*(found[name] for name in "MDKE"), strict=True)]
+    A, B = (np.array(each) for each in zip(*pairs, strict=True))
+    return Varying(A, B, Q, R, h)
+
+
+def _repeating(robot: Robot, moving: Robot, period: float, intervals: int, begin: Array | None) -> Array:
+    """Where the arm begins, [q; qd], so that beams are after a period where they were: by Newton's method."""
+    n, loose = robot.n, robot.others(frozenset(robot.rigid))
+    places = [*loose, *(n + i for i in loose)]
+    for _ in range(STEPS if loose else 1):
+        nominal = _follow(robot, moving, period, 2 * intervals, begin)
+        states = nominal.states
+        begin = states[0].copy()
+        off = (states[-1] - states[0])[places]
+        if not loose or np.abs(off).max() <= REPEATS * np.abs(states[:, places]).max(initial=1e-300):
+            return begin
+        found = _matrices(robot, nominal)
+        M, D, K = (found[name][:, loose][:, :, loose] for name in "MDK")
+        none = np.zeros((len(loose), 1))
+        A = np.array([of_first_order(*each, none)[0] for each in zip(M, D, K, strict=True)])
+        begin[places] += np.linalg.solve(np.eye(len(places)) - flow(A, period / intervals), off)
+    raise ComputationError("no motion of the beams is found that repeats: damping, or another period")
+
+
+def _at_rest(robot: Robot, end: Point, wish: Wish) -> dict[str, NamedArray]:
+    """Gains, and their P, about the rest at the joints of a point: what gains go on with."""
+    rest, q = np.zeros(robot.n), np.zeros(robot.n)
+    q[list(robot.rigid)] = end.q[list(robot.rigid)]
+    point = Point(robot.undeformed(q), rest, rest, None, np.zeros(3))
+    return dict(design(robot, point, frozenset(), replace(wish, motion=False), None).arrays)
+
+
+def _swinging(robot: Robot, nominal: _Nominal, rest: Array) -> float:
+    """How far the arm is from its rest at the end, or has to go with its rates in all this time; 0 of a little."""
+    n, states = robot.n, nominal.states
+    off = np.abs(states[-1] - rest) * np.repeat([1.0, nominal.times[-1]], n)
+    return float(off[:n].max()) if off.max() > SWINGING * np.ptp(states[:, :n], axis=0).max() else 0.0
+
+
+def _to_rest(times: Array, gains: Array, rest: Array) -> tuple[Array, Array]:
+    """Rows with more of them, in which coordinates go on smoothly to their rest."""
+    more = max(4, int(BEHIND * len(times)))
+    h, s = times[-1] - times[-2], np.arange(1, more + 1)[:, None] / more
+    length, n = h * more, (gains.shape[2] - 1) // 2
+    last = gains[-1]
+    away, rate = last[0, 1 : n + 1] - rest[0, 1 : n + 1], last[0, n + 1 :]
+    rows = last + (rest - last) * s[:, None] ** 2 * (3 - 2 * s[:, None])
+    rows[:, 0, 1 : n + 1] = rest[0, 1 : n + 1] + (1 - s) ** 2 * (away * (1 + 2 * s) + rate * length * s)
+    rows[:, 0, n + 1 :] = (1 - s) * (rate * (1 - 3 * s) - 6 * s * away / length)
+    return np.append(times, times[-1] + h * np.arange(1, more + 1)), np.concatenate([gains, rows])
+
+
+def _simulated(
+    robot: Robot,
+    gains: NamedArray,
+    nominal: _Nominal,
+    start: Array,
+    weights: tuple[Array, Array, Array],
+    told: list[str],
+) -> dict[str, Scalar]:
+    """The cost that the robot itself pays from a deviation at the start, and what coming back costs from its end."""
+    Q, R, last = weights
+    begin = nominal.states[0] + start
+    q, qd = ({i: float(begin[shift + i]) for i in range(robot.n)} for shift in (0, robot.n))
+    pieces = len(nominal.times) - 1
+    run = Run(float(nominal.times[-1]), float(nominal.times[-1]) / pieces, "recursive", "cvodes", FINE, q, qd)
+    try:
+        outcome = simulate(with_gains(robot, gains), run, lambda share: None)
+        if outcome.error is not None:
+            raise outcome.error
+    except KronbotError as error:
+        told.append(f"the robot itself does not come back from the deviation: {error}")
+        return {}
+    series = outcome.result.series
+    x = np.column_stack([series[name] for name in (gains.columns or ())[1:]]) - nominal.states
+    u = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints]) - nominal.torques
+    return {"cost_simulated": cost(nominal.times, x, u, Q, R) + float(x[-1] @ last @ x[-1])}
