@@ -15,6 +15,7 @@ import numpy as np
 from kronbot.cached import cached_property
 from kronbot.floats import Array
 from kronbot.mechanics.estimation.knowledge import RANK, seen
+from kronbot.mechanics.estimation.valleys import followed
 from kronbot.records import dataclass
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -29,7 +30,9 @@ STEADY = 1e-2
 # The first step without priors, as a share of one that changes all by their scales.
 FIRST = 0.02
 # What errors hardly feel goes by its own size, so many times as far as what they feel most.
-WIDEST = 10.0
+WIDEST = 1.0
+# A search crawls that has lost less than this share of its cost in so many steps.
+CRAWL, SLOW = 8, 1e-2
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
 
@@ -96,25 +99,72 @@ class NoStart(ArithmeticError):
     """Squares of errors at the start, or of their derivatives, are not finite."""
 
 
+class _Crawling(ArithmeticError):
+    """A search gets on slowly at some values (k,), after so many evaluations."""
+
+    def __init__(self, values: Array, evaluations: int) -> None:
+        super().__init__("a search crawls")
+        self.values, self.evaluations = values, evaluations
+
+
 def fitted(
     errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS, home: Array | None = None
 ) -> Fit:
     """The parameters (k,) with the least cost near the start; ``errors`` (M,) are over their sigmas.
 
     What neither errors nor priors know is at ``home`` (k,), by default at the start, wherever the search has begun.
-    Errors that are not finite shorten a step. Raises NoStart where they are so at the start.
+    Errors that are not finite shorten a step. Where a search crawls it goes on along the floor of the valley that it is
+    in. Raises NoStart where errors are not finite at the start.
     """
+    home, used, patient = beliefs.start if home is None else home, 0, loss != "linear"
+    while True:
+        try:
+            found = _descended(errors, jacobian, beliefs, loss, steps - used, home, patient)
+        except _Crawling as met:
+            values, leaps = _along_the_floor(errors, jacobian, beliefs, met.values)
+            used += met.evaluations + leaps
+            patient = not leaps or steps - used <= CRAWL
+            beliefs = beliefs.begun(values)
+        else:
+            return replace(found, evaluations=found.evaluations + used)
+
+
+def _along_the_floor(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, values: Array) -> tuple[Array, int]:
+    """Values (k,) further along the valley, and in how many steps; none beyond bounds."""
+    scale, informed = beliefs.scale, beliefs.informed
+    rows = (np.eye(len(scale)) * scale)[informed] / beliefs.deviation[informed, None]
+
+    def whole(x: Array) -> Array:
+        at = values + scale * x
+        if (at < beliefs.lower).any() or (at > beliefs.upper).any():
+            return np.array([np.inf])
+        return np.concatenate([errors(at), (at - beliefs.mean)[informed] / beliefs.deviation[informed]])
+
+    def slope(x: Array) -> Array:
+        return np.concatenate([jacobian(values + scale * x) * scale, rows])
+
+    x, steps = followed(whole, slope, np.zeros(len(scale)))
+    return values + scale * x, steps
+
+
+def _descended(
+    errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int, home: Array, patient: bool
+) -> Fit:
+    """Where trust regions lead to. Raises _Crawling where they get on slowly, unless one is ``patient``."""
     from scipy.optimize import least_squares  # here, since it takes a quarter of a second
 
     scale, informed = beliefs.scale, beliefs.informed
     deviations, means = beliefs.deviation[informed], beliefs.mean[informed]
     rows = (np.eye(len(scale)) * scale)[informed] / deviations[:, None]
 
+    evaluated, costs = list[float](), list[float]()  # costs of all points, and of those that were gone on from
     units, first = _steps(_norms(_bounded(jacobian(beliefs.start) * scale)), informed, beliefs.start != 0)
 
     def whole(x: Array) -> Array:
         values = beliefs.start + scale * (x - first)
-        return np.concatenate([errors(values), (values[informed] - means) / deviations, still])
+        found = np.concatenate([errors(values), (values[informed] - means) / deviations, still])
+        evaluated.append(float(found @ found))
+        return found
 
     still = np.zeros(len(scale))
     count = len(_bounded(whole(first))) - len(means) - len(still)
@@ -123,6 +173,9 @@ def fitted(
         J = _bounded(jacobian(beliefs.start + scale * (x - first)) * scale)
         J[:, ~seen(_norms(J))] = 0.0  # what errors do not know stays where it is, not where rounding leads it
         told = np.concatenate([J, rows])
+        costs.append(evaluated[-1])
+        if not patient and len(costs) > CRAWL and costs[-1] > (1 - SLOW) * costs[-1 - CRAWL]:
+            raise _Crawling(beliefs.start + scale * (x - first), len(evaluated))
         return np.concatenate([told, _holding(told)])
 
     def rho(squares: Array) -> Array:
@@ -140,7 +193,7 @@ def fitted(
     values = beliefs.start + scale * (found.x - first)
     J = jacobian(values)
     # What was more than rounding on the way only goes back. It moves no error, and no derivative of one.
-    values = np.where(seen(_norms(J * scale)) | informed, values, beliefs.start if home is None else home)
+    values = np.where(seen(_norms(J * scale)) | informed, values, home)
     last = errors(values)
     weights = _rho(last**2, loss)[1]
     return Fit(values, last, J, float(found.cost), weights, found.status > 0, int(found.nfev))
