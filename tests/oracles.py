@@ -630,12 +630,13 @@ class Lagrangian:
         """(q, qd) -> energy of the elements' springs, and what elements take, by energy and work of their lengths."""
         energy, forces, qd = ca.SX(0), ca.SX.zeros(self.n), ca.SX.sym("qd", self.n)
         for element in self.robot.get("elements", []):
-            ends = []
-            for name, point in zip(element["between"], element.get("points", [[0, 0, 0]] * 2), strict=True):
+            ends, over = [], [(each["frame"], each.get("point", [0, 0, 0])) for each in element.get("via", [])]
+            first, last = zip(element["between"], element.get("points", [[0, 0, 0]] * 2), strict=True)
+            for name, point in (first, *over, last):
                 link, _, which = name.partition(":")
                 p, r = self._base(name) if name in ("base", "world") else self.frames[link, which or "tip"]
                 ends.append(p + r @ ca.DM(self._vector(point)))
-            length = ca.norm_2(ends[1] - ends[0])
+            length = sum(ca.norm_2(after - before) for before, after in itertools.pairwise(ends))
             k, rest, c, f = (self._value(element.get(key, 0)) for key in ("stiffness", "rest", "damping", "force"))
             spring, slope = k * (length - rest) ** 2 / 2, ca.gradient(length, self.q)
             energy += spring

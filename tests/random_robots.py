@@ -315,6 +315,10 @@ def elements(draw, links):
         second = draw(st.sampled_from([frame for frame in frames if frame != first]))
         points = [[x, y, z + 9.0 * end] for end, (x, y, z) in enumerate(draw(st.tuples(vectors(1), vectors(1))))]
         element = {"name": f"e{number}", "type": kind, "between": [first, second], "points": points}
+        if draw(st.booleans()):  # between the ends, and far from them
+            over = draw(st.lists(st.tuples(st.sampled_from(frames), vectors(1)), min_size=1, max_size=2))
+            at = [[x, y, z + 4.0 + 60.0 * i] for i, (_, (x, y, z)) in enumerate(over)]
+            element["via"] = [{"frame": name, "point": point} for (name, _), point in zip(over, at, strict=True)]
         if kind == "spring":
             element |= {"stiffness": draw(decimals(1, 100)), "rest": draw(st.just(0) | decimals(0.1, 3))}
         if kind == "damper" or draw(st.booleans()):

@@ -17,8 +17,16 @@ ELEMENT_WORDS: Final = dict.fromkeys("xyz", "a force at the endpoint (force.x)")
 
 
 @dataclass(frozen=True)
+class Via:
+    """A point of a frame that an element goes over: an eye, or a roller without a radius, without friction."""
+
+    frame: Annotated[Text, Field(description="LINK (tip), LINK:root, com:LINK, endpoint, world")]
+    point: Annotated[Vector, Field(description="in that frame, m; default: its origin")] = ZEROS
+
+
+@dataclass(frozen=True)
 class Element:
-    """A massless spring, damper or actuator between a point of one frame and a point of another.
+    """A massless spring, damper or actuator between a point of one frame and a point of another, over others.
 
     It pulls the points together with stiffness (length - rest) + damping (rate of the length) - force.
     """
@@ -31,6 +39,10 @@ class Element:
     points: Annotated[
         tuple[Vector, Vector], Field(description="its ends in these frames, m; default: their origins")
     ] = (ZEROS, ZEROS)
+    via: Annotated[
+        tuple[Via, ...],
+        Field(description="points that it goes over on its way, whose length is its own"),
+    ] = ()
     stiffness: Annotated[Quantity, Field(description="N/m")] = ZERO
     rest: Annotated[Quantity, Field(description="length at which the spring is slack, m")] = ZERO
     damping: Annotated[Quantity, Field(description="along the line between the points, N s/m")] = ZERO

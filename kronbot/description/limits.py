@@ -22,6 +22,9 @@ LINKS: Final = 1000
 ELEMENTS: Final = 100
 """Most massless elements of a robot."""
 
+VIA: Final = 32
+"""Most points that one of them goes over."""
+
 MOVING: Final = 128
 """Most links with coordinates: a joint that moves, or modes."""
 

@@ -1,9 +1,10 @@
-"""Massless elements of a model: springs, dampers and actuators between points of two frames."""
+"""Massless elements of a model: springs, dampers and actuators between points of two frames, over those of others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from casadi import SX
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """It pulls a point of one frame to a point (3 x 1, m) of another with stiffness (length - rest) + damping (rate of
-    the length) - force: N/m, m, N s/m, N.
+    """It pulls a point of one frame to a point (3 x 1, m) of another, over those of the ``frames`` between these, with
+    stiffness (length - rest) + damping (rate of the length) - force: N/m, m, N s/m, N.
 
     ``driven`` says that its force is an input, ``in_time`` how it changes in a simulation: ``force`` is that at t = 0.
     """
 
     name: str
-    frames: tuple[str, str]
-    points: tuple[SX, SX]
+    frames: tuple[str, ...]
+    points: tuple[SX, ...]
     stiffness: SX
     rest: SX
     damping: SX
@@ -39,9 +40,24 @@ class Element:
     in_time: InTime | None
 
     @property
+    def straight(self) -> bool:
+        """Whether it goes over nothing."""
+        return len(self.frames) == 2
+
+    @property
+    def pieces(self) -> Iterator[tuple[tuple[str, SX], tuple[str, SX]]]:
+        """Its straight pieces by their ends: a frame and a point of it."""
+        return pairwise(zip(self.frames, self.points, strict=True))
+
+    @property
+    def unstretched(self) -> bool:
+        """Whether the energy of its spring is that of the way from end to end, which may be nothing."""
+        return self.straight and bool(self.rest.is_zero())
+
+    @property
     def directed(self) -> bool:
-        """Whether it needs the direction from one end to the other, which there is none of at length zero."""
-        bent = not (self.stiffness.is_zero() or self.rest.is_zero())
+        """Whether it needs the directions of its pieces, which there are none of at length zero."""
+        bent = not (self.stiffness.is_zero() or self.unstretched)
         return bent or self.driven or not (self.damping.is_zero() and self.force.is_zero())
 
     def at(self, t: SX) -> Element:
@@ -61,8 +77,8 @@ def element(entry: described.Element, parameters: Parameters, tables: Mapping[st
         in_time = function_of_time(entry.force, parameters, tables, f"force.{entry.name}")
     return Element(
         name=entry.name,
-        frames=entry.between,
-        points=(parameters.vector(entry.points[0]), parameters.vector(entry.points[1])),
+        frames=(entry.between[0], *(point.frame for point in entry.via), entry.between[1]),
+        points=tuple(map(parameters.vector, (entry.points[0], *(each.point for each in entry.via), entry.points[1]))),
         stiffness=number(entry.stiffness),
         rest=number(entry.rest),
         damping=number(entry.damping),

@@ -21,13 +21,14 @@ def demand_directions(robot: Robot, q: Array) -> None:
     Springs of rest length zero need none.
     """
     for name in _meeting(robot, q):
-        raise ComputationError(_told(name))
+        raise ComputationError(_told(robot, name))
 
 
 def told_of_meeting(robot: Robot) -> list[str]:
     """The same of all such elements where joints are at 0, in words. Raises FreeParameters."""
     return [
-        f"where all joints are at 0 {_told(name)}" for name in _meeting(robot, robot.undeformed(np.zeros((1, robot.n))))
+        f"where all joints are at 0 {_told(robot, name)}"
+        for name in _meeting(robot, robot.undeformed(np.zeros((1, robot.n))))
     ]
 
 
@@ -37,11 +38,10 @@ def told_of_time(robot: Robot) -> list[str]:
     return [f"the force of {name} changes in time: here it is that at t = 0" for name in names]
 
 
-def _told(name: str) -> str:
-    return (
-        f"the ends of element {name!r} meet: at length zero it has no direction; "
-        "move one of its points, or take rest: 0 and no damping and no force"
-    )
+def _told(robot: Robot, name: str) -> str:
+    straight = next(element.straight for element in robot.elements if element.name == name)
+    what, cure = ("", ", or take rest: 0 and no damping and no force") if straight else ("a piece of ", "")
+    return f"the ends of {what}element {name!r} meet: at length zero it has no direction; move one of its points{cure}"
 
 
 def _meeting(robot: Robot, q: Array) -> list[str]:
@@ -52,7 +52,7 @@ def _meeting(robot: Robot, q: Array) -> list[str]:
 
     def lengths() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
-        found = [each.length for each in stretched(robot, at) if each.element.directed]
+        found = [each.shortest for each in stretched(robot, at) if each.element.directed]
         return {"q": at}, {"lengths": casadi.vertcat(*found)}
 
     met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"].reshape(len(q), -1) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kronbot.description import limits
 from kronbot.description.checks.judgements import part
 from kronbot.description.checks.motions import check_in_time
 from kronbot.description.checks.report import View
@@ -14,13 +15,17 @@ from kronbot.description.wording import quote
 def check_ends(element: View, carriers: tuple[str, ...]) -> None:
     """Report frames that are unknown, an element that joins nothing, and keys that its kind lacks or cannot have."""
     known = (*moving_frames(carriers), *((WORLD,) if BASE in carriers else (BASE, WORLD)))
-    ends = element["between"].items
-    for view in ends:
+    ends, via = element["between"].items, element["via"].items
+    if len(via) > limits.VIA:
+        element["via"].refuse(f"{len(via)} points on the way, at most {limits.VIA} are allowed")
+    every = [*ends, *(point["frame"] for point in via)]
+    for view in every:
         if view.text is not None and view.text not in known:
             view.refuse(f"unknown frame {quote(view.text)}{view.report.guess(view.text, known)}")
-    names = [WORLD if is_fixed_frame(view.text or "", carriers) else view.text for view in ends]
-    if len(names) == 2 and names[0] is not None and names[0] == names[1]:
-        element["between"].refuse(f"both ends are on the frame {quote(names[0])}: their distance never changes")
+    names = [WORLD if is_fixed_frame(view.text or "", carriers) else view.text for view in every]
+    if len(ends) == 2 and names[0] is not None and set(names) == {names[0]}:
+        what = "all points" if via else "both ends"
+        element["between"].refuse(f"{what} are on the frame {quote(names[0])}: their distance never changes")
     kind = element["type"].text or ""
     if kind in MAKES and MAKES[kind] not in element:
         element["type"].refuse(f"a {kind} needs {quote(MAKES[kind])}")

@@ -100,7 +100,7 @@ def _sections(beam: Beam, places: int, q: SX) -> list[SX]:
 
 
 def elements(robot: Robot, q: Array) -> Array:
-    """Both ends (E, 2, 3) of each massless element at q (n,), in the base frame, m."""
+    """Both ends (P, 2, 3) of each straight piece of massless elements at q (n,), in the base frame, m."""
 
     def ends() -> tuple[dict[str, SX], dict[str, SX]]:
         q = SX.sym("q", robot.n)  # among the outputs, since nothing at all has no trace
@@ -110,9 +110,9 @@ def elements(robot: Robot, q: Array) -> Array:
 
 
 def _ends(robot: Robot, q: SX) -> list[SX]:
-    """The ends (3 x 1) of elements, two of each."""
+    """The ends (3 x 1) of the pieces of elements, two of each."""
     world, found = frame(robot, WORLD), []
-    for name, point in (end for each in robot.elements for end in zip(each.frames, each.points, strict=True)):
+    for name, point in (end for each in robot.elements for piece in each.pieces for end in piece):
         pose = relative_motion(robot, q, frame(robot, name), world).pose
         found.append(pose.r + pose.R @ point)
     return found

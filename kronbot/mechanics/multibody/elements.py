@@ -1,9 +1,10 @@
 """Forces and energies of massless elements between two frames.
 
-An element knows the way d from one of its points to the other in the axes of the first's frame, and the Jacobian J of d
-by the coordinates between the frames: others move both alike. With the length l = |d| its rate is dl/dq qd with
-dl/dq = d^T J / l, and the forces that it takes are (dl/dq)^T T for the tension T = k (l - l0) + c dl/dt - F. A spring
-with rest length zero has the energy k d.d/2, and J^T k d has no direction that it could lack. The forces are applied to
+A piece of an element knows the way d from one of its points to the next in the axes of the first's frame, and the
+Jacobian J of d by the coordinates between the frames: others move both alike. With the length l = sum |d| of the pieces
+its rate is dl/dq qd with dl/dq = sum d^T J / |d|, and the forces that it takes are (dl/dq)^T T for the tension T = k
+(l - l0) + c dl/dt - F, which is that of all pieces: what it goes over has no friction. A straight spring with rest
+length zero has the energy k d.d/2, and J^T k d has no direction that it could lack. The forces are applied to
 the recursion, whose cost stays linear in the number of links; each element adds that of the links between its frames.
 What it does to links as bodies, which reactions of joints bear, is told by :func:`acted_on`.
 """
@@ -11,6 +12,7 @@ What it does to links as bodies, which reactions of joints bear, is told by :fun
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import casadi
 from casadi import SX
@@ -26,10 +28,9 @@ from kronbot.records import dataclass
 
 
 @dataclass(frozen=True)
-class Stretched:
-    """An element of a robot at q: ``d`` (3 x 1, m) from one point to the other, ``J`` (3 x n) its derivative."""
+class Piece:
+    """A straight piece of an element: ``d`` (3 x 1, m) from one point to the next, ``J`` (3 x n) its derivative."""
 
-    element: Element
     d: SX
     J: SX
 
@@ -43,36 +44,69 @@ class Stretched:
         """Derivative of the length by q (1 x n)."""
         return (self.d / self.length).T @ self.J
 
+
+@dataclass(frozen=True)
+class Stretched:
+    """An element of a robot at q, piece by piece."""
+
+    element: Element
+    pieces: tuple[Piece, ...]
+
+    @cached_property
+    def length(self) -> SX:
+        """That of all pieces, m."""
+        return sum((piece.length for piece in self.pieces[1:]), self.pieces[0].length)
+
+    @property
+    def shortest(self) -> SX:
+        """The length of the shortest piece, m."""
+        return casadi.mmin(casadi.vertcat(*(piece.length for piece in self.pieces)))
+
+    @cached_property
+    def slope(self) -> SX:
+        """Derivative of the length by q (1 x n)."""
+        return sum((piece.slope for piece in self.pieces[1:]), self.pieces[0].slope)
+
+    @property
+    def _whole(self) -> Piece:
+        """That of a straight one."""
+        return self.pieces[0]
+
+    @property
+    def _size(self) -> int:
+        return int(self._whole.J.columns())
+
     @cached_property
     def spring(self) -> SX:
         """Generalized forces (n x 1) that its spring takes."""
         element = self.element
         if element.stiffness.is_zero():
-            return SX(self.J.columns(), 1)
-        if element.rest.is_zero():
-            return self.J.T @ (element.stiffness * self.d)
+            return SX(self._size, 1)
+        if element.unstretched:
+            return self._whole.J.T @ (element.stiffness * self._whole.d)
         return self.slope.T @ (element.stiffness * (self.length - element.rest))
 
     @property
     def energy(self) -> SX:
         """Of its spring, J."""
-        stretch = casadi.sumsqr(self.d) if self.element.rest.is_zero() else (self.length - self.element.rest) ** 2
-        return self.element.stiffness * stretch / 2
+        element = self.element
+        stretch = casadi.sumsqr(self._whole.d) if element.unstretched else (self.length - element.rest) ** 2
+        return element.stiffness * stretch / 2
 
     @property
     def stiffness(self) -> SX:
         """What its spring adds to the stiffness (n x n) if it is slack at this length."""
         along = self.slope.T @ (self.element.stiffness * self.slope)
-        if not self.element.rest.is_zero():
+        if not self.element.unstretched:
             return along
-        around = self.J.T @ (self.element.stiffness * self.J)
+        around = self._whole.J.T @ (self.element.stiffness * self._whole.J)
         return casadi.if_else(self.length > 0, along, around)
 
     @property
     def damping(self) -> SX:
         """What it adds to the damping matrix (n x n)."""
         zero = self.element.damping.is_zero()
-        return SX(self.J.columns(), self.J.columns()) if zero else self.slope.T @ (self.element.damping * self.slope)
+        return SX(self._size, self._size) if zero else self.slope.T @ (self.element.damping * self.slope)
 
     @property
     def push(self) -> SX:
@@ -104,12 +138,16 @@ def stretched(robot: Robot, q: SX) -> tuple[Stretched, ...]:
 
 
 def _stretched(robot: Robot, element: Element, q: SX) -> Stretched:
-    ends = [(frame(robot, name), point) for name, point in zip(element.frames, element.points, strict=True)]
+    return Stretched(element, tuple(_piece(robot, q, *ends) for ends in element.pieces))
+
+
+def _piece(robot: Robot, q: SX, *ends: tuple[str, SX]) -> Piece:
+    placed = [(frame(robot, name), point) for name, point in ends]
     # In the axes of the outer frame what is fixed to the ground comes out short.
-    (first, near), (second, far) = sorted(ends, key=lambda end: -len(end[0].way))
+    (first, near), (second, far) = sorted(placed, key=lambda end: -len(end[0].way))
     at = relative_motion(robot, q, second, first)
     lever = at.pose.R @ far
-    return Stretched(element, at.pose.r + lever - near, at.J_T - skew(lever) @ at.J_R)
+    return Piece(at.pose.r + lever - near, at.J_T - skew(lever) @ at.J_R)
 
 
 def element_forces(state: State) -> SX:
@@ -147,12 +185,18 @@ def _pulls(state: State, element: Element) -> Iterator[tuple[int, SX]]:
     ]
     places = [end.pose.r if isinstance(end, Carried) else end for end in ends]
     rates = [end.twist[:3] if isinstance(end, Carried) else SX(3, 1) for end in ends]
-    d, pull = places[1] - places[0], SX(3, 1)
-    length = casadi.sqrt(casadi.sumsqr(d))
-    if not element.stiffness.is_zero():
-        pull += element.stiffness * (d if element.rest.is_zero() else d * (1 - element.rest / length))
-    if not (element.damping.is_zero() and element.force.is_zero()):
-        pull += d / length * (element.damping * casadi.dot(d / length, rates[1] - rates[0]) - element.force)
-    for end, force in zip(ends, (pull, -pull), strict=True):
-        if isinstance(end, Carried):
-            yield end.link, end.on_link(force, SX(3, 1))
+    ways = [after - before for before, after in pairwise(places)]
+    lengths = [casadi.sqrt(casadi.sumsqr(d)) for d in ways]
+    length = sum(lengths[1:], lengths[0])
+    units = [d / each for d, each in zip(ways, lengths, strict=True)]
+    moving = zip(units, pairwise(rates), strict=True)
+    rate = sum((casadi.dot(unit, after - before) for unit, (before, after) in moving), SX(0))
+    besides = element.damping * rate - element.force
+    for (before, after), d, unit in zip(pairwise(ends), ways, units, strict=True):
+        if element.unstretched:  # which may have no direction
+            pull = element.stiffness * d + (SX(3, 1) if besides.is_zero() else unit * besides)
+        else:
+            pull = unit * (element.stiffness * (length - element.rest) + besides)
+        for end, force in ((before, pull), (after, -pull)):
+            if isinstance(end, Carried):
+                yield end.link, end.on_link(force, SX(3, 1))

@@ -70,7 +70,12 @@ class Shown:
 
     def place(self, further: int) -> int:
         """Where the origin of a further frame, by number, stands in what the function fills."""
-        return self._starts[-1] + drawing.OF_POINT * (2 * len(self.robot.elements) + further)
+        return self._starts[-1] + drawing.OF_POINT * (2 * self._pieces + further)
+
+    @property
+    def _pieces(self) -> int:
+        """How many straight pieces all elements have."""
+        return sum(len([*each.pieces]) for each in self.robot.elements)
 
     def _numbers(self, beam: bool) -> int:
         return drawing.OF_LINK + drawing.OF_SECTION * self._places * beam
@@ -121,7 +126,7 @@ class Shown:
                 for link, at in zip(robot.links, starts, strict=False)
                 for free in [isinstance(link.joint, FreeJoint)]
             ],
-            "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(len(robot.elements))],
+            "elements": [starts[-1] + 2 * drawing.OF_POINT * i for i in range(self._pieces)],
             "bodies": [_body(body) for body in drawing.carried(robot)],
             "endpoint": {"link": robot.endpoint.link, "position": self._endpoint.tolist()},
         }
