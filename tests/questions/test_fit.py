@@ -99,6 +99,36 @@ def test_measured_rotations_are_compared_whole():
     np.testing.assert_allclose(matrices(vectors), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14)
 
 
+@pytest.mark.parametrize("way", ["quaternion", "rpy"])
+def test_rotations_may_be_quaternions_or_angles(arm, measured, way):
+    """Of either sign and any length; the fit is that of rotation vectors, row by row where they are missing."""
+    frame = next(name.split(".")[1] for name in measured if name.startswith("rotation."))
+    turns = Rotation.from_rotvec(np.array([measured[f"rotation.{frame}.{axis}"] for axis in "xyz"]).T)
+    if way == "quaternion":
+        scale = np.resize([2.0, -0.7, 1.0], len(turns))
+        columns = dict(zip("xyzw", turns.as_quat().T * scale, strict=True))
+    else:
+        columns = dict(zip(("yaw", "pitch", "roll"), turns.as_euler("ZYX").T, strict=True))
+    columns = {f"{way}.{frame}.{end}": values.copy() for end, values in columns.items()}
+    columns[next(iter(columns))][3] = np.nan
+    others = {name: each for name, each in measured.items() if not name.startswith("rotation.")}
+    known = {name: each.copy() for name, each in measured.items()}
+    known[f"rotation.{frame}.y"][3] = np.nan
+    asked = {"estimate": ["l", "da"], "only": f"rotation.{frame}", "sigma": {"rotation": 1e-3}}
+    found, wanted = arm.fit({**others, **columns}, **asked), arm.fit(known, **asked)
+    assert found.summary["measurements"] == wanted.summary["measurements"]
+    for name, value in wanted.at["parameters"].items():
+        assert found.at["parameters"][name] == pytest.approx(value, rel=1e-9)
+    short = {name: each for name, each in columns.items() if name != next(iter(columns))}
+    with pytest.raises(UsageError, match=f"{way}.{frame} is measured whole: .* is missing"):
+        arm.fit({**others, **short}, **asked)
+    with pytest.raises(UsageError, match="is there twice"):
+        arm.fit({**measured, **columns}, **asked)
+    if way == "quaternion":
+        with pytest.raises(UsageError, match="is 0 in row 1; leave the cells empty"):
+            arm.fit({**others, **{name: 0 * each for name, each in columns.items()}}, **asked)
+
+
 def test_parameters_come_back_from_exact_measurements(arm, measured):
     answer = arm.fit(measured, estimate=list(TRUE), sigma=SIGMA)
     assert answer.at["parameters"].keys() == TRUE.keys()

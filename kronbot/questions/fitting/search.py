@@ -25,6 +25,7 @@ from kronbot.questions.fitting.differentiated import differentiated
 from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
+from kronbot.questions.fitting.orientations import with_rotations
 from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
@@ -83,6 +84,7 @@ READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers,
 def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[str]) -> tuple[Answers, Sorted]:
     """What the question of an inquiry says at the rows of a table. Raises UsageError for columns that do not fit."""
     answers: Answers
+    named = with_rotations(named)
     if inquiry.differentiate is not None:
         if inquiry.question != "dynamics":
             raise UsageError(Argument("differentiate"), ": only rows of dynamics have rates; leave it out")
