@@ -36,6 +36,9 @@ EDGE: dict[str, Any] = {"markeredgecolor": "black", "markeredgewidth": 0.6}
 # Marks, colours and words of a payload and of other bodies.
 PAYLOAD, BODY = ("D", COLOURS[4], "payload"), ("o", GREY, "rigid body")
 ELEMENT: dict[str, Any] = {"color": COLOURS[2], "linestyle": (0, (3, 1.5)), "linewidth": 1.2, "zorder": 2.3}
+# The length of the axes of frames, as a share of the robot's size, and their colours and strokes: x, y, z.
+SHARE = 0.12
+AXES = ((COLOURS[1], "-"), (COLOURS[2], "--"), (COLOURS[0], ":"))
 # Heights of a panel in inches, and what its labels take of it.
 LOWEST, HIGHEST, LABELS = 1.5, 4.2, 0.75
 

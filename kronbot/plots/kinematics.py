@@ -12,7 +12,7 @@ from kronbot.description.names import WORLD
 from kronbot.mechanics.multibody import drawing
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
 from kronbot.plots import arms, stills
-from kronbot.plots.style import COLOURS, GREY, Picture, drawn
+from kronbot.plots.style import GREY, Picture, drawn
 from kronbot.questions.kinematics import Asked
 from kronbot.questions.result import Result
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PURPOSE, SPACE = "plot", "space"
-# The length of drawn axes, as a share of the robot's size, and their colours and strokes: x, y, z.
-SHARE = 0.12
-AXES = ((COLOURS[1], "-"), (COLOURS[2], "--"), (COLOURS[0], ":"))
 
 
 @drawn
@@ -41,7 +38,13 @@ def draw(result: Result) -> Picture:
         found = (relative_motion(robot, symbols, of, world).pose for each in seen for of in (each.of, each.to))
         return {"q": symbols}, {f"{i}{word}": part for i, pose in enumerate(found) for word, part in vars(pose).items()}
 
-    placed = traced(robot, seen, PURPOSE, poses)(q)
+    trace = traced(robot, seen, PURPOSE, poses)
+    placed = trace(q)
+
+    def frames(q: np.ndarray) -> stills.Frames:
+        found = trace(q)
+        return [(found[f"{2 * i}r"], found[f"{2 * i}R"]) for i in range(len(seen))]
+
     height = arms.height(planes, [shape, *others], 1 / len(planes))
     what = seen[0].name if len(seen) == 1 else f"{len(seen)} frames"
     panels = [f"robot {column}" for column in range(len(planes))]
@@ -49,7 +52,7 @@ def draw(result: Result) -> Picture:
     rows, heights = [panels, *([key] * len(panels) for key in spatial)], [height, *(stills.HEIGHT for _ in spatial)]
     picture = Picture(f"kinematics {robot.name}, order {result.order}: {what}", rows, heights, spatial=spatial)
     for key in spatial:
-        stills.states(picture[key], robot, q[None], ["#777777"], bool(robot.flexible))
+        stills.states(picture[key], robot, q[None], ["#777777"], bool(robot.flexible), frames=frames)
     for axis, plane in zip(map(picture.get, panels), planes, strict=True):
         assert axis is not None
         for other in others:
@@ -58,8 +61,8 @@ def draw(result: Result) -> Picture:
         arms.joints(axis, plane, robot, shape)
         first = axis is picture["robot 0"]
         arms.bodies(axis, plane, robot, q, first)
-        for i in range(len(seen)):
-            _axes(axis, plane, placed[f"{2 * i}r"], placed[f"{2 * i}R"], SHARE * arms.size(shape), first and not i)
+        for i, (r, R) in enumerate(frames(q)):
+            _axes(axis, plane, r, R, arms.SHARE * arms.size(shape), first and not i)
         if asked.target is not None and not np.isnan(asked.target.position).any():
             wanted = placed["1r"] + placed["1R"] @ asked.target.position
             axis.plot(*plane.of(wanted[:, None]), "x", color="black", zorder=5, label="wanted" if first else None)
@@ -81,7 +84,7 @@ def other_solutions(result: Result, q: np.ndarray) -> list[np.ndarray]:
 
 def _axes(axis: Axes, plane: arms.View, r: np.ndarray, R: np.ndarray, length: float, named: bool) -> None:
     """The axes of a frame at r (3,) as short lines, in the legend where they are to be ``named``."""
-    for k, (colour, stroke) in enumerate(AXES):
+    for k, (colour, stroke) in enumerate(arms.AXES):
         tip = np.column_stack([r, r + length * R[:, k]])
         label = "xyz"[k] if named else None
         axis.plot(*plane.of(tip), color=colour, linestyle=stroke, linewidth=1.6, zorder=4, label=label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kronbot.model.robot import Robot
     from kronbot.plots.arms import View
 
-# Inches; half the width of a ribbon as a share of the robot's size; how much of it is seen through.
+# Origins (3,), m, and axes (3, 3) of frames.
+Frames: TypeAlias = "Sequence[tuple[np.ndarray, np.ndarray]]"
+# Inches; half the width of a ribbon as a share of the robot's extent; how much of it is seen through.
 HEIGHT, RIBBON, CLEAR = 3.0, 0.025, 0.35
 # The largest deflection as a share of the robot's size, and the largest twist (rad), that are drawn magnified.
 DEFLECTED, TWISTED = 0.1, 0.8
@@ -83,6 +85,7 @@ class Still:
     axis: Any
     robot: Robot
     size: float
+    extent: float
     _lines: Callable[[np.ndarray], list[np.ndarray]]
     _sections: Callable[[np.ndarray], list[np.ndarray]]
 
@@ -90,7 +93,10 @@ class Still:
     def of(axis: Any, robot: Robot, q: np.ndarray) -> Still:
         """The robot beside which ribbons at all states have one width."""
         lines = drawing.lines(robot)
-        return Still(axis, robot, arms.size(lines(q)), lines, drawing.sections(robot))
+        shape = lines(q)
+        size = arms.size(shape)
+        extent = max(size, float(np.ptp(np.hstack(shape), axis=1).max()))  # of arms to both sides
+        return Still(axis, robot, size, extent, lines, drawing.sections(robot))
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -114,7 +120,7 @@ class Still:
             self.axis.plot(*(factor * line), **{"color": colour, "linewidth": 1.2, **look})
         for beam in shape.sections if ribbons else []:
             along = beam[3:] / np.linalg.norm(beam[3:], axis=0)
-            centres, across = factor * beam[:3], factor * RIBBON * self.size * along
+            centres, across = factor * beam[:3], factor * RIBBON * self.extent * along
             left, right = (centres - across).T, (centres + across).T
             strips = np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1)
             self.axis.add_collection3d(Poly3DCollection(strips, facecolor=colour, alpha=CLEAR, linewidth=0))
@@ -134,6 +140,13 @@ class Still:
         for i, size in enumerate(arms.marks(found.masses)):
             mark, colour, _ = arms.PAYLOAD if found.payload[i] else arms.BODY
             self.axis.plot(*centres[:, i : i + 1], mark, markersize=float(size), color=colour, **arms.EDGE)
+
+    def triad(self, r: np.ndarray, R: np.ndarray, length: float) -> None:
+        """The axes of a frame at r (3,), m."""
+        factor, _ = self.scale
+        for column, (colour, stroke) in zip(R.T, arms.AXES, strict=True):
+            line = factor * np.column_stack([r, r + length * column])
+            self.axis.plot(*line, color=colour, linestyle=stroke, linewidth=1.6)
 
     def finish(self, title: str) -> None:
         """Equal scales, labels with units, what points up, the base, the title."""
@@ -181,10 +194,18 @@ def swung(axis: Any, robot: Robot, q: np.ndarray, direction: np.ndarray, title: 
     still.finish(title)
 
 
-def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], ghosts: bool, which: str = "") -> None:
+def states(
+    axis: Any,
+    robot: Robot,
+    chosen: np.ndarray,
+    colours: Sequence[Any],
+    ghosts: bool,
+    which: str = "",
+    frames: Callable[[np.ndarray], Frames] = lambda q: (),
+) -> None:
     """A robot at states (N, n) with deflections magnified, over the undeformed ones where these are wanted.
 
-    ``which`` says of what they are, where the picture has others, too.
+    ``which`` says of what they are, where the picture has others, too. The ``frames`` of the last state have axes.
     """
     still, straight = Still.of(axis, robot, chosen[-1]), robot.undeformed(chosen)
     rests = [still.at(q) for q in straight]
@@ -194,9 +215,11 @@ def states(axis: Any, robot: Robot, chosen: np.ndarray, colours: Sequence[Any], 
     factor = magnification(most, turned)
     for rest in rests if ghosts else []:
         still.draw(rest, GREY, False, linewidth=0.8)
-    for rest, way, colour in zip(rests, ways, colours, strict=True):
-        still.draw(rest.moved(factor, way), colour)
+    for shape, way, colour in zip(rests, ways, colours, strict=True):
+        still.draw(shape.moved(factor, way), colour)
     still.bodies(chosen[-1], straight[-1], factor)
+    for (r, R), (before, _) in zip(frames(chosen[-1]), frames(straight[-1]), strict=True):
+        still.triad(before + factor * (r - before), R, arms.SHARE * still.size)
     title = f"in space{which}" + (f", deflections x{factor:g}" if (chosen != straight).any() else "")
     beams = any(link.beam is not None for link in robot.links)
     still.finish(title + ("; ribbons lie across y of their beams" if beams else ""))

@@ -7,14 +7,14 @@ pytest.importorskip("matplotlib")
 
 import kronbot
 from kronbot.errors import ComputationError
-from kronbot.plots import kinematics, style
+from kronbot.plots import arms, style
 
 POSTURE = [0.3, 0.5, 0.2, -0.7, 0.4, 1.1]
 
 
 def drawn_axes(axis):
     """The lines of frames' axes (2, 2), by colour."""
-    colours = [colour for colour, _ in kinematics.AXES]
+    colours = [colour for colour, _ in arms.AXES]
     found = {colour: [] for colour in colours}
     for line in axis.lines:
         if line.get_color() in found and len(line.get_xdata()) == 2:
@@ -40,7 +40,13 @@ def test_axes_of_frames_stand_where_they_are(frames):
                 length = (end - start) @ matrix[plane, k] / (matrix[plane, k] @ matrix[plane, k])
                 np.testing.assert_allclose(end - start, length * matrix[plane, k], rtol=0, atol=1e-12)
                 assert length > 0.01
-    assert [axis.name for axis in figure.axes[2:]] == ["3d"]
+    (space,) = figure.axes[2:]
+    factor = 1e3 if space.get_xlabel().endswith("[mm]") else 1.0
+    lines = [np.array(line.get_data_3d()).T / factor for line in space.lines if line.get_linewidth() == 1.6]
+    columns = [(matrix[:3, 3], matrix[:3, k]) for matrix in T for k in range(3)]
+    for (start, end), (origin, column) in zip(lines, columns, strict=True):
+        np.testing.assert_allclose(start, origin, rtol=0, atol=1e-12)
+        np.testing.assert_allclose((end - start) / np.linalg.norm(end - start), column, rtol=0, atol=1e-12)
     assert figure.get_suptitle() == f"kinematics puma560, order 2: {name(frames)}"
 
 
