@@ -38,7 +38,8 @@ def draw(result: Result) -> Picture:
     rows = flow(left) + ([tall * (2 // len(tall))] if tall else [])
     shown = min(len(known), PARAMETERS)
     heights = [HEIGHT] * len(flow(left)) + [max(HEIGHT, REST + ROW * shown)] * bool(tall)
-    what = {"plan": "plan of a fit", "synthetic": "trial of a fit"}.get(str(result.asked), f"fit to {result.asked}")
+    others = {"plan": "plan of a fit", "synthetic": "trial of a fit"}
+    what = others.get(str(result.asked), f"fit to {result.summary['question']}")
     told = "" if result.summary.get("complete", True) else ", incomplete: the best so far"
     axes = Picture(f"{what}, {result.robot}, order {result.order}{told}", rows, heights)
     for i, (name, columns) in enumerate(list(kinds.items())[:KINDS]):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
+from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Knowledge, outlying
 from kronbot.mechanics.estimation.least_squares import Beliefs, NoStart, fitted, starts
 from kronbot.mechanics.estimation.plans import chosen
@@ -112,6 +113,20 @@ def test_combinations_of_many_are_reduced():
         row = np.zeros(3)
         row[list(each.places)] = each.shares
         assert abs(row @ [1, -1, 1]) < 1e-12
+
+
+def test_triangles_have_the_squares_of_their_matrix(monkeypatch):
+    rng = np.random.default_rng(7)
+    J, e = rng.normal(size=(50, 4)) * [1, 1e6, 1e-6, 1], rng.normal(size=50)
+    J[:, 3] = J[:, 0] + 1e-7 * J[:, 3]
+    monkeypatch.setattr(knowledge, "BLOCK", 13)
+    R, A = knowledge.triangle(J, e), np.column_stack([J, e])
+    assert R.shape == (5, 5)
+    norms = np.sqrt((A**2).sum(axis=0))
+    np.testing.assert_allclose((R / norms).T @ (R / norms), (A / norms).T @ (A / norms), atol=1e-13)
+    known = knowledge.Knowledge(J, np.ones(4), np.array([np.nan, np.nan, 1e6, np.nan]))
+    whole = np.concatenate([J, [[0, 0, 1e-6, 0]]])
+    np.testing.assert_allclose(known.leverage(), (np.linalg.qr(whole)[0][:-1] ** 2).sum(axis=1), rtol=1e-6)
 
 
 def test_fewer_measurements_than_parameters():

@@ -63,6 +63,7 @@ def test_measured_points_stand_beside_computed_ones(answer):
 def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path):
     axes = fit.draw(answer)
     assert list(axes) == ["residual 0", "histogram", "parameter", "correlation"]
+    assert axes.title == "fit to statics, a<b>c, order 2"
     lines = [line for line in axes["residual 0"].lines if line.get_marker() in (".", "o") and len(line.get_xdata()) > 2]
     points = np.concatenate([line.get_xydata() for line in lines])
     assert sorted(map(tuple, points)) == sorted(zip(answer["row"].astype(float), answer["residual"], strict=True))

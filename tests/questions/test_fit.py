@@ -10,8 +10,10 @@ from thinned import rare
 
 import kronbot
 from kronbot.errors import ComputationError, Interrupted, MeasurementError, UsageError
+from kronbot.mechanics.estimation import knowledge
 from kronbot.mechanics.estimation.knowledge import Combination
 from kronbot.model.variation import Variation
+from kronbot.questions.fitting import parts
 from kronbot.questions.fitting.attitude import matrices
 from kronbot.questions.fitting.data import Columns, Named
 from kronbot.questions.fitting.statics import StaticAnswers
@@ -451,6 +453,27 @@ def test_springs_between_frames_are_fitted():
     answers, _ = StaticAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), ())
     at = np.array([robot.parameters.values[name] for name in names])
     demand_derivatives(answers.errors, at, answers.jacobian(at), names)
+
+
+def test_very_many_rows_are_asked_for_in_parts(arm, measured, monkeypatch):
+    """With the same answer, to rounding: estimates, errors, leverages, rows that validate, offsets of sensors."""
+    known = kronbot.loads(ARM.replace("rest: 0.1}", "rest: 0.1, zero: 0}"))
+    table = {**measured, "torque.q2": measured["torque.q2"] + 0.01}
+    table["position.b.x"] = np.where(np.arange(25) % 5 == 1, np.nan, table["position.b.x"])
+    asked = {"estimate": ["l", "EI", "zero"], "sigma": SIGMA, "validate": 0.2, "offset": {"torque.q2": "zero"}}
+    whole = known.fit(table, **asked)
+    monkeypatch.setattr(parts, "MANY", 10)
+    monkeypatch.setattr(parts, "PART", 7)
+    monkeypatch.setattr(knowledge, "BLOCK", 11)
+    found = known.fit(table, **asked)
+    for name, value in whole.at["parameters"].items():
+        assert found.at["parameters"][name] == pytest.approx(value, rel=1e-9)
+    np.testing.assert_allclose(found["standard_errors"], whole["standard_errors"], rtol=1e-6)
+    np.testing.assert_allclose(found["leverage"], whole["leverage"], rtol=1e-6, atol=1e-12)
+    assert found["row"].tolist() == whole["row"].tolist() and found["column"].tolist() == whole["column"].tolist()
+    hopeless = {**table, "q1": np.where(np.arange(25) == 9, 1e30, table["q1"])}
+    with pytest.raises(ComputationError, match="no answer with the first values of the parameters in row 10"):
+        known.fit(hopeless, **asked)
 
 
 def test_who_interrupts_gets_the_best_so_far(arm, measured):

@@ -6,6 +6,8 @@ to the norm of their columns first, so that ranks are no matter of units.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +19,8 @@ from kronbot.records import dataclass
 RANK = 1e-9
 # Columns of a scaled Jacobian below this share of the largest are rounding: what they are of moves nothing.
 UNSEEN = 1e-3 * RANK
+# Rows of a Jacobian at a time.
+BLOCK = 20_000
 # Entries of reduced combinations that are rounding.
 NOTHING = 1e-7
 
@@ -55,14 +59,20 @@ class Knowledge:
         return [i for i in range(len(self.scale)) if i not in self.held]
 
     @cached_property
+    def _scaled(self) -> Array:
+        """The scaled Jacobian, of many measurements a triangle (k, k) with the same squares."""
+        J = self.jacobian
+        return triangle(J) * self.scale if len(J) > len(self.scale) else J * self.scale
+
+    @cached_property
     def singular_values(self) -> Array:
         """Those of the Jacobian by scaled parameters, without priors, the largest first."""
-        return np.asarray(np.linalg.svd((self.jacobian * self.scale)[:, self.free], compute_uv=False))
+        return np.asarray(np.linalg.svd(self._scaled[:, self.free], compute_uv=False))
 
     @cached_property
     def _norms(self) -> Array:
         """Norms of the columns of the scaled Jacobian (free,), 0 where there is nothing but rounding."""
-        norms = np.sqrt(((self.jacobian * self.scale)[:, self.free] ** 2).sum(axis=0))
+        norms = np.sqrt((self._scaled[:, self.free] ** 2).sum(axis=0))
         return np.where(seen(norms), norms, 0.0)
 
     @cached_property
@@ -70,7 +80,7 @@ class Knowledge:
         """Directions (d, free) of parameters over their scales that leave all errors as they are, orthonormal."""
         norms = self._norms
         told = np.flatnonzero(norms > 0)
-        J = (self.jacobian * self.scale)[:, self.free][:, told] / norms[told]
+        J = self._scaled[:, self.free][:, told] / norms[told]
         if len(J) < len(told):
             J = np.concatenate([J, np.zeros((len(told) - len(J), len(told)))])
         _, sizes, V = np.linalg.svd(J, full_matrices=False)
@@ -128,7 +138,7 @@ class Knowledge:
         k, free = len(self.scale), self.free
         root, clear = np.zeros((0, k)), np.zeros(k, dtype=bool)
         prior = np.diag(np.nan_to_num(self.scale / self.deviation))
-        whole = np.concatenate([self.jacobian * self.scale, prior, np.zeros((k, k))])[:, free]
+        whole = np.concatenate([self._scaled, prior, np.zeros((k, k))])[:, free]
         norms = np.sqrt((whole**2).sum(axis=0))
         told = np.flatnonzero(seen(norms))
         if len(told):
@@ -163,14 +173,31 @@ class Knowledge:
 
     def leverage(self) -> Array:
         """By measurement (M,) how much of its own error the fit takes away: 1 where a parameter follows it alone."""
-        free, k = self.free, len(self.scale)
+        free = np.array(self.free, dtype=int)
         prior = np.diag(np.nan_to_num(self.scale / self.deviation))[free]
-        whole = np.concatenate([self.jacobian * self.scale, prior[:, :k]])[:, free]
+        whole = np.concatenate([self._scaled, prior])[:, free]
         norms = np.sqrt((whole**2).sum(axis=0))
-        whole = whole[:, norms > 0] / norms[norms > 0]
-        U, sizes, _ = np.linalg.svd(whole, full_matrices=False)
-        U = U[: len(self.jacobian), sizes > RANK * sizes.max(initial=0.0)]
-        return np.asarray(np.minimum((U**2).sum(axis=1), 1.0))
+        told = free[norms > 0]
+        _, sizes, V = np.linalg.svd(whole[:, norms > 0] / norms[norms > 0], full_matrices=False)
+        good = sizes > RANK * sizes.max(initial=0.0)
+        U = (V[good] * (self.scale[told] / norms[norms > 0])).T / sizes[good]  # after J[:, told], of which it makes U
+        parts = (self.jacobian[rows][:, told] @ U for rows in blocks(len(self.jacobian)))
+        found = np.concatenate([np.zeros(0), *((part**2).sum(axis=1) for part in parts)])
+        return np.asarray(np.minimum(found, 1.0))
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Rows of a matrix, a block at a time."""
+    return (slice(first, first + BLOCK) for first in range(0, count, BLOCK))
+
+
+def triangle(J: Array, *beside: Array) -> Array:
+    """R (r, k) with R^T R = J^T J of a matrix (M, k) with columns (M,) ``beside`` it, by blocks one after the other."""
+    R = np.zeros((0, J.shape[1] + len(beside)))
+    for rows in blocks(len(J)):
+        block = np.column_stack([J[rows], *(each[rows] for each in beside)])
+        R = np.asarray(np.linalg.qr(np.concatenate([R, block]), mode="r"))
+    return R
 
 
 def seen(norms: Array) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import RANK, seen
+from kronbot.mechanics.estimation.knowledge import RANK, seen, triangle
 from kronbot.mechanics.estimation.valleys import followed
 from kronbot.records import dataclass
 
@@ -245,13 +245,14 @@ def solved(errors: Residuals, jacobian: Residuals, beliefs: Beliefs) -> Fit:
     scale, informed, start = beliefs.scale, beliefs.informed, beliefs.start
     rows = np.eye(len(scale))[informed] / beliefs.deviation[informed, None]
     e = np.concatenate([errors(start), (start - beliefs.mean)[informed] / beliefs.deviation[informed]])
-    J = _bounded(np.concatenate([jacobian(start), rows]) * scale)
     _bounded(e)
-    norms = _norms(J)
-    told = seen(norms)
+    J = _bounded(np.concatenate([jacobian(start), rows]))
     values = start.copy()
     for _ in range(2):  # the second one takes away what rounding has left
-        step = np.linalg.lstsq(J[:, told] / norms[told], -e, rcond=RANK)[0]
+        R = triangle(J, e)
+        norms = _norms(R[:, :-1] * scale)
+        told = seen(norms)
+        step = np.linalg.lstsq(R[:, :-1][:, told] * (scale[told] / norms[told]), -R[:, -1], rcond=RANK)[0]
         values[told] += scale[told] * step / norms[told]
         e = np.concatenate([errors(values), (values - beliefs.mean)[informed] / beliefs.deviation[informed]])
     last = errors(values)

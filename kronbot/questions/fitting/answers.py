@@ -36,6 +36,9 @@ class Answers(Protocol):
     def postures(self, values: Array) -> Array:
         """Coordinates (N, n) of the robot at the rows."""
 
+    def rest(self) -> None:
+        """Forget what is large and can be found again."""
+
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""
 

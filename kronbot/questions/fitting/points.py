@@ -46,6 +46,10 @@ class AtPoints(ABC):
         """What should be looked at where a search has ended."""
         yield from ()
 
+    def rest(self) -> None:
+        """Nothing is kept."""
+        return
+
     @abstractmethod
     def errors(self, values: Array) -> Array:
         """Computed less measured (N, columns): NaN where nothing is measured."""

@@ -26,6 +26,7 @@ from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
 from kronbot.questions.fitting.noise import Noise
 from kronbot.questions.fitting.orientations import with_rotations
+from kronbot.questions.fitting.parts import InParts
 from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 from kronbot.questions.fitting.sorting import Sorted
@@ -95,6 +96,7 @@ def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[st
         raise UsageError(Argument("delay"), f": only motions have a time; leave it out for {inquiry.question}")
     else:
         answers, told = READERS[inquiry.question](variation, named, only)
+        answers = InParts.of_many(answers, len(told.rows))
     if inquiry.offset:
         answers = Shifted.of_columns(answers, Shifts.read(variation, inquiry.offset, told, "offset"), told)
     return answers, told
@@ -117,6 +119,7 @@ class Search:
     evaluations: int = 0
     found: Fit = field(init=False)
     tried: list[tuple[float, bool]] = field(default_factory=list)
+    _known: tuple[Fit, Knowledge] | None = None
 
     @staticmethod
     def of(robot: Robot, inquiry: Inquiry, progress: Callable[[float], None]) -> Search:
@@ -194,7 +197,9 @@ class Search:
             return np.asarray(found)
 
         def jacobian(values: Array) -> Array:
-            return self.answers.jacobian(values) * weights[:, None]
+            J = self.answers.jacobian(values)
+            J *= weights[:, None]
+            return J
 
         self.weights = weights
         if self.direct:
@@ -228,9 +233,12 @@ class Search:
     def knowledge(self) -> Knowledge:
         """What is known where the search has ended."""
         beliefs, found = self.inquiry.beliefs, self.found
-        held = frozenset(np.flatnonzero(beliefs.at_bound(found.values)).tolist())
-        counted = found.jacobian * np.sqrt(found.weights)[:, None]
-        return Knowledge(counted, beliefs.scale, beliefs.deviation, held)
+        if self._known is None or self._known[0] is not found:
+            held = frozenset(np.flatnonzero(beliefs.at_bound(found.values)).tolist())
+            plain = self.inquiry.loss == "linear"
+            counted = found.jacobian if plain else found.jacobian * np.sqrt(found.weights)[:, None]
+            self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held)
+        return self._known[1]
 
     def halt(self) -> None:
         """Let the best so far be what was found."""

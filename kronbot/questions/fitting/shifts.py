@@ -123,6 +123,10 @@ class Shifted:
         """Coordinates (N, n) of the robot at the rows."""
         return self.answers.postures(values)
 
+    def rest(self) -> None:
+        """Forget what is large and can be found again."""
+        self.answers.rest()
+
     def _added(self, values: Array) -> Array:
         robot = self.shifts.variation.at(values[: len(self.shifts.variation.names)])
         return np.append(self.shifts.values(robot), 0.0)[self.shifts.of]

@@ -154,6 +154,10 @@ class SimulatedAnswers:
         """Measurements (N, columns) with noise on them; rotations are turned by it."""
         return self.data.disturbed(measured, noise)
 
+    def rest(self) -> None:
+        """Forget motions."""
+        self._known = None
+
     def doubts(self, values: Array) -> Iterator[str]:
         """What should be looked at where a search has ended."""
         yield from ()

@@ -126,6 +126,11 @@ class StaticAnswers:
     beside: ClassVar[Mapping[str, float]] = {}
     reason = ""
 
+    def rest(self) -> None:
+        """Forget stiffnesses; equilibria stay."""
+        if self._found is not None:
+            self._found.forget()
+
     def doubts(self, values: Array) -> Iterator[str]:
         """What should be looked at where a search has ended."""
         yield from ()
