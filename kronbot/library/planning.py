@@ -59,6 +59,8 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
         least = arguments.choice(asked["least"], choices.LEAST, "least")
         if times[0] is None:
             raise UsageError(Argument("least"), " goes with ", Argument("duration"), ": the shortest time is least")
+    if least == "nearest" and follows:
+        raise UsageError(Argument("least", "nearest"), " goes with ", Argument("drive", "torque"))
     if least == "residual" and not follows:
         why = ": what is left is that of an arm whose motors stand"
         raise UsageError(Argument("least", "residual"), " goes with ", Argument("drive", "motion"), why)

@@ -632,18 +632,18 @@ class Robot:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
 
         In a ``duration`` (s) with the ``least`` effort, or change of what moves it, or residual vibration (energy about
-        rest, the mean of arms in ``robust`` that limits do not let rest), or the ``shortest`` one that limits allow.
-        ``drive`` "torque" holds torques on equal intervals; "motion" has motors follow a motion exactly, a C3
-        spline, of which torques are outcomes: vibrations that the model lacks are hardly excited. ``effort_limits`` are
-        by joint a number, or smallest and largest (N m or N, None for none), ``limits`` those of any column of a
-        simulation (coordinates, ``q1_dot``, ``tip.LINK.y``, ``endpoint.x``) or of its outputs (``acceleration.q1``,
-        ``curvature.g1``, ``reaction.q1.fx``). Arms with parameters at the ends of ranges in ``robust`` come to rest
-        under the same motion. By direct collocation, IPOPT and exact Hessians; the mesh is refined until every arm,
-        under the plan, ends within 1e-5 of its goal and keeps its limits in an independent simulation: the series. Both
-        ends are equilibria. ``residual_amplitude`` (m) is that of a model with more modes, motors following the plan,
-        so long ``after`` it (s, default: its duration). Joints that are not named stay. ``through`` has places of
-        motors on the way, at times of a ``duration``: columns like those of ``follow``, ``t`` and joints, NaN for any
-        place.
+        rest, the mean of arms in ``robust`` that limits do not let rest), "nearest" to the torques of a smooth motion,
+        or the ``shortest`` one that limits allow. ``drive`` "torque" holds torques on equal intervals; "motion" has
+        motors follow a motion exactly, a C3 spline, of which torques are outcomes: vibrations that the model lacks are
+        hardly excited. ``effort_limits`` are by joint a number, or smallest and largest (N m or N, None for none),
+        ``limits`` those of any column of a simulation (coordinates, ``q1_dot``, ``tip.LINK.y``, ``endpoint.x``) or of
+        its outputs (``acceleration.q1``, ``curvature.g1``, ``reaction.q1.fx``). Arms with parameters at the ends of
+        ranges in ``robust`` come to rest under the same motion. By direct collocation, IPOPT and exact Hessians; the
+        mesh is refined until every arm, under the plan, ends within 1e-5 of its goal and keeps its limits in an
+        independent simulation: the series. Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with
+        more modes, motors following the plan, so long ``after`` it (s, default: its duration). Joints that are not
+        named stay. ``through`` has places of motors on the way, at times of a ``duration``: columns like those of
+        ``follow``, ``t`` and joints, NaN for any place.
 
         With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
         or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from

@@ -15,6 +15,7 @@ from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.collocation import Arm, Plan, Wanted
 from kronbot.mechanics.control.collocation import plan as collocated
+from kronbot.mechanics.control.nearest import nearest
 from kronbot.mechanics.control.repeated import Repeated
 from kronbot.mechanics.control.residual import residual
 from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynamics
@@ -82,8 +83,29 @@ class _Found:
     ends: Sequence[Array] = ()
     left: Sequence[float] = ()
     stopped: str = "interrupted"
+    least: str = ""
+    lost: str = ""
 
     def search(
+        self, robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None], met: Interruptions
+    ) -> None:
+        """Find one; where that of least effort of torques is lost the nearest to a smooth motion is another way."""
+        self.least = wish.least
+        try:
+            self._search(robots, wish, progress, met)
+        except ComputationError as error:
+            if wish.follows or wish.least != "effort":
+                raise
+            before, self.best, self.run = (self.best, self.run), None, None
+            self.least, self.lost = "nearest", str(error)
+            try:
+                self._search(robots, replace(wish, least="nearest"), progress, met)
+            except ComputationError:
+                if self.best is None:
+                    self.least, (self.best, self.run) = wish.least, before
+                raise
+
+    def _search(
         self, robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None], met: Interruptions
     ) -> None:
         """Halve intervals, or draw limits in, until all arms arrive within them."""
@@ -91,10 +113,11 @@ class _Found:
         self.ends = arms[0].start, arms[0].goal
         _demand_within(robots, arms, wish)
         wanted, bounds, intervals = _wanted(robot, wish, arms[0]), _bounds(robot, wish), INTERVALS
+        find = nearest if wish.least == "nearest" else collocated
         for mesh in range(MESHES):
             try:
                 with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
-                    best = collocated(arms, wanted, intervals, self.best, met.demand_none)
+                    best = find(arms, wanted, intervals, self.best, met.demand_none)
             except (Interrupted, ComputationError) as error:
                 self.stopped = str(error)
                 if self.best is None:
@@ -130,7 +153,7 @@ def _answer(robot: Robot, wish: Wish, found: _Found, complete: bool) -> Result:
     summary: dict[str, Scalar] = {
         "complete": complete,
         "duration": best.duration,
-        "least": wish.least,
+        "least": found.least,
         "intervals": best.intervals,
         "iterations": best.iterations,
     }
@@ -143,6 +166,10 @@ def _answer(robot: Robot, wish: Wish, found: _Found, complete: bool) -> Result:
             summary[f"peak_torque.{joint.name}"] = float(np.abs(tau).max())
             summary[f"rms_torque.{joint.name}"] = float(np.sqrt((tau**2).mean()))
     told = [] if run is None else list(run.warnings)
+    if found.lost and found.least != wish.least:
+        told.append(
+            f"least effort has not been found ({found.lost}): these are the torques nearest to those of a smooth motion"
+        )
     if run is None:
         told.append(
             "no simulation has judged this plan: its rows are those of the search, which misses equations of motion, "

@@ -27,7 +27,7 @@ from kronbot.errors import UsageError
 @click.option(
     "--least",
     type=click.Choice(choices.LEAST),
-    help="What is, in a given time: effort, change of what moves joints, or residual vibration.",
+    help="What is, in a given time: effort, change of what moves, residual vibration; nearest to a motion's torques.",
 )
 @click.option("--effort-limits", metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")
 @click.option("--limits", metavar="COLUMN=LIMIT,...", help="Of other columns: q1_dot=0.5,tip.boom.y=0.1,endpoint.z=0:.")

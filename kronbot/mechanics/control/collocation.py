@@ -37,6 +37,8 @@ STAGES, TIMES, WEIGHTS = len(RADAU), RADAU.sum(axis=1).tolist(), RADAU[-1].tolis
 TWICE = np.linalg.inv(np.vander(TIMES, increasing=True)).T / (np.arange(1, STAGES + 1) * np.arange(2, STAGES + 2))
 # Iterations of IPOPT, and the share of the best value to which it is found.
 ITERATIONS, TOLERANCE = 1000, 1e-8
+# Of searches for the least effort of torques, which end soon or never: arms that swing have many ways to save some.
+SOON = 250
 # Bounds of the end time, as shares of the first guess.
 SPAN = (1e-2, 1e2)
 # What may be left of rest in coordinates that nothing drives: what is too fast for the intervals hardly heeds inputs.
@@ -68,9 +70,10 @@ class Wanted:
 
     What is seen of an arm is between ``low_seen`` and ``high_seen`` (m,), of the size ``sizes``. ``least`` is the
     "time", of which ``duration`` (s), kept otherwise, is a first guess; the "effort", the integral of the squares of
-    the torques, each by its scale; the "change", that of the rates of what moves them; or the "residual" energy of all
-    arms, whose coordinates that are not driven end anywhere. ``follows``: motors follow a motion. The coordinates
-    ``driven`` pass ``through`` places (k,), NaN for any, at shares of the time.
+    the torques, each by its scale; the "change", that of the rates of what moves them; the "residual" energy of all
+    arms, whose coordinates that are not driven end anywhere; or what torques are away from those ``near`` (N, k),
+    "nearest". ``follows``: motors follow a motion. The coordinates ``driven`` pass ``through`` places (k,), NaN for
+    any, at shares of the time.
     """
 
     driven: tuple[int, ...]
@@ -85,6 +88,7 @@ class Wanted:
     least: str
     follows: bool
     through: Sequence[tuple[float, Array]] = ()
+    near: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Plan:
 
     Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``ends``
     are q and qd of every arm at the end. ``missed`` is how far conditions are missed, of a size of one: nearly nothing,
-    unless the search was stopped.
+    unless the search was stopped. ``motion`` is that of motors which it is near to, where it is.
     """
 
     q: Array
@@ -104,6 +108,7 @@ class Plan:
     duration: float
     iterations: int
     missed: float
+    motion: Plan | None = None
 
     @property
     def intervals(self) -> int:
@@ -146,7 +151,8 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     opti = problem.opti
     met = Watch(opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
-    options |= {"ipopt.max_iter": ITERATIONS, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
+    most = min(ITERATIONS, SOON) if wanted.least == "effort" and not wanted.follows else ITERATIONS
+    options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
     opti.solver("ipopt", options | problem.derivatives | {"iteration_callback": met})
     solved = True
@@ -160,10 +166,9 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         q, qd, inputs, accelerations, *ends = (
             np.asarray(value(each), dtype=float).reshape(each.shape).T for each in problem.parts
         )
-        every = [(each[0], each[1]) for each in ends]
         beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
         missed, duration = max(0.0, float(beyond.max())), wanted.duration * float(value(problem.T))
-        return Plan(q, qd, inputs, accelerations, every, duration, met.done, missed)
+        return Plan(q, qd, inputs, accelerations, [(end[0], end[1]) for end in ends], duration, met.done, missed)
 
     if met.heard:
         stopped = Interrupted(f"interrupted after {met.done} iterations on {intervals} intervals")
@@ -174,7 +179,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         other = "" if wanted.follows else "motors that follow a motion (drive motion), "
         cure = f"more time, wider limits, {other}or a goal that is nearer"
         error = ComputationError(f"no plan is found ({status or 'IPOPT gave up'}): try {cure}")
-        if met.done >= ITERATIONS:
+        if met.done >= most:
             error.partial = reached()
         raise error
     return reached()
@@ -211,6 +216,8 @@ class _Problem:
         changes = casadi.sumsqr(U[:, 1:] - U[:, :-1]) * intervals
         effort = sum((each for each, *_ in efforts), MX(0))
         least = CHANGE * changes if wanted.least == "change" else effort
+        if wanted.near is not None:
+            least = casadi.sumsqr(U - MX((wanted.near / wanted.scale).T)) / intervals
         if wanted.least == "residual":
             pairs = [(arm.residual, end) for arm, end in zip(arms, ends, strict=True) if arm.residual is not None]
             left = sum((each.energy(*casadi.horzsplit(end)) for each, end in pairs), MX(0))
@@ -282,7 +289,7 @@ class _Problem:
                 self._zero(side[driven] - value[driven])
             if wanted.least != "residual":
                 self._hold(side[free], value[free] - LEFT, value[free] + LEFT)
-        self._begin(Q, V, arm)
+        self._begin(Q, V, A, arm)
         return sum(w * effort for w, effort in zip(WEIGHTS, efforts, strict=True)), q, v
 
     def _zero(self, *parts: MX) -> None:
@@ -295,7 +302,7 @@ class _Problem:
             if np.isfinite([least, most]).any():
                 self._hold(values[i, :] / sizes[i], least, most)
 
-    def _begin(self, Q: MX, V: MX, arm: Arm) -> None:
+    def _begin(self, Q: MX, V: MX, A: MX, arm: Arm) -> None:
         """Where the search begins: a polynomial from rest to rest, or what is known of the first arm."""
         s = np.linspace(0, 1, self.intervals + 1)
         if self.before is None:
@@ -307,6 +314,8 @@ class _Problem:
             q, v = (np.column_stack([np.interp(s, old, c) for c in x.T]) for x in (self.before.q, self.before.qd))
         self._guess(Q, q / self.size)
         self._guess(V, v / self.pace)
+        if self.before is not None and self.wanted.near is not None:
+            self._guess(A, np.tile(np.diff(v, axis=0) * self.intervals / self.wanted.duration / self.rise, STAGES))
 
     def _guess(self, unknown: MX, values: Array) -> None:
         if not np.isfinite(values).all():
