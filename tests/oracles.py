@@ -639,6 +639,11 @@ class Lagrangian:
             length = sum(ca.norm_2(after - before) for before, after in itertools.pairwise(ends))
             k, rest, c, f = (self._value(element.get(key, 0)) for key in ("stiffness", "rest", "damping", "force"))
             spring, slope = k * (length - rest) ** 2 / 2, ca.gradient(length, self.q)
+            if element["type"] == "tendon":
+                depth = length - rest
+                energy += ca.if_else(depth > 0, spring, 0)
+                forces += slope * ca.if_else(depth > 0, ca.fmax(0, k * depth + c * ca.dot(slope, qd)), 0)
+                continue
             energy += spring
             forces += ca.gradient(spring, self.q) + slope * (c * ca.dot(slope, qd) - f)
         return ca.Function("elements", [self.q, qd], [energy, forces])

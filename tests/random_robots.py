@@ -309,7 +309,7 @@ def elements(draw, links):
     frames = [*links, *(f"{link}:root" for link in links), "world"]
     found = []
     for number, kind in enumerate(
-        draw(st.lists(st.sampled_from(["spring", "damper", "actuator"]), min_size=1, max_size=3))
+        draw(st.lists(st.sampled_from(["spring", "damper", "actuator", "tendon"]), min_size=1, max_size=3))
     ):
         first = draw(st.sampled_from(frames))
         second = draw(st.sampled_from([frame for frame in frames if frame != first]))
@@ -321,9 +321,11 @@ def elements(draw, links):
             element["via"] = [{"frame": name, "point": point} for (name, _), point in zip(over, at, strict=True)]
         if kind == "spring":
             element |= {"stiffness": draw(decimals(1, 100)), "rest": draw(st.just(0) | decimals(0.1, 3))}
+        if kind == "tendon":  # taut or slack
+            element |= {"stiffness": draw(decimals(1, 100)), "rest": draw(st.sampled_from([0.5, 8, 20, 90]))}
         if kind == "damper" or draw(st.booleans()):
             element["damping"] = draw(decimals(0, 5))
-        if kind == "actuator" or draw(st.booleans()):
+        if kind == "actuator" or (kind != "tendon" and draw(st.booleans())):
             element["force"] = draw(decimals(-20, 20))
         found.append(element)
     return found

@@ -11,7 +11,16 @@ from kronbot.description.validation import Field
 from kronbot.records import dataclass
 
 # Kinds of elements, and the key that makes each what it is.
-MAKES: Final[Mapping[str, str]] = {"spring": "stiffness", "damper": "damping", "actuator": "force"}
+MAKES: Final[Mapping[str, str]] = {
+    "spring": "stiffness", "damper": "damping", "actuator": "force", "tendon": "stiffness",
+}  # fmt: skip
+# What kinds cannot have, and why not.
+_HAS_SPRING: Final = "a {kind} has no {key}: it is a spring that has"
+LACKS: Final[Mapping[str, Mapping[str, str]]] = {
+    "damper": dict.fromkeys(("stiffness", "rest"), _HAS_SPRING),
+    "actuator": dict.fromkeys(("stiffness", "rest"), _HAS_SPRING),
+    "tendon": {"force": "a {kind} has no {key}: it pulls as far as it is longer than its rest"},
+}
 # Names that no element may have: forces at the endpoint are called so.
 ELEMENT_WORDS: Final = dict.fromkeys("xyz", "a force at the endpoint (force.x)")
 
@@ -28,11 +37,12 @@ class Via:
 class Element:
     """A massless spring, damper or actuator between a point of one frame and a point of another, over others.
 
-    It pulls the points together with stiffness (length - rest) + damping (rate of the length) - force.
+    It pulls the points together with stiffness (length - rest) + damping (rate of the length) - force; a tendon does so
+    while it is longer than its rest, and never pushes.
     """
 
     name: Annotated[Text, Field(description="name of the element")]
-    type: Annotated[Literal["spring", "damper", "actuator"], Field(description="kind of element")]
+    type: Annotated[Literal["spring", "damper", "actuator", "tendon"], Field(description="kind of element")]
     between: Annotated[
         tuple[Text, Text], Field(description="its two frames: LINK (tip), LINK:root, com:LINK, endpoint, world")
     ]

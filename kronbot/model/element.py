@@ -27,6 +27,7 @@ class Element:
     stiffness (length - rest) + damping (rate of the length) - force: N/m, m, N s/m, N.
 
     ``driven`` says that its force is an input, ``in_time`` how it changes in a simulation: ``force`` is that at t = 0.
+    One that is ``one_sided`` pulls while it is longer than its rest, and never pushes.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Element:
     force: SX
     driven: bool
     in_time: InTime | None
+    one_sided: bool = False
 
     @property
     def straight(self) -> bool:
@@ -52,7 +54,7 @@ class Element:
     @property
     def unstretched(self) -> bool:
         """Whether the energy of its spring is that of the way from end to end, which may be nothing."""
-        return self.straight and bool(self.rest.is_zero())
+        return self.straight and bool(self.rest.is_zero()) and not self.one_sided
 
     @property
     def directed(self) -> bool:
@@ -85,4 +87,5 @@ def element(entry: described.Element, parameters: Parameters, tables: Mapping[st
         force=number(cast("Expression", entry.force or ZERO)) if in_time is None else in_time.at(SX(0)),
         driven=entry.force is not None,
         in_time=in_time,
+        one_sided=entry.type == "tendon",
     )

@@ -14,7 +14,7 @@ from kronbot.cached import cached_property
 from kronbot.compute.question import Quantity, Question
 from kronbot.kronecker.calculus import commutation, derivative_columns, khang_derivative, kron, kron_power
 from kronbot.mechanics.multibody.damping import damping_matrix
-from kronbot.mechanics.multibody.elements import element_forces, stretched
+from kronbot.mechanics.multibody.elements import element_forces, two_sided
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
@@ -69,8 +69,8 @@ class Equations:
 
     @cached_property
     def D(self) -> SX:
-        """Damping matrix (n x n); of elements it depends on q."""
-        of_elements = (each.damping for each in stretched(self.robot, self.q))
+        """Damping matrix (n x n); of elements it depends on q. Those that act on one side only are not in it."""
+        of_elements = (each.damping for each in two_sided(self.robot, self.q))
         return sum(of_elements, damping_matrix(self.robot, self.q))
 
     def tau(self, qd: SX, qdd: SX) -> SX:

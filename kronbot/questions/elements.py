@@ -9,7 +9,7 @@ from casadi import SX
 from kronbot.compute.trace import traced
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.elements import stretched
+from kronbot.mechanics.multibody.elements import stretched, tendons
 from kronbot.model.robot import Robot
 
 PURPOSE = "the length of elements"
@@ -36,6 +36,22 @@ def told_of_time(robot: Robot) -> list[str]:
     """What questions that know no time make of forces that change in it, in words."""
     names = [each.name for each in robot.elements if each.in_time is not None]
     return [f"the force of {name} changes in time: here it is that at t = 0" for name in names]
+
+
+def told_of_tendons(robot: Robot, q: Array) -> list[str]:
+    """Tendons at q (n,) that are slack, or exactly at their rest, in words."""
+    names = [element.name for element in robot.elements if element.one_sided]
+    if not names:
+        return []
+
+    def depths() -> tuple[dict[str, SX], dict[str, SX]]:
+        at = SX.sym("q", robot.n)
+        return {"q": at}, {"depths": casadi.vertcat(*(each.depth for each in tendons(robot, at)))}
+
+    found = traced(robot, "depths of tendons", PURPOSE, depths)(q)["depths"].tolist()
+    slack = [f"tendon {name} is slack by {-depth:.3g} m" for name, depth in zip(names, found, strict=True) if depth < 0]
+    edge = [f"tendon {name} is exactly at its rest" for name, depth in zip(names, found, strict=True) if not depth]
+    return [f"{each}: it holds nothing in this model" for each in (*slack, *edge)]
 
 
 def _told(robot: Robot, name: str) -> str:

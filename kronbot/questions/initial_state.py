@@ -18,7 +18,7 @@ from kronbot.mechanics.multibody.attitude import demand_no_gimbal_lock
 from kronbot.mechanics.multibody.elements import elements_at_rest
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.state import generalized_inertia_matrix
-from kronbot.mechanics.multibody.stops import Contacts
+from kronbot.mechanics.multibody.stops import Contacts, stop_forces
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 
@@ -87,8 +87,10 @@ def step_of_gravity(
         return []
 
     def sagging_forces() -> tuple[dict[str, SX], dict[str, SX]]:
-        q_f, pulled = system.x[places, :], elements_at_rest(system.state)[modal, :]
-        K = (robot.stiffness + held(system))[modal, modal] + casadi.jacobian(pulled, q_f)
+        state, still = system.state, SX(robot.n, 1)
+        q_f, pulled = system.x[places, :], elements_at_rest(state) + stop_forces(state.robot, state.q, still)
+        pulled = pulled[modal, :]
+        K = robot.stiffness[modal, modal] + casadi.jacobian(pulled, q_f)
         g = casadi.gradient(gravity_energy(system.state), q_f) + pulled
         return {"t": system.t, "x": system.x}, {"g": g, "K": K}
 
@@ -111,7 +113,7 @@ def step_of_gravity(
 
 
 def held(system: Equations) -> SX:
-    """The stiffness (n x n) of stops that joints are in."""
+    """The stiffness (n x n) of stops that joints are in, and of tendons that are taut."""
     state = system.state
     return Contacts.of(state.robot, state.q, state.qd).stiffness
 

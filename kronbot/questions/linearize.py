@@ -32,7 +32,7 @@ from kronbot.questions.at_rows import at_rows, in_batches
 from kronbot.questions.balance import Unbalanced, balanced
 from kronbot.questions.closed_loop import held, told_of_loop
 from kronbot.questions.columns import columns_of_control
-from kronbot.questions.elements import demand_directions, told_of_time
+from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.outputs import chosen, named_in
@@ -199,6 +199,7 @@ class Linearization:
         if beyond_small(robot, point.q[None], PURPOSE).any():
             summary["beyond_small_deflections"] = True
         told = [*told_of_time(robot), *told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
+        told += told_of_tendons(robot, point.q)
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 

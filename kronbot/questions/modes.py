@@ -27,7 +27,7 @@ from kronbot.model.build import build, numbers_apart, together
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.questions.at_rows import at_rows, in_batches
-from kronbot.questions.elements import demand_directions, told_of_time
+from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
@@ -92,7 +92,7 @@ class Vibrations:
         summary: dict[str, Scalar] = {}
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
-        warned += [*told_of_time(robot), *told_of_friction(robot, qd)]
+        warned += [*told_of_time(robot), *told_of_friction(robot, qd), *told_of_tendons(robot, q)]
 
         def answer() -> Result:
             return Result(

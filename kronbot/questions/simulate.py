@@ -24,7 +24,7 @@ from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.momentum import momentum
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import algorithm_of
-from kronbot.mechanics.multibody.stops import Contacts
+from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.mechanics.static.small import beyond_small
 from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
@@ -156,7 +156,7 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "steps": solver.steps,
         "evaluations": solver.evaluations,
     }
-    summary |= {"stop_events": solver.events} if robot.stops else {}
+    summary |= {"stop_events": solver.events} if one_sided(robot) else {}
     if error is None:  # what an error has left in it nobody knows
         idle.append(solver)
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
@@ -304,7 +304,7 @@ def outline(robot: Robot, given: Given) -> Outline:
     """What the answer holds: the columns, and what :func:`highlights` and the run tell."""
     driven = drives(robot)
     numbers = ["end", "steps", "evaluations", "largest_energy", "energy_imbalance", "energy_drift"]
-    numbers += ["stop_events"] if robot.stops else []
+    numbers += ["stop_events"] if one_sided(robot) else []
     numbers += ["energy_taken_by_solver"] if "rodas" in given.get("solver", ()) else []
     numbers += [f"peak_deflection.{link.name}" for link in robot.links if link.beam is not None and link.modes]
     numbers += [f"peak_deviation.{name}" for name in driven.commanded if driven.follows(name)]

@@ -103,6 +103,16 @@ def test_any_number_of_rows(registers):
         assert all((each[[0, -1]] == -5).all() for each in around)
 
 
+def test_inputs_and_outputs_without_a_number():
+    """As of a robot without parameters, or a run without a force."""
+    x, none, flat = SX.sym("x", 2), SX.sym("none", 0, 1), SX.sym("flat", 3, 0)
+    function = casadi.Function("trace", [x, none, flat], [casadi.sin(x), none, 2 * x[0]])
+    found = [np.empty((5, 2)), np.empty((5, 0)), np.empty((5, 1))]
+    made, points = loop(function), np.random.default_rng(0).normal(size=(5, 2))
+    made([points, np.empty((5, 0)), np.empty((5, 0))], found)
+    assert same_bits(found[0], np.sin(points)) and same_bits(found[2], 2 * points[:, :1])
+
+
 def test_sines_and_cosines_of_many_angles_have_the_same_bits():
     """Both at once have the bits of each alone, whatever the size of the angle."""
     x = SX.sym("x")

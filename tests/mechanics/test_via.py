@@ -137,6 +137,123 @@ def test_a_piece_without_a_length_is_named():
         kronbot.loads(text).dynamics(q=[0.0])
 
 
+# A weight that falls into a rope, and is thrown up by it.
+FALLING = """
+kronbot: 1
+name: falling
+gravity: [0, 0, -10]
+parameters: {k: 810, c: 0}
+links:
+  - name: weight
+    joint: {type: prismatic, name: d}
+    pose: {rpy: [pi, 0, 0]}
+    rigid: {mass: 10}
+elements:
+  - {name: rope, type: tendon, between: [world, weight], stiffness: k, rest: 2, damping: c}
+"""
+
+
+def fallen(t):
+    """Where the weight is that starts at 1 m: it falls for sqrt(0.2) s, swings with 9 rad/s about 2 + 10/81 m, and
+    flies."""
+    begin, omega, sag = math.sqrt(0.2), 9.0, 10 / 81
+    if t <= begin:
+        return 1 + 5 * t**2
+    speed = 10 * begin
+    size, phase = math.hypot(sag, speed / omega), math.atan2(-sag, speed / omega)
+    back = begin + (math.pi - 2 * phase) / omega
+    if t <= back:
+        return 2 + sag + size * math.sin(omega * (t - begin) + phase)
+    return 2 - speed * (t - back) + 5 * (t - back) ** 2
+
+
+@pytest.mark.parametrize("solver", ["cvodes", "rodas", "dop853"])
+def test_a_rope_is_slack_or_taut_and_never_pushes(solver):
+    """From event to event in closed form."""
+    tight = 1e-9 if solver != "rodas" else 1e-6
+    answer = loaded(FALLING).simulate(q=[1.0], duration=1.2, step=0.1, solver=solver, rtol=tight, atol=1e-2 * tight)
+    series = answer.series
+    assert series["d"] == pytest.approx([fallen(t) for t in series["t"]], abs=300 * tight)
+    assert answer.summary["stop_events"] == 2
+    assert answer.summary["energy_drift"] < 100 * tight
+    pulls = np.maximum(0, 810 * (series["length.rope"] - 2))
+    assert series["tension.rope"] == pytest.approx(pulls, rel=1e-12) and (pulls == 0).any() and pulls.max() > 300
+
+
+def test_the_damper_of_a_rope_never_pushes():
+    """It comes back by itself where it is let go, and what it held then is lost."""
+    answer = loaded(FALLING).with_parameters(c=120).simulate(q=[1.0], duration=2, step=0.01, rtol=1e-10, atol=1e-12)
+    series, summary = answer.series, answer.summary
+    pulls = 810 * (series["length.rope"] - 2) + 120 * series["d_dot"]
+    wanted = np.where(series["length.rope"] > 2, np.maximum(0, pulls), 0)
+    assert series["tension.rope"] == pytest.approx(wanted, abs=1e-9)
+    assert summary["energy_drift"] < 1e-8 and series["energy.dissipated"][-1] > 50
+    assert series["tension.rope"].min() == 0 and (np.diff(series["energy.dissipated"]) > -1e-9).all()
+
+
+def test_statics_finds_where_a_rope_holds():
+    robot = loaded(FALLING)
+    with pytest.raises(ComputationError, match="nothing holds d"):
+        robot.statics(q=[1.0], tau={"d": 0})
+    hung = robot.statics(q=[2.5], tau={"d": 0}).series
+    assert hung["length.rope"] == pytest.approx([2 + 10 / 81], rel=1e-10)
+    assert hung["reaction.fz"] == pytest.approx([100], rel=1e-10)
+    taut, slack = (robot.linearize(q=[d]) for d in (2.1, 1.9))
+    assert taut["K_L"][0, 0] == pytest.approx(810, rel=1e-12) and not slack["K_L"].any()
+    assert slack.warnings[0] == "tendon rope is slack by 0.1 m: it holds nothing in this model"
+    assert not [told for told in taut.warnings if "tendon" in told]
+    assert robot.linearize(q=[2.0]).warnings[0] == "tendon rope is exactly at its rest: it holds nothing in this model"
+    assert [str(each) for each in robot.modes(q=[1.5]).warnings] == [
+        "tendon rope is slack by 0.5 m: it holds nothing in this model"
+    ]
+
+
+STAYED = BOOM.replace("name: hoist, type: spring", "name: hoist, type: tendon").replace(
+    "damping: 20, force: 15", "damping: 20"
+)
+
+
+@pytest.mark.parametrize("order", ["1", "2", "exact"])
+def test_a_boom_that_a_rope_catches(order):
+    """Energy and reactions of a flexible one that falls into its hoist over three points."""
+    robot = loaded(STAYED.replace("rest: 4,", "rest: 4.9,"), order)
+    answer = robot.simulate(
+        q=[0.4, -0.3], duration=0.5, step=0.025, rtol=1e-10, atol=1e-11, outputs=["reaction:tilt", "spring:tilt"]
+    )
+    series = answer.series
+    assert answer.summary["energy_drift"] < 1e-8 and answer.summary["stop_events"] >= 1
+    assert series["tension.hoist"].min() == 0 and series["tension.hoist"].max() > 50
+    borne = series["torque.tilt"] + series["spring.tilt.spring"]
+    assert series["reaction.tilt.mz"] == pytest.approx(borne, abs=1e-8 * series["tension.hoist"].max())
+
+
+def test_formulas_and_rows_know_one_side():
+    robot = kronbot.loads(FALLING)
+    written = robot.symbolic("text").dynamics()["g"][0]
+
+    def chosen(*pairs):
+        return next(value for value, holds in pairs if holds)
+
+    for d in (1.5, 2.5):
+        names = {"d": d, "k": 810, "c": 0, "Max": max, "sqrt": math.sqrt, "Abs": abs, "Piecewise": chosen}
+        value = eval(written, {}, names)  # noqa: S307 - text of a robot of this test
+        assert value == pytest.approx(robot.dynamics(q=[d])["g"][0], rel=1e-12)
+    rows = robot.dynamics(q=[[1.5], [2.5]])["g"]
+    assert rows.ravel() == pytest.approx([-100, -100 + 405])
+
+
+@pytest.mark.parametrize(
+    ("was", "new", "said"),
+    [
+        ("damping: c}", "damping: c, force: 3}", "a tendon has no 'force': it pulls as far as it is longer"),
+        ("stiffness: k, ", "", "a tendon needs 'stiffness'"),
+    ],
+)
+def test_mistakes_of_tendons_are_named(was, new, said):
+    with pytest.raises(DescriptionError, match=said):
+        kronbot.loads(FALLING.replace(was, new))
+
+
 @pytest.mark.parametrize(
     ("was", "new", "said"),
     [

@@ -134,10 +134,12 @@ class Rows:
         points = [np.array([matrix.ravel("F") for matrix in side]) for side in sides]
         for i in self._shared:
             points[i][:] = points[i][0]
-        wanted = one.map(count).call([rows.reshape(-1, one.size1_in(i)).T for i, rows in enumerate(points)])
+        shapes = [(count * one.size2_in(i), one.size1_in(i)) for i in range(one.n_in())]
+        wanted = one.map(count).call([rows.reshape(shape).T for rows, shape in zip(points, shapes, strict=True)])
         found = [np.empty((count, one.numel_out(i))) for i in range(one.n_out())]
         self.load(library)([rows[0] if i in self._shared else rows for i, rows in enumerate(points)], found)
-        return _same(wanted, [rows.reshape(-1, one.size1_out(i)).T for i, rows in enumerate(found)])
+        made = [(count * one.size2_out(i), one.size1_out(i)) for i in range(one.n_out())]
+        return _same(wanted, [rows.reshape(shape).T for rows, shape in zip(found, made, strict=True)])
 
 
 def _loaded(load: Callable[[], Made]) -> Made:

@@ -7,7 +7,7 @@ from kronbot.description.checks.judgements import part
 from kronbot.description.checks.motions import check_in_time
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive
-from kronbot.description.element import MAKES
+from kronbot.description.element import LACKS, MAKES
 from kronbot.description.names import BASE, WORLD, is_fixed_frame, moving_frames
 from kronbot.description.wording import quote
 
@@ -29,10 +29,9 @@ def check_ends(element: View, carriers: tuple[str, ...]) -> None:
     kind = element["type"].text or ""
     if kind in MAKES and MAKES[kind] not in element:
         element["type"].refuse(f"a {kind} needs {quote(MAKES[kind])}")
-    if kind != "spring" and kind in MAKES:
-        for key in ("stiffness", "rest"):
-            if key in element:
-                element[key].refuse_key(f"a {kind} has no {quote(key)}: it is a spring that has")
+    for key, why in LACKS.get(kind, {}).items():
+        if key in element:
+            element[key].refuse_key(why.format(kind=kind, key=quote(key)))
 
 
 @part

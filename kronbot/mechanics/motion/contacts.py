@@ -71,7 +71,7 @@ class Switching:
         self.at_once = self.at_once + 1 if t == self.last else 0
         self.last = t
         if self.at_once > CHATTER * len(self.touching):
-            raise ComputationError(f"the contacts of stops change again and again at t = {t:g} s")
+            raise ComputationError(f"the contacts of stops or tendons change again and again at t = {t:g} s")
 
     def _change(self, contact: int, t: float, x: Array, end: float, first: Array) -> float | None:
         touching = bool(self.touching[contact])

@@ -17,7 +17,7 @@ from kronbot.mechanics.multibody.damping import dissipative_forces
 from kronbot.mechanics.multibody.elements import element_power
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics
 from kronbot.mechanics.multibody.state import State, propagate
-from kronbot.mechanics.multibody.stops import Contacts
+from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -104,15 +104,16 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
         q[place], qd[place], given[place] = motion.derivatives(t)
     free = robot.others(given)
     outer, loads = forces(robot), SX.sym("given", 6, len(frames))
-    state, outer_power = outer.on(propagate(replace(moving, stops=()), q, qd), t)
+    bare = replace(moving, stops=(), elements=tuple(each for each in moving.elements if not each.one_sided))
+    state, outer_power = outer.on(propagate(bare, q, qd), t)
     for name, wrench in zip(frames, casadi.horzsplit(loads), strict=True):
         at = carried(state, name)
         state = loaded(state, [(at.link, at.on_link(wrench[:3], wrench[3:]))])
         outer_power += casadi.dot(wrench, at.twist)
-    # Whether stops push changes at events, which the integration finds: in between their forces are smooth.
-    stops, touching = Contacts.of(robot, q, qd), SX.sym("touching", len(robot.stops))
-    pushing = touching * stops.forces
-    held = stops.taken(pushing)
+    # Whether stops push and tendons pull changes at events, which the integration finds: in between forces are smooth.
+    contacts, touching = Contacts.of(moving, q, qd), SX.sym("touching", one_sided(robot))
+    pushing = touching * contacts.forces
+    held = contacts.taken(pushing)
     memory = SX.sym("memory", driven.states)
     tau, memory_rate, sampled = driven.torques(t, q, qd, memory)
     qdd = ALGORITHMS[algorithm](state, tau - held, given)
@@ -122,16 +123,17 @@ def equations_of(robot: Robot, driven: Drives, algorithm: str, frames: tuple[str
             tau[place] = needed[place]
     pushed, taken = casadi.vertsplit(element_power(state))
     power = casadi.dot(tau, qd) + pushed + outer_power
-    loss = casadi.dot(qd, dissipative_forces(robot, q, qd)) + taken + stops.power(pushing)
+    loss = casadi.dot(qd, dissipative_forces(robot, q, qd)) + taken + contacts.power(pushing)
     x = casadi.vertcat(free_q[free, :], free_qd[free, :], memory, account)
     rate = casadi.densify(casadi.vertcat(qd[free, :], qdd[free, :], memory_rate, power, loss))
     numbers = robot.parameters
     used = numbers.used_in(casadi.vertcat(rate, sampled))
     state = replace(state, robot=moving)
-    switch = Switch(touching, casadi.vertcat(stops.depths, stops.forces, stops.rates))
+    switch = Switch(touching, casadi.vertcat(contacts.depths, contacts.forces, contacts.rates))
     rate = casadi.cse(rate)
-    if robot.stops:  # at an instant it is told by the state
-        active = casadi.if_else(casadi.logic_and(stops.depths > 0, stops.forces > 0), 1, SX.zeros(touching.shape))
+    if touching.numel():  # at an instant it is told by the state
+        holding = casadi.logic_and(contacts.depths > 0, contacts.forces > 0)
+        active = casadi.if_else(holding, 1, SX.zeros(touching.shape))
         qdd, tau = casadi.substitute([qdd, tau], [touching], [active])
     symbols, extent = casadi.vertcat(numbers.symbols(), casadi.vec(loads), *casadi.vertsplit(told)[:1]), numbers.extent
     wrenches = casadi.vec(loads)

@@ -4,7 +4,8 @@ A piece of an element knows the way d from one of its points to the next in the 
 Jacobian J of d by the coordinates between the frames: others move both alike. With the length l = sum |d| of the pieces
 its rate is dl/dq qd with dl/dq = sum d^T J / |d|, and the forces that it takes are (dl/dq)^T T for the tension T = k
 (l - l0) + c dl/dt - F, which is that of all pieces: what it goes over has no friction. A straight spring with rest
-length zero has the energy k d.d/2, and J^T k d has no direction that it could lack. The forces are applied to
+length zero has the energy k d.d/2, and J^T k d has no direction that it could lack. Tendons, which pull on one side of
+their rest only, are contacts (:mod:`kronbot.mechanics.multibody.stops`). The forces are applied to
 the recursion, whose cost stays linear in the number of links; each element adds that of the links between its frames.
 What it does to links as bodies, which reactions of joints bear, is told by :func:`acted_on`.
 """
@@ -76,6 +77,11 @@ class Stretched:
     def _size(self) -> int:
         return int(self._whole.J.columns())
 
+    @property
+    def depth(self) -> SX:
+        """By how much it is longer than its rest, m."""
+        return self.length - self.element.rest
+
     @cached_property
     def spring(self) -> SX:
         """Generalized forces (n x 1) that its spring takes."""
@@ -97,6 +103,8 @@ class Stretched:
     def stiffness(self) -> SX:
         """What its spring adds to the stiffness (n x n) if it is slack at this length."""
         along = self.slope.T @ (self.element.stiffness * self.slope)
+        if self.element.one_sided:
+            return casadi.if_else(self.depth > 0, along, SX.zeros(*along.shape))
         if not self.element.unstretched:
             return along
         around = self._whole.J.T @ (self.element.stiffness * self._whole.J)
@@ -121,8 +129,10 @@ class Stretched:
     def tension(self, qd: SX) -> SX:
         """What pulls the points together, N."""
         element = self.element
-        total = element.stiffness * (self.length - element.rest) - element.force
-        return total if element.damping.is_zero() else total + element.damping * (self.slope @ qd)
+        total = element.stiffness * self.depth - element.force
+        if not element.damping.is_zero():
+            total += element.damping * (self.slope @ qd)
+        return _taut(self.depth, total) if element.one_sided else total
 
     def power(self, qd: SX) -> SX:
         """What its force gives and its damper takes, W (2 x 1)."""
@@ -135,6 +145,21 @@ class Stretched:
 def stretched(robot: Robot, q: SX) -> tuple[Stretched, ...]:
     """The elements of a robot at q (n x 1)."""
     return tuple(_stretched(robot, element, q) for element in robot.elements)
+
+
+def two_sided(robot: Robot, q: SX) -> tuple[Stretched, ...]:
+    """Those that are no tendons."""
+    return tuple(_stretched(robot, element, q) for element in robot.elements if not element.one_sided)
+
+
+def tendons(robot: Robot, q: SX) -> tuple[Stretched, ...]:
+    """Those that pull on one side of their rest only."""
+    return tuple(_stretched(robot, element, q) for element in robot.elements if element.one_sided)
+
+
+def _taut(depth: SX, pull: SX) -> SX:
+    """The pull of a tendon that is longer than its rest by a depth."""
+    return casadi.if_else(depth > 0, casadi.fmax(0, pull), 0)
 
 
 def _stretched(robot: Robot, element: Element, q: SX) -> Stretched:
@@ -151,18 +176,18 @@ def _piece(robot: Robot, q: SX, *ends: tuple[str, SX]) -> Piece:
 
 
 def element_forces(state: State) -> SX:
-    """Generalized forces (n x 1) that the elements of a moving robot take."""
-    return sum((each.forces(state.qd) for each in stretched(state.robot, state.q)), SX(state.robot.n, 1))
+    """Generalized forces (n x 1) that the elements of a moving robot take, without tendons."""
+    return sum((each.forces(state.qd) for each in two_sided(state.robot, state.q)), SX(state.robot.n, 1))
 
 
 def elements_at_rest(state: State) -> SX:
     """Generalized forces (n x 1) that they take of a robot that does not move."""
-    return sum((each.forces(SX(state.robot.n, 1)) for each in stretched(state.robot, state.q)), SX(state.robot.n, 1))
+    return sum((each.forces(SX(state.robot.n, 1)) for each in two_sided(state.robot, state.q)), SX(state.robot.n, 1))
 
 
 def element_power(state: State) -> SX:
-    """What forces of elements give and their dampers take, W (2 x 1)."""
-    return sum((each.power(state.qd) for each in stretched(state.robot, state.q)), SX(2, 1))
+    """What forces of elements give and their dampers take, W (2 x 1), without tendons."""
+    return sum((each.power(state.qd) for each in two_sided(state.robot, state.q)), SX(2, 1))
 
 
 def lengths_and_tensions(state: State) -> dict[str, SX]:
@@ -196,7 +221,9 @@ def _pulls(state: State, element: Element) -> Iterator[tuple[int, SX]]:
         if element.unstretched:  # which may have no direction
             pull = element.stiffness * d + (SX(3, 1) if besides.is_zero() else unit * besides)
         else:
-            pull = unit * (element.stiffness * (length - element.rest) + besides)
+            depth = length - element.rest
+            tension = element.stiffness * depth + besides
+            pull = unit * (_taut(depth, tension) if element.one_sided else tension)
         for end, force in ((before, pull), (after, -pull)):
             if isinstance(end, Carried):
                 yield end.link, end.on_link(force, SX(3, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi
 from casadi import SX
 
-from kronbot.mechanics.multibody.elements import stretched
+from kronbot.mechanics.multibody.elements import two_sided
 from kronbot.mechanics.multibody.inertia import mass_moment
 from kronbot.mechanics.multibody.state import State
 from kronbot.mechanics.multibody.stops import Contacts
@@ -23,7 +23,7 @@ def kinetic_energy(state: State) -> SX:
 
 
 def elastic_energy(state: State) -> SX:
-    """1/2 q^T K q (20b) of beams, and that of springs and elements, which is zero where they are slack."""
+    """1/2 q^T K q (20b) of beams, and that of springs, stops and elements, which is zero where they are slack."""
     energy = SX(0)
     for link in state.robot.links:
         if link.beam is not None:
@@ -33,7 +33,7 @@ def elastic_energy(state: State) -> SX:
         stretch = state.robot.row(spring.stretch) @ state.q - spring.rest
         energy += spring.stiffness * stretch**2 / 2
     energy += Contacts.of(state.robot, state.q, state.qd).energy
-    return energy + sum((each.energy for each in stretched(state.robot, state.q)), SX(0))
+    return energy + sum((each.energy for each in two_sided(state.robot, state.q)), SX(0))
 
 
 def gravity_energy(state: State) -> SX:

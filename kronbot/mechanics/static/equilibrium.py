@@ -18,7 +18,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.compute.trace import Rows, traced
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.stops import Contacts
+from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.mechanics.static.tangent import Flags, Index, Tangent, crossed, to_unit
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
@@ -90,8 +90,11 @@ def metric(robot: Robot, free: list[int], purpose: str) -> Array:
 
 
 def touching(robot: Robot, purpose: str) -> Callable[[Rows, Array], Flags] | None:
-    """Which stops hold at rows q (k, n) of some robots (k,): where that changes forces bend. None without any."""
-    if not robot.stops:
+    """Which stops and tendons hold at rows q (k, n) of some robots (k,): where that changes forces bend.
+
+    None without any.
+    """
+    if not one_sided(robot):
         return None
 
     def depths() -> tuple[dict[str, SX], dict[str, SX]]:

@@ -171,7 +171,11 @@ class SimulatedAnswers:
             h[:, columns] = found["h"].reshape(h.shape)[:, columns]
             beyond = (found["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
             lost |= beyond
-            self.reason = "; a joint is in its stop there, or the base near its gimbal lock" if beyond.any() else ""
+            self.reason = (
+                "; a joint is in its stop there, a tendon taut, or the base near its gimbal lock"
+                if beyond.any()
+                else ""
+            )
         h -= self.data.zeros
         h[lost] = np.inf
         return np.asarray(np.where(self.data.present, h, np.nan))
