@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Quantities that get a panel, columns of one that can be told apart, points of one, and parameters of a panel.
 KINDS, COLUMNS, POINTS, PARAMETERS = 6, 6, 2000, 40
+# Parameters whose names stand below a map, too.
+NAMED = 15
 # Sigmas beside which residuals are drawn, and that a histogram reaches.
 BAND, REACH = 2.0, 5.0
 # Inches of a panel for each of its parameters, and without them.
@@ -140,6 +142,7 @@ def _correlations(axes: Picture, result: Result, names: Sequence[str]) -> None:
     axes.figure.colorbar(mesh, ax=axis)
     place = np.arange(len(names)) + 0.5
     axis.set_yticks(place, [short(name) for name in reversed(names)], parse_math=False)
-    axis.set_xticks(place, [short(name) for name in names], rotation=90, parse_math=False)
+    labels = [short(name) for name in names] if len(names) <= NAMED else [""] * len(names)  # as those beside it
+    axis.set_xticks(place, labels, rotation=90, parse_math=False)
     axis.grid(visible=False)
     entitle(axis, "correlations")

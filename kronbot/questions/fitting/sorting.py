@@ -88,7 +88,11 @@ def sort_out(
         notes.append(f"columns of {named.table.name} that are not used: {listing(unused)}")
     chosen = _chosen(outputs, only)
     if not chosen:
-        raise UsageError(f"{named.table.name}: no column is an answer to compare with; there are {listing(every)}")
+        kinds = {name.partition(".")[0].partition("[")[0]: name for name in reversed([*every])}
+        raise UsageError(
+            f"{named.table.name}: no column is an answer to compare with, of {listing(named.names)}; such are "
+            f"{listing(reversed(kinds.values()))}; ", Argument("columns"), " says what makes one of others",
+        )  # fmt: skip
     numbers = named.numbers([*given.values(), *(column.name for column in chosen), *marks])
     measured = np.array([numbers[column.name] for column in chosen]).T.copy()
     _complete_rotations(chosen, measured)

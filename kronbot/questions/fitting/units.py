@@ -36,10 +36,13 @@ def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
     """
     units = dict(zip(robot.coordinates, robot.units, strict=True))
     units |= {f"angle.{joint.name}": robot.units[joint.driven] for joint in robot.joints}
-    for key, values in told.inputs.items():
-        name, largest = key.removeprefix("angle."), float(np.abs(values).max())
-        if units.get(key) == "rad" and largest > TURNS:
-            yield f'{name} reaches {largest:.4g} rad: is it in degrees? columns: {{{name}: "...*deg"}} makes it rad'
+    reached = {key: float(np.abs(values).max()) for key, values in told.inputs.items() if units.get(key) == "rad"}
+    far = {key.removeprefix("angle."): largest for key, largest in reached.items() if largest > TURNS}
+    if far:
+        which = f"{listing(far)} reach" if len(far) > 1 else f"{next(iter(far))} reaches"
+        verb = "are they" if len(far) > 1 else "is it"
+        cure = f'columns: {{{next(iter(far))}: "...*deg"}} makes it rad'
+        yield f"{which} {max(far.values()):.4g} rad: {verb} in degrees? {cure}"
     computed, asked = told.measured + errors, set[str]()  # the names of what was asked about
     for i, column in enumerate(told.columns):
         there = ~np.isnan(told.measured[:, i])
