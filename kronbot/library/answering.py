@@ -60,7 +60,8 @@ class Posed:
     """A question to a robot at a point, ready to be answered: alone, or with others that are ``alike`` but for these.
 
     None is like nothing else. ``ask`` gives for many robots of one structure, a point for each, what answers each of
-    them, or raises its error; ``told`` puts the library's own words to an answer.
+    them, or raises its error; ``told`` puts the library's own words to an answer. ``alone`` answers one that nobody
+    asked with others, where that is another way.
     """
 
     robot: Robot
@@ -68,6 +69,7 @@ class Posed:
     ask: Callable[[Sequence[Robot], Sequence[Any]], Sequence[Callable[[], Result]]]
     alike: Hashable
     told: Callable[[Result], Result] = lambda answer: answer
+    alone: Callable[[], Result] | None = None
 
     @property
     def kind(self) -> Hashable:
@@ -76,7 +78,7 @@ class Posed:
 
     def answer(self) -> Result:
         """The answer. Raises what there is instead."""
-        return self.told(self.ask([self.robot], [self.point])[0]())
+        return self.told(self.ask([self.robot], [self.point])[0]() if self.alone is None else self.alone())
 
 
 def answered(question: Callable[Given, Posed | Result]) -> Callable[Given, Result]:

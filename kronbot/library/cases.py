@@ -20,8 +20,8 @@ from kronbot.sweeps.work import Case
 
 # Those that can be asked in many cases.
 QUESTIONS = (*choices.SWEPT, "linearize_along")
-# Those of one point that are functions of it and of the values of parameters.
-TOGETHER = ("kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics")
+# Those that are functions of a point, or of a start, and of the values of parameters.
+TOGETHER = ("kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics", "simulate")
 # Cases that are answered together: enough to forget the calls, few enough for memory.
 BLOCK = 32
 Ask = Callable[[], Result]

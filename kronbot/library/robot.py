@@ -731,7 +731,7 @@ class Robot:
 
         return Posed(model, given, ask, statics.alike(given))
 
-    @in_words
+    @answered
     def simulate(
         self,
         duration: NumberLike | None = None,
@@ -748,7 +748,7 @@ class Robot:
         atol: NumberLike = 1e-10,
         band: NumberLike = 0.02,
         progress: Progress = unheeded,
-    ) -> Result:
+    ) -> Posed | Result:
         """The motion under the drives of the file with its energies, by recursive dynamics, Mohan-Saha (34)-(42).
 
         ``duration`` and ``step`` (s) default to the file's, initial ``q`` and ``qd`` to the motion's. ``start`` is
@@ -787,7 +787,15 @@ class Robot:
             if start is None
             else arguments.choice(start, choices.STARTS, "start"),
         )
-        return complete(simulate.simulate(self._sound, run, watcher(progress)))
+        model, watch = self._sound, watcher(progress)
+
+        def ask(robots: Sequence[robot.Robot], asked: Sequence[Any]) -> list[Callable[[], Result]]:
+            return [partial(_complete, each) for each in simulate.each(robots, asked, watch)]
+
+        def alone() -> Result:
+            return complete(simulate.simulate(model, run, watch))
+
+        return Posed(model, run, ask, simulate.alike(model, run), alone=alone)
 
     @in_words
     def fit(

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
-from casadi import SX
 
 from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
-from kronbot.compute.trace import traced
-from kronbot.errors import ComputationError, KronbotError, UsageError
+from kronbot.errors import ComputationError, KronbotError
 from kronbot.floats import Array
 from kronbot.mechanics.control.controllers import controllers
-from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.drives import drives
-from kronbot.mechanics.motion.equations import Equations, equations
-from kronbot.mechanics.motion.integration import Integrator, Tolerances, stops
+from kronbot.mechanics.motion.equations import Equations
+from kronbot.mechanics.motion.integration import Integrator
 from kronbot.mechanics.motion.integrators import integrator
-from kronbot.mechanics.multibody.elements import lengths_and_tensions
-from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
-from kronbot.mechanics.multibody.kinematics import endpoint
-from kronbot.mechanics.multibody.momentum import momentum
-from kronbot.mechanics.multibody.outputs import Instant
+from kronbot.mechanics.motion.rodas import Abreast
 from kronbot.mechanics.multibody.recursion import algorithm_of
-from kronbot.mechanics.multibody.stops import Contacts, one_sided
+from kronbot.mechanics.multibody.stops import one_sided
 from kronbot.mechanics.static.small import beyond_small
-from kronbot.model.beam import TIP
 from kronbot.model.robot import Robot
 from kronbot.questions.between_rows import told_of_vibrations
 from kronbot.questions.columns import columns_of_control, columns_of_simulate, series_of_elements, units_of
-from kronbot.questions.commanded import commanded, motion_end
-from kronbot.questions.elements import demand_directions
-from kronbot.questions.grids import sampled, sampling, times
-from kronbot.questions.initial_state import LARGEST_ANGLE, initial_state, matrices, step_of_gravity
-from kronbot.questions.jolts import told_of_jolts
-from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.commanded import commanded
+from kronbot.questions.initial_state import step_of_gravity
+from kronbot.questions.keeping import kept
 from kronbot.questions.limits import told_of_run
 from kronbot.questions.measures import after_motion, all_held, efforts, places
 from kronbot.questions.measures import names as measured
@@ -44,50 +35,22 @@ from kronbot.questions.outline import Given, Outline
 from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.outputs import columns
 from kronbot.questions.outputs import series as of_outputs
-from kronbot.questions.outputs import traced as seen
 from kronbot.questions.result import Outcome, Result
-from kronbot.records import dataclass
+from kronbot.questions.runs import Course, begun_of, equations_of, which
+from kronbot.questions.runs import Run as Run
 from kronbot.system.interruption import Interruptions
 
 PURPOSE = "simulate"
-# Errors of a run over the tolerances, which are those of a step.
-STRAY = 10.0
-# What control engineers call settled: 2 % of the way.
-BAND = 0.02
+# Runs beside each other, enough for the registers of every processor where some end before the others.
+LANES = 32
+Kept = TypeVar("Kept")
 
 
-class Idle(list[Integrator]):
+class Idle(list[Kept]):
     """Integrators that no run has at the moment: they pickle as none, since they are made of memory and native code."""
 
-    def __reduce__(self) -> tuple[type[Idle], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Idle[Kept]], tuple[()]]:
         return Idle, ()
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a simulation is asked for: duration and step of the output (s), algorithm, solver, tolerances.
-
-    ``q`` and ``qd`` are initial values by place in the coordinates where they differ from the default: joints start on
-    their motion (or at 0), beams at rest, by ``start`` straight or in the equilibrium at the first joint values.
-    ``outputs`` are columns beside those that are always there, ``loads`` dead forces and moments on frames, by name;
-    ``band`` is the share of its way in which a joint has settled.
-    """
-
-    duration: float
-    step: float
-    algorithm: str
-    solver: str
-    tolerances: Tolerances
-    q: Mapping[int, float]
-    qd: Mapping[int, float]
-    start: str = "straight"
-    outputs: tuple[str, ...] = ()
-    loads: Sequence[tuple[str, Sequence[float]]] = ()
-    band: float = BAND
-
-    def error(self, size: float) -> float:
-        """What the tolerances leave open of a joint value of that size (rad or m), over a run of many steps."""
-        return STRAY * (self.tolerances.rtol * size + self.tolerances.atol)
 
 
 def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outcome:
@@ -102,35 +65,69 @@ def simulate(robot: Robot, run: Run, progress: Callable[[float], None]) -> Outco
 
 def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     with met.heard():
-        which = run.algorithm, tuple(name for name, _ in run.loads)
-        given = [np.ravel([each for _, each in run.loads])] if run.loads else []
-        system = equations(robot, *which)
-        parameters = robot.parameters
-        parameters.require({name for name in system.parameters if parameters.values[name] is None}, PURPOSE)
-        short = system.drives.beyond_tables(run.duration, parameters, PURPOSE)
-        if short := short + system.forces.beyond_tables(run.duration):
-            raise UsageError("; ".join(short))
-        jolts = told_of_jolts(robot, system.drives, run.duration)
-        report = traced(robot, ("report", which, run.outputs), PURPOSE, lambda: _report(system, run.outputs))
-        key, end = ("corners", robot.order, run.duration), run.duration
-        at = stops(end, parameters.own(key, lambda: system.corners(parameters, end, PURPOSE)))
-        every_stop, instants = sampling(parameters, system.drives.sample_time, at)
-        # Equations that were forgotten and traced again may see more symbols.
-        kind = which, run.solver, run.tolerances, policy.choice(), system.extent
-        idle = parameters.kept(("integrators", robot.order, kind), Idle)
+        system = equations_of(robot, run)
+        idle: Idle[Integrator] = _idle(robot, run, system, 1)
         solver = idle.pop() if idle else integrator(run.solver, system.ode, run.tolerances)
-        wanted = times(run.duration, run.step, at, motion_end(robot, system.drives, sampled(at)))
-        start = initial_state(robot, system, run.start, run.q, run.qd)
-        charts = Charts(len(system.free), start) if robot.base else None
-        start = start if charts is None else charts.begun(start)
-        numbers = np.concatenate([parameters.bound(system.extent), *given])
-        numbers = numbers if charts is None else np.append(numbers, charts.chart)
-        solver.begin(every_stop, numbers, charts, instants)
-        start = solver.sampled(0.0, start)
-        row = start if charts is None else charts.told(start[None])[0]
-        demand_directions(robot, report.rows(np.zeros(1), row[None], *(each[None] for each in given))["q"])
-        at_start = matrices(robot, system, row)
-    states, reached, error = _follow(robot, system, solver, wanted.every, start, progress, met)
+        course = Course(begun_of(robot, run, system, solver), progress)
+    course.alone(met)
+    answer = _told(course)
+    if answer.error is None:  # what an error has left in it nobody knows
+        idle.append(solver)
+    return answer
+
+
+def alike(robot: Robot, run: Run) -> Hashable:
+    """Equal for runs that :func:`each` takes together; None for one that is better off alone."""
+    if run.solver != "rodas" or policy.choice() != "on" or robot.base or one_sided(robot):
+        return None
+    return PURPOSE, run.algorithm, run.tolerances, tuple(name for name, _ in run.loads)
+
+
+def each(
+    robots: Sequence[Robot], runs: Sequence[Run], progress: Callable[[float], None]
+) -> list[Callable[[], Outcome]]:
+    """The same of robots of one structure, each with a run like the others, as what answers or raises each: beside each
+    other in lanes where there is native code for these."""
+    found: list[Callable[[], Outcome]] = []
+    for first in range(0, len(robots), LANES):
+        pairs = list(zip(robots[first : first + LANES], runs[first : first + LANES], strict=True))
+        system = equations_of(*pairs[0])
+        idle: Idle[Abreast] = _idle(*pairs[0], system, LANES)
+        try:
+            lanes = idle.pop() if idle else Abreast(system.ode, runs[0].tolerances, LANES)
+        except RuntimeError:
+            return [partial(simulate, *pair, progress) for pair in zip(robots, runs, strict=True)]
+        courses: list[Course] = []
+        for pair in pairs:
+            try:
+                solver = lanes.lanes[len(courses)]
+                courses.append(Course(begun_of(*pair, equations_of(*pair), solver), lambda share: None))
+                found.append(partial(_told, courses[-1]))
+            except KronbotError as error:
+                found.append(partial(_refused, error))
+        lanes.drive(course.abreast() for course in courses)
+        idle.append(lanes)
+    return found
+
+
+def _refused(error: KronbotError) -> Outcome:
+    raise error
+
+
+def _idle(robot: Robot, run: Run, system: Equations, lanes: int) -> Idle[Any]:
+    """Integrators of robots of that structure for runs like this one, so many beside each other."""
+    # Equations that were forgotten and traced again may see more symbols.
+    kind = which(run), run.solver, run.tolerances, policy.choice(), system.extent
+    return robot.parameters.kept(("integrators", lanes, robot.order, kind), Idle)
+
+
+def _told(course: Course) -> Outcome:
+    """The answer of a run that has gone as far as it goes. Raises what stopped it at its very start."""
+    if course.error is not None and not course.found:
+        raise course.error
+    begun, reached, error = course.begun, course.reached, course.error
+    robot, run, system, given, report = begun.robot, begun.run, begun.system, begun.given, begun.report
+    wanted, solver, row, states = begun.wanted, begun.solver, begun.row, np.concatenate(course.found)
     # Between rows a run is looked at for what vibrates, and nothing else.
     reached_times = wanted.of(len(states))
     rested, states = states[reached_times.resting], states[reached_times.in_rows]
@@ -157,14 +154,14 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         "evaluations": solver.evaluations,
     }
     summary |= {"stop_events": solver.events} if one_sided(robot) else {}
-    if error is None:  # what an error has left in it nobody knows
-        idle.append(solver)
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
     watching = {name: each[seen] for name, each in series.items()}
     summary |= highlights(robot, watching, run.solver) | efforts(robot, watching)
     if error is None and len(wanted.rest) and all_held(robot, system.drives):
         at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
-        there = places(robot, system, which).rows(at_rest, then, *(np.tile(each, (len(then), 1)) for each in given))
+        there = places(robot, system, which(run)).rows(
+            at_rest, then, *(np.tile(each, (len(then), 1)) for each in given)
+        )
         summary |= after_motion(robot, system.drives, wanted.rest, there, run.band)
     if robot.base:
         summary |= changes(watching, rows["momentum_sizes"][seen])
@@ -177,75 +174,14 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
         word: {name: float(series[column][0]) for name, column in zip(robot.coordinates, columns, strict=True)}
         for word, columns in names.items()
     }
-    told = [*jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
+    told = [*begun.jolts, *told_of_run(robot, q[seen], done[seen], run.error)]
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
-        told += step_of_gravity(robot, system, report, start, summary, given)
-        told += told_of_vibrations(robot, system.free, at_start, q, values["qd"][:count], run.step)
+        told += step_of_gravity(robot, system, report, begun.start, summary, given)
+        told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
     units = units_of(robot, series, columns(robot, run.outputs))
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )
-
-
-def _follow(
-    robot: Robot,
-    system: Equations,
-    solver: Integrator,
-    times: Array,
-    x: Array,
-    progress: Callable[[float], None],
-    met: Interruptions,
-) -> tuple[Array, float, KronbotError | None]:
-    """States at the times (the first is that of x), as far as the solver gets; the time it reached; what stopped it."""
-    reached, end = 0.0, float(times[-1])
-    angles = [i for i, place in enumerate(system.free) if robot.units[place] == "rad"]
-    solver.met = met
-    told = np.asarray if solver.charts is None else solver.charts.told
-
-    def blocks() -> Iterator[Array]:
-        nonlocal reached
-        yield told(x[None, :])
-        for block in solver.run(times[1:], x):
-            states = np.vstack([block.states, block.x])
-            sound = np.isfinite(states).all(axis=1) & (np.abs(states[:, angles]) < LARGEST_ANGLE).all(axis=1)
-            if not sound.all():
-                yield told(block.states[: int(np.argmin(sound))])
-                lost = f"the motion is no longer finite, or an angle beyond {LARGEST_ANGLE:g} rad,"
-                raise ComputationError(f"{lost} between t = {reached:g} s and {block.t:g} s")
-            reached = block.t
-            yield told(states)[:-1]
-            progress(reached / end)
-
-    try:
-        found, error = gathered(met, blocks(), lambda found: f"interrupted at t = {reached:g} s of {end:g} s")
-    finally:
-        solver.close()
-    return np.concatenate(found), reached, error
-
-
-def _report(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX], dict[str, SX]]:
-    """All that a row of output holds, from t and x."""
-    state = system.state
-    q, qd = system.coordinates
-    outputs = {"q": q, "qd": qd, "tau": system.tau}
-    for at in state.links:
-        if at.link.beam is not None:
-            outputs[f"tip {at.link.name}"] = at.link.beam.moved(TIP, at.tip.pose.r)
-    outputs |= {
-        "endpoint": endpoint(state),
-        "kinetic": kinetic_energy(state),
-        "elastic": elastic_energy(state),
-        "gravity": gravity_energy(state),
-        "account": system.x[-2:],
-        "stops": Contacts.of(state.robot, state.q, state.qd).energy,
-        "remembered": system.memory[: len(system.drives.controllers.remembered), :],
-    }
-    outputs |= seen(Instant(state, system.qdd, system.tau, qd), asked)
-    if system.told.numel():
-        outputs |= dict(zip((*MOMENTA, "momentum_sizes"), momentum(state), strict=True))
-    outputs |= lengths_and_tensions(state)
-    given = {"given": system.given} if system.given.numel() else {}
-    return {"t": system.t, "x": system.row} | given, outputs
 
 
 def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, Array]:

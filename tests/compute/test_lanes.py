@@ -6,7 +6,7 @@ import shutil
 import casadi
 import numpy as np
 import pytest
-from casadi import SX
+from casadi import MX, SX
 from tapes import BINARY, SPECIAL, UNARY, random_function, same_bits
 from thinned import rare, thinned
 
@@ -154,3 +154,25 @@ def test_robots_have_the_same_bits(name):
         with using(choice):
             answers.append(arm.jacobian(points)["J_T"].tobytes())
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("longest", [500, 7])
+def test_calls_of_functions_have_the_same_bits(registers, longest, monkeypatch):
+    """Each is there once, with inputs and results that go on to others, are results at once, or that nobody wants."""
+    monkeypatch.setattr(lanes, "LONGEST", longest)
+    a, b = SX.sym("a", 2), SX.sym("b")
+    first = casadi.Function("first", [a, b], [casadi.sin(a) * b, casadi.cos(a[0]) + 3, SX(7)])
+    second = casadi.Function("second", [b, a], [casadi.vertcat(a[1] / b, casadi.fmin(a[0], b))])
+    x, y, one = MX.sym("x", 2), MX.sym("y"), MX.sym("one")
+    turned, size, seven = first(x, one)
+    once = second(size, turned)
+    again, other, _ = first(second(y, once), size)
+    function = casadi.Function("calls", [x, y, one], [again, second(other, once), seven, x])
+    assert function.is_a("MXFunction")
+    state = np.random.default_rng(3)
+    for shared in ((), (2,), (0, 2)):
+        points = [
+            state.normal(size=part.numel() if i in shared else (21, part.numel())) for i, part in enumerate((x, y, one))
+        ]
+        assert same_bits(interpreted(function, points), asked(loop(function, shared), function, points))
+    assert loop(casadi.Function("between", [x, y], [casadi.fabs(x) * y])) is None

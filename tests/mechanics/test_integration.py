@@ -10,7 +10,7 @@ from thinned import rare
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.motion import rosenbrock
+from kronbot.mechanics.motion import rodas
 from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
 from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
 
@@ -198,7 +198,7 @@ def test_a_first_step_comes_from_the_equations(solver):
 @pytest.mark.parametrize("solver", INTEGRATORS)
 def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
     """One row at the end: the shares told go up in small steps."""
-    monkeypatch.setattr(rosenbrock, "PAUSE", 0.0)
+    monkeypatch.setattr(rodas, "PAUSE", 0.0)
     told = [0.0]
     shipped_robot("khang").simulate(0.5, 0.5, solver=solver, progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0

@@ -17,9 +17,9 @@ from kronbot.compute.native import policy
 from kronbot.compute.native.compiling import COMPILERS
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError
-from kronbot.mechanics.motion import rosenbrock
-from kronbot.mechanics.motion.integration import Ode, Tolerances
-from kronbot.mechanics.motion.rosenbrock import Rodas
+from kronbot.mechanics.motion import rodas, rosenbrock
+from kronbot.mechanics.motion.integration import WAITING, Ode, Tolerances
+from kronbot.mechanics.motion.rodas import Abreast, Rodas
 
 
 def matrix(rows):
@@ -120,6 +120,26 @@ def test_the_linear_equations_are_those_of_the_whole_state():
     assert error == pytest.approx(np.sqrt(np.mean((increments[-1] / scale) ** 2)), rel=1e-9)
 
 
+@pytest.mark.parametrize("written", [40, 0])
+def test_its_linear_equations_are_solved_to_rounding(written, monkeypatch):
+    """Of any signs and sizes, singular but for what h adds, by reflections and by CasADi: backward errors."""
+    monkeypatch.setattr(rosenbrock, "WRITTEN_OUT", written)
+    rng = np.random.default_rng(7)
+    for n, h, size in ((1, 0.1, 1.0), (2, 1e-3, 1e6), (5, 10.0, 1e-4), (9, 0.4, 1e3)):
+        eliminate, solve = rosenbrock._elimination(2 * n, n, n)
+        A, B = size * rng.standard_normal((n, n)), rng.standard_normal((n, n)) * (n > 1)
+        right = rng.standard_normal(2 * n)
+        wanted = [casadi.MX(each) for each in (h, A, B, right)]
+        nothing = casadi.MX(0, n)
+        call = casadi.Function("call", [], [solve(h, *eliminate(*wanted[:3]), wanted[1], nothing, nothing, wanted[3])])
+        q, w = np.split(np.asarray(call()["o0"])[:, 0], 2)
+        length = rosenbrock.GAMMA * h
+        matrix, second = np.eye(n) / length - B - length * A, right[n:] + length * A @ right[:n]
+        left = np.abs(matrix @ w - second).max()
+        assert left < 1e-14 * n * (np.abs(matrix).max() * np.abs(w).max() + np.abs(second).max())
+        assert np.allclose(q, length * (right[:n] + w), rtol=1e-15)
+
+
 @drawn(3, 10, robots(max_links=3, max_coordinates=8), st.sampled_from(["1", "2"]))
 def test_random_robots_move_as_by_cvodes(robot, order):
     """Trees of rigid and flexible links that fall and swing, with damping; errors of a run are some 100 of a step."""
@@ -163,8 +183,8 @@ def test_native_code_steps_to_the_same_bits(rtol, monkeypatch):
     """Of the same run, by the same steps, whatever their number in a row."""
     robot = kronbot.load("khang")
     answers = []
-    for choice, pause in (("on", rosenbrock.PAUSE), ("on", 1e-4), ("off", rosenbrock.PAUSE)):
-        monkeypatch.setattr(rosenbrock, "PAUSE", pause)
+    for choice, pause in (("on", rodas.PAUSE), ("on", 1e-4), ("off", rodas.PAUSE)):
+        monkeypatch.setattr(rodas, "PAUSE", pause)
         with policy.native(choice):
             answers.append(robot.simulate(0.5, 0.01, solver="rodas", rtol=rtol).to_dict())
     assert answers[0] == answers[1] == answers[2]
@@ -194,7 +214,42 @@ def test_steps_in_a_row_are_those_of_python():
         assert solver.steps > 20 or told
 
 
-def rodas(rate, x, tolerances, *stops):
+@pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
+def test_runs_in_lanes_are_those_of_one_alone():
+    """More than registers have lanes, with stops, values and tolerances' steps of their own; two of them run away."""
+    x, t, k = SX.sym("x", 3), SX.sym("t"), SX.sym("k")
+    ode = Ode(t, x, casadi.vertcat(x[1], -k * x[0] + casadi.if_else(k < 0, x[1] ** 2, 0), x[0]), 1, k)
+    tolerances, times = Tolerances(1e-4, 1e-6), np.linspace(0.01, 3.0, 60)
+    values = [900.0, 1.0, -1.0, 4e4, 90.0, 3.0, 7.0, 1e3, -2.0, 0.0, 5e3]
+
+    def followed(solver, value, found):
+        """The states, the counts and the words of a run, with a pause wherever it waits for others."""
+        solver.begin((0.0, 0.3, 1.0 + abs(value) % 7 / 10), [value])
+        wanted, states, told = times[times <= solver.stops[-1]], [np.zeros(3)], ""
+        try:
+            for block in solver.run(wanted, np.array([0.0, 1.0, 0.0])):
+                if block is WAITING:
+                    yield block
+                else:
+                    states += [*block.states, block.x]
+        except ComputationError as error:
+            told = str(error)
+        found.append((value, np.array(states).tobytes(), told, solver.steps, solver.evaluations))
+
+    with policy.native("off"):
+        alone, one = [], Rodas(ode, tolerances)
+        for value in values:
+            assert list(followed(one, value, alone)) == []
+    with policy.native("on"):
+        lanes = Abreast(ode, tolerances, len(values))
+        for some in (values, values[3:5]):  # what is used again is as new
+            beside = []
+            lanes.drive(followed(solver, value, beside) for solver, value in zip(lanes.lanes, some, strict=False))
+            assert sorted(beside) == sorted(each for each in alone if each[0] in some)
+    assert sum(bool(told) for _, _, told, *_ in alone) == 2
+
+
+def integrator(rate, x, tolerances, *stops):
     """Of one coordinate."""
     solver = Rodas(Ode(SX.sym("t"), x, rate, 1), tolerances)
     solver.begin(stops)
@@ -204,7 +259,7 @@ def rodas(rate, x, tolerances, *stops):
 def test_it_gives_up_where_the_motion_ends():
     """qdd = qd^2 runs away at t = 1: told, not searched for ever."""
     x = SX.sym("x", 2)
-    solver = rodas(casadi.vertcat(x[1], x[1] ** 2), x, Tolerances(1e-6, 1e-8), 0.0, 2.0)
+    solver = integrator(casadi.vertcat(x[1], x[1] ** 2), x, Tolerances(1e-6, 1e-8), 0.0, 2.0)
     with pytest.raises(ComputationError, match=r"Rodas gave up at t = (1|0\.99)"):
         list(solver.run(np.array([2.0]), np.array([0.0, 1.0])))
     assert solver.steps < 20_000
@@ -214,7 +269,7 @@ def test_within_a_step_it_is_of_order_3():
     """x'' = -x by one step of 0.1 and of 0.2, looked at between: a 16th."""
     x, worst = SX.sym("x", 2), []
     for h in (0.1, 0.2):
-        solver = rodas(casadi.vertcat(x[1], -x[0]), x, Tolerances(0.1, 1.0), 0.0, h)
+        solver = integrator(casadi.vertcat(x[1], -x[0]), x, Tolerances(0.1, 1.0), 0.0, h)
         solver.first_step = lambda t, x, end: end - t
         at = np.linspace(0.0, h, 21)[1:]
         states = np.concatenate([block.states for block in solver.run(at, np.array([1.0, 0.5]))])

@@ -1,9 +1,15 @@
 """Sweeps of the library: rows are those of single questions, in order, whoever computes them."""
 
+import shutil
+
 import pytest
 
 import kronbot
-from kronbot.errors import UsageError
+from kronbot.compute.native import policy
+from kronbot.compute.native.compiling import COMPILERS
+from kronbot.errors import KronbotError, UsageError
+from kronbot.mechanics.motion.rodas import Abreast
+from kronbot.sweeps.work import Case
 
 pytestmark = pytest.mark.usefixtures("swept_here")
 
@@ -88,3 +94,26 @@ def test_an_error_comes_again(arm):
 def test_arguments_of_another_kind_are_told(arm, given):
     with pytest.raises(UsageError, match=next(iter(given))):
         arm.sweep("modes", **{"over": {"EI": [20]}, **given})
+
+
+@pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
+def test_simulations_beside_each_other_are_those_of_one_alone(arm, monkeypatch):
+    """Of values, starts, durations and rows of their own; some refused, some that end early; whole and as rows."""
+    given = {"solver": "rodas", "rtol": 1e-3, "atol": 1e-4, "outputs": "velocity:endpoint"}
+    runs = [(20, 0.3, {}), (-1, 0.3, {}), (35, 0.5, {"qa": 0.2}), (1e-9, 0.2, {}), (28, 0.05, {}), (20, 0.3, {})]
+    cases = [Case({"EI": EI}, given | {"duration": end, "step": end / 7, "q": q}) for EI, end, q in runs]
+    cases += [Case({"EI": 20}, given | {"duration": 0.3, "qd": {"qa": 1e9}})]
+
+    def told(answer):
+        return str(answer) if isinstance(answer, KronbotError) else answer.to_dict()
+
+    with policy.native("off"):
+        alone = [told(answer) for answer in arm.answers("simulate", cases)]
+    lanes, drive = [], Abreast.drive
+    monkeypatch.setattr(Abreast, "drive", lambda self, runs: (lanes.append(self), drive(self, runs)))
+    with policy.native("on"):
+        assert [told(answer) for answer in arm.answers("simulate", cases)] == alone
+        assert len(lanes) == 1
+        assert [told(arm.with_parameters(EI=20).simulate(**cases[0].arguments))] == alone[:1]
+        assert len(lanes) == 1
+    assert sum(isinstance(each, str) for each in alone) >= 2

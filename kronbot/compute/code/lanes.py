@@ -7,7 +7,7 @@ one point alone. Where a compiler has no vectors there is one lane.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import casadi
 
@@ -20,12 +20,14 @@ from kronbot.compute.code.straight_line import (
     Assignment,
     Lanes,
     Notation,
+    Part,
     handed_on,
     parts,
     statements,
     straight_line,
     wrapped,
 )
+from kronbot.errors import ComputationError
 
 # The name of the function: void rows(const double *const *in, double *const *out, double *room, long long count), and
 # of the number of doubles that it wants room for, aligned to so many bytes.
@@ -135,41 +137,81 @@ ONE = Notation(_number, lambda name: name, _entry, choices=CHOICES | ALONE, call
 MANY = Notation(_number, lambda name: f"all_{name}", _entry, choices=ABREAST, calls=FUNCTIONS)
 
 
+class _Tape:
+    """The parts of a function on lanes: ``once`` what all points share, ``always`` the rest.
+
+    Words for its arrays are x0, x1, ... and y0, y1, ..., and those of straight lines; ``numbers`` are entries of
+    outputs that are numbers, as text, and are left out where somebody else writes them.
+    """
+
+    def __init__(self, function: casadi.Function, shared: Collection[int], name: str, whole: bool) -> None:
+        self.name, inputs = name, {f"x{i}": function.nnz_in(i) for i in range(function.n_in())}
+        outputs = {f"y{i}": function.nnz_out(i) for i in range(function.n_out())}
+        alike = [f"x{i}" for i in shared]
+        assignments = straight_line(
+            function, list(inputs), list(outputs), ONE, Lanes(MANY, alike, "spread({})", "turned({}, &{})")
+        )
+        ends = [each for each in assignments if whole and each.target.word in outputs and not each.operands[0].word]
+        self.numbers = {target.text: operands[0].text for target, _, operands in ends}
+        constant = {"", SHARED, *alike}
+        once, always = list[Assignment](), list[Assignment]()
+        for each in assignments:
+            if not constant.issuperset(operand.word for operand in each.operands):
+                always.append(each)
+            elif each.target.text not in self.numbers:
+                (once if whole else always).append(each)
+        self.once, self.always = parts(once, LONGEST), parts(always, LONGEST)
+        self.scratch = {
+            TURNED: 2 * _size(always, TURNED),
+            VARIABLE: handed_on(self.always),
+            SHARED: _size(once, SHARED),
+        }
+        self.kinds = dict.fromkeys((*inputs, *outputs, *self.scratch), "lanes")
+        self.kinds |= dict.fromkeys((SHARED, *alike), "const double")
+
+    def functions(self) -> Iterator[str]:
+        """A function of C a part."""
+        for name, sequence, own in (("before", self.once, {SHARED: "double"}), ("within", self.always, {})):
+            for k, part in enumerate(sequence):
+                parameters = [f"{(self.kinds | own)[word]} *restrict {word}" for word in self._words(part)]
+                yield from (*wrapped(f"static void {self.name}{name}_{k}(", parameters, ")", ""), "{")
+                yield from (*(f"    {line}" for line in statements(part, "lanes", VARIABLE)), "}")
+
+    def calls(self, name: str, sequence: Sequence[Part], arrays: Mapping[str, str]) -> Iterator[str]:
+        """Of parts, with arrays in the place of the words for them."""
+        for k, part in enumerate(sequence):
+            given = [arrays.get(word, word) for word in self._words(part)]
+            yield from wrapped(f"{self.name}{name}_{k}(", given, ");", "")
+
+    def _words(self, part: Part) -> list[str]:
+        return [word for word in self.kinds if word in part.words]
+
+
 def source(function: casadi.Function, shared: Collection[int], width: int) -> str:
     """The C of a function whose outputs are dense columns, for ``width`` lanes; inputs of the numbers ``shared`` are
-    the same at all points. Raises ComputationError for operations that C does not have.
+    the same at all points. It is a tape, or calls of tapes, each of which is there once. Raises ComputationError for
+    operations that C does not have.
     """
     inputs = {f"x{i}": function.nnz_in(i) for i in range(function.n_in())}
     outputs = {f"y{i}": function.nnz_out(i) for i in range(function.n_out())}
     alike = [f"x{i}" for i in shared]
-    assignments = straight_line(
-        function, list(inputs), list(outputs), ONE, Lanes(MANY, alike, "spread({})", "turned({}, &{})")
-    )
-    # Results that are numbers are written where they go; what all points share once, before the loop.
-    ends = [each for each in assignments if each.target.word in outputs and not each.operands[0].word]
-    numbers = {target.text: operands[0].text for target, _, operands in ends}
-    constant = {"", SHARED, *alike}
-    once = [
-        each
-        for each in assignments
-        if constant.issuperset(operand.word for operand in each.operands) and each.target.text not in numbers
-    ]
-    always = [each for each in assignments if not constant.issuperset(operand.word for operand in each.operands)]
-    before, within = parts(once, LONGEST), parts(always, LONGEST)
-    sizes = {word: size for word, size in inputs.items() if word not in alike} | outputs
-    sizes |= {TURNED: 2 * _size(always, TURNED), VARIABLE: handed_on(within), SHARED: _size(once, SHARED)}
-    kinds = {word: "const double" if word in {SHARED, *alike} else "lanes" for word in (*inputs, *sizes)}
     lines = [f"#define LANES {width}", HEAD, *(f"UNARY({name})" for name in NAMES if name not in PAIRS)]
     lines += [f"BINARY({name})" for name in sorted(PAIRS)]
-    calls: list[list[str]] = []
-    for name, sequence, own in (("before", before, {SHARED: "double"}), ("within", within, {})):
-        calls.append([])
-        for k, part in enumerate(sequence):
-            words = [word for word in kinds if word in part.words]
-            parameters = [f"{(kinds | own)[word]} *restrict {word}" for word in words]
-            lines += [*wrapped(f"static void {name}_{k}(", parameters, ")", ""), "{"]
-            lines += [*(f"    {line}" for line in statements(part, "lanes", VARIABLE)), "}"]
-            calls[-1] += wrapped(f"{name}_{k}(", words, ");", "")
+    before, numbers = list[str](), dict[str, str]()
+    sizes = {word: size for word, size in inputs.items() if word not in alike} | outputs
+    if function.is_a("SXFunction"):
+        # Results that are numbers are written where they go; what all points share once, before the loop.
+        tape = _Tape(function, shared, "", True)
+        lines += tape.functions()
+        before, within = list(tape.calls("before", tape.once, {})), list(tape.calls("within", tape.always, {}))
+        numbers, scratch = tape.numbers, tape.scratch
+    else:
+        functions, within, scratch = _called(function, alike)
+        lines += functions
+        sizes |= {f"spread_{word}": inputs[word] for word in alike}
+        for word in alike:
+            before += [f"for (int i = 0; i < {inputs[word]}; i++) spread_{word}[i] = spread({word}[i]);"]
+    sizes |= scratch
     for word, size in outputs.items():
         for k in range(0, size, LONGEST):
             lines += [f"static void put_{word}_{k}(double *restrict to, const lanes *restrict from, int rows)", "{"]
@@ -189,16 +231,46 @@ def source(function: casadi.Function, shared: Collection[int], width: int) -> st
         kind = "double" if word == SHARED else "lanes"
         lines += [f"    {kind} *{word} = ({kind} *)({at});"]
         at = f"(double *){word} + LANES * {size}"
-    lines += [f"    {line}" for line in calls[0]]
+    lines += [f"    {line}" for line in before]
     lines += ["    for (long long k = 0; k < count; k += LANES) {"]
     lines += ["        int rows = count - k < LANES ? count - k : LANES;"]
     for i, (word, size) in enumerate(inputs.items()):
         if word not in alike:
             lines += [f"        gather({word}, in[{i}] + {size} * k, {size}, rows);"]
-    lines += [f"        {line}" for line in calls[1]]
+    lines += [f"        {line}" for line in within]
     for i, (word, size) in enumerate(outputs.items()):
         lines += [f"        put_{word}_{k}(out[{i}] + {size} * k, {word}, rows);" for k in range(0, size, LONGEST)]
     return "\n".join([*lines, "    }", "}", ""])
+
+
+def _called(function: casadi.Function, shared: Collection[str]) -> tuple[list[str], list[str], dict[str, int]]:
+    """Of calls of tapes: the functions of these, the calls, and the arrays that they want by their sizes.
+
+    Places of the work that hold results are the arrays a0, a1, ...
+    """
+    tapes, lines, within, sizes = dict[int, _Tape](), list[str](), list[str](), dict[str, int]()
+    places: dict[int, str] = {}
+    for k in range(function.n_instructions()):
+        code, read, write = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if code == casadi.OP_INPUT:
+            places[write[0]] = f"x{read[0]}" if f"x{read[0]}" not in shared else f"spread_x{read[0]}"
+        elif code == casadi.OP_OUTPUT:
+            within += [f"for (int i = 0; i < {function.nnz_out(write[0])}; i++) y{write[0]}[i] = {places[read[0]]}[i];"]
+        elif code == casadi.OP_CALL:
+            one = function.instruction_MX(k).which_function()
+            if hash(one) not in tapes:
+                tape = tapes[hash(one)] = _Tape(one, (), f"tape_{len(tapes)}_", False)
+                lines += tape.functions()
+                for word, size in tape.scratch.items():
+                    sizes[word] = max(size, sizes.get(word, 0))
+            arrays = {f"x{i}": places[place] for i, place in enumerate(read)}
+            for i, place in enumerate(write):
+                array = arrays[f"y{i}"] = places[place] = f"a{place}" if place >= 0 else f"unused{i}"
+                sizes[array] = max(one.nnz_out(i), sizes.get(array, 0))
+            within += tapes[hash(one)].calls("within", tapes[hash(one)].always, arrays)
+        else:
+            raise ComputationError("an operation between calls has no code")
+    return lines, within, sizes
 
 
 def _size(assignments: Sequence[Assignment], word: str) -> int:

@@ -35,10 +35,10 @@ class Kernel:
         """Where the function is."""
         return ctypes.cast(self._call, ctypes.c_void_p).value
 
-    def memory(self) -> list[npt.NDArray[Any]]:
-        """What a call works on: places of arguments and results, integers, reals."""
-        words = [np.zeros(size, dtype=np.int64) for size in (self._arguments, self._results, self._integers)]
-        return [*words, np.zeros(self._reals)]
+    def memory(self) -> list[npt.NDArray[Any] | None]:
+        """What a call works on, from the first aligned place on: places of arguments and results, integers, reals."""
+        sizes = (self._arguments, self._results, self._integers, self._reals)
+        return [np.zeros(size + ALIGNED // 8, dtype=np.int64) for size in sizes]
 
     def walk(self, arguments: Sequence[Place], results: Sequence[Place], calls: int) -> None:
         """So many calls in a row. What is at the places is to stay there meanwhile; every thread may be at one."""
@@ -59,6 +59,15 @@ class Loop:
         self._call.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
         self._room = ctypes.c_longlong.in_dll(loaded, ROOM).value
 
+    @property
+    def address(self) -> int | None:
+        """Where it is."""
+        return ctypes.cast(self._call, ctypes.c_void_p).value
+
+    def memory(self) -> list[npt.NDArray[Any] | None]:
+        """What a call works on, in the places of that of a kernel."""
+        return [None, None, None, np.empty(8 * self._room + ALIGNED, dtype=np.uint8)]
+
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fill rows of outputs (N, size) from rows of inputs (N, size), or (size,) for those that all rows share; every
         thread may be at rows of its own. All are contiguous."""
@@ -67,9 +76,10 @@ class Loop:
     def prepared(self, inputs: Sequence[Array], outputs: Sequence[Array], rows: int) -> Callable[[], None]:
         """The same as often as it is called, for one thread at a time, on memory that stays."""
         reads, writes = (np.array([each.ctypes.data for each in side], dtype=np.uintp) for side in (inputs, outputs))
-        room = np.empty(8 * self._room + ALIGNED, dtype=np.uint8)
+        (*_, room) = self.memory()
+        assert room is not None
         kept = (reads, writes, room, inputs, outputs)
-        call, at = self._call, (reads.ctypes.data, writes.ctypes.data, -(-room.ctypes.data // ALIGNED) * ALIGNED)
+        call, at = self._call, (reads.ctypes.data, writes.ctypes.data, _aligned(room))
 
         def run(kept: object = kept) -> None:
             call(*at, rows)
@@ -86,28 +96,30 @@ class Steps:
         self.factor = loaded["factor"]
         self.factor.argtypes, self.factor.restype = (ctypes.c_double,), ctypes.c_double
         self._call = loaded["steps"]
-        self._call.argtypes = (*(ctypes.c_void_p,) * 11, *(ctypes.c_longlong,) * 2)
+        self._call.argtypes = (*(ctypes.c_void_p,) * 12, *(ctypes.c_longlong,) * 3)
 
     def prepared(
-        self,
-        step: Kernel,
-        arguments: Sequence[Array],
-        results: Sequence[Array],
-        state: Array,
-        counts: Counts,
-        kept: Array,
-    ) -> Callable[[Array], int]:
-        """For times that are asked for, ascending: up to as many steps as ``kept`` has rows. On memory that stays."""
+        self, step: Kernel | Loop, arguments: Sequence[Array], results: Sequence[Array], others: Sequence[Any]
+    ) -> Callable[[int], None]:
+        """For so many lanes, of which those of a kernel are one: up to as many steps as the last of the others, of
+        shape (lanes, steps, numbers), has rows for each. On memory that stays.
+        """
         sides = [np.array([each.ctypes.data for each in side], dtype=np.uintp) for side in (arguments, results)]
-        held = [*step.memory(), *sides, state, counts]
-        places = [each.ctypes.data for each in held]
-        size, most = len(arguments[1]), len(kept)
+        alone = isinstance(step, Kernel)
+        work = step.memory()
+        pointers = [*((step.address, None) if alone else (None, step.address))]
+        pointers += [None if each is None else _aligned(each) for each in work]
+        pointers += [each.ctypes.data for each in (*sides, *others)]
+        size, most = arguments[1].shape[1], others[-1].shape[1]
 
-        def run(times: Array, held: object = (held, arguments, results)) -> int:
-            counts[0] = len(times)
-            return int(self._call(step.address, *places, times.ctypes.data, kept.ctypes.data, size, most))
+        def run(lanes: int, held: object = (work, sides, arguments, results, others)) -> None:
+            self._call(*pointers, lanes, size, most)
 
         return run
+
+
+def _aligned(memory: npt.NDArray[Any]) -> int:
+    return int(-(-memory.ctypes.data // ALIGNED) * ALIGNED)
 
 
 def _addresses(places: Sequence[Place], width: int, calls: int) -> npt.NDArray[np.uintp]:

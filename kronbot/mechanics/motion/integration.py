@@ -93,6 +93,10 @@ class Block:
     states: Array
 
 
+# Of a run beside others, which waits for the next steps of them all.
+WAITING = Block(math.nan, np.empty(0), np.empty((0, 0)))
+
+
 def stops(duration: float, corners: Iterable[float]) -> tuple[float, ...]:
     """0, the corners in between, and the duration (s), ascending; those that rounding cannot tell apart once."""
     found = [0.0]
@@ -182,6 +186,9 @@ class Integrator(ABC):
             while start < end:
                 blocks = self.follow(start, end, wanted, x)
                 while (block := self._next(blocks, x, start)) is not None:
+                    if block is WAITING:
+                        yield block
+                        continue
                     event = self._event(start, x, block, wanted)
                     ended = block if event is None else event
                     start, x, wanted = ended.t, ended.x, wanted[len(ended.states) :]

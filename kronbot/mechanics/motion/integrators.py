@@ -21,7 +21,7 @@ from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
-from kronbot.mechanics.motion.rosenbrock import Rodas
+from kronbot.mechanics.motion.rodas import Rodas
 
 # CVODES goes through a run in so many pieces at least, so that progress is seen.
 PIECES = 40

@@ -1,4 +1,4 @@
-"""RODAS: one step as a traced function, and its steps in a row.
+"""RODAS: one step as a traced function.
 
 RODAS (Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.7) is a Rosenbrock method: an implicit
 one that solves linear equations only, with the exact Jacobian of the rate. Its order is 4, with an error estimate of
@@ -8,26 +8,10 @@ followed, so that the highest natural frequency does not bound the step.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import casadi
-import numpy as np
-import numpy.typing as npt
 from casadi import MX, SX
-
-from kronbot.compute.buffered import Buffered
-from kronbot.compute.native import policy
-from kronbot.compute.native.compiling import Code, made
-from kronbot.compute.native.cost import FULL, INTERPRETED
-from kronbot.compute.native.kernel import Kernel
-from kronbot.errors import ComputationError
-from kronbot.floats import Array
-from kronbot.mechanics.motion.integration import HOPELESS, PATIENCE, WHY, Block, Integrator, Ode, Tolerances
-from kronbot.mechanics.motion.strides import Strides
 
 STAGES = 6
 # Order of the error estimate.
@@ -59,160 +43,14 @@ D = (
     (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662, 0.0),
     (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872, 0.0),
 )
-# Work (s, interpreted) after which is told how far it is.
-PAUSE = 0.02
-
-
-class _Step(NamedTuple):
-    """One that was taken, and how many rows of output lie in it; what D makes of it is ``within``."""
-
-    rows: int
-    t: float
-    goal: float
-    h: float
-    here: Array
-    end: Array
-    within: Array
-
-
-class Rodas(Integrator):
-    """Quick where the tolerance is that of an engineer.
-
-    The estimated error of a step, per number of the state, meets the tolerances in the mean square, as in CVODES.
-    """
-
-    ORDER = ORDER
-    SAFETY, LEAST, MOST = 0.9, 0.1, 6.0
-
-    def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
-        super().__init__(ode, tolerances)
-        self.step = step(ode.t, ode.x, self.rate_at(ode.t), ode.coordinates, ode.beside, self.symbols)
-        # A call by value would take as long as the step.
-        self.t, self.here, self.h = np.zeros(1), np.zeros(ode.x.numel()), np.zeros(1)
-        self.end, self.error = np.zeros_like(self.here), np.zeros(1)
-        self.within = np.zeros(len(D) * len(self.here))
-        self.limits = np.array([tolerances.rtol, tolerances.atol])
-        self.attempts: dict[Code[casadi.Function] | None, Buffered] = {}
-        self.strides: dict[Code[casadi.Function], Callable[[Array], int] | None] = {}
-        self.use({self.step: 1 / STAGES})
-
-    def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
-        """Steps of the traced function, as long as the estimated errors allow."""
-        # Contacts are looked for step by step, and charts may change after each.
-        pause = 1 if self.looking else max(1, int(PAUSE / (INTERPRETED * STAGES * max(1, self.instructions))))
-        stride = self._stride(pause) if self.charts is None and not self.contacts else None
-        if stride is not None:
-            yield from self._follow_natively(stride, start, end, np.array(times), x)
-            return
-        t, length, largest, steps = start, self.first_step(start, x, end), self.MOST, 0
-        shown = done = 0
-        attempt, kept = self._attempt(), list[_Step]()
-        self.here[:] = x
-        while t < end:
-            # The last two are even, so that none is a rest.
-            h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
-            self.t[0], self.h[0] = t, h
-            attempt()
-            error = self.error.item()
-            steps += 1
-            self.steps += 1
-            self.evaluations += STAGES
-            if error <= 1.0:
-                goal = end if h == end - t else t + h
-                last = bisect_right(times, goal)
-                if last > done:
-                    kept.append(_Step(last - done, t, goal, h, *map(np.copy, (self.here, self.end, self.within))))
-                t, done = goal, last
-                self.here[:] = self.end
-                length = h * min(largest, self._factor(error))
-                largest = self.MOST
-            elif t + h * self.LEAST == t:
-                raise ComputationError(f"Rodas gave up at t = {t:g} s: {WHY}")
-            else:
-                length = h * min(1.0, self._factor(error))
-                largest = 1.0  # what has just failed is not made longer again at once
-            self.demand_progress(t, end, length, steps)
-            if steps - shown >= pause or t == end or self.leaves(self.here):
-                here = self.here.copy()
-                first = done - sum(each.rows for each in kept)
-                yield Block(
-                    t,
-                    here,
-                    _between(np.array(times[first:done]), *zip(*kept, strict=True)) if kept else np.empty((0, len(x))),
-                )
-                self.here[:] = here  # where others may have gone meanwhile, to look for contacts
-                attempt, kept, shown = self._attempt(), [], steps
-
-    def _follow_natively(
-        self, stride: Callable[[Array], int], start: float, end: float, times: Array, x: Array
-    ) -> Iterator[Block]:
-        """The same by the loop in C, which stops where it has given up."""
-        self.state[:] = start, self.first_step(start, x, end), self.MOST, end
-        self.counts[:] = 0
-        self.here[:] = x
-        while self.state[0] < end:
-            _, before, first, _ = self.counts.tolist()
-            self.counts[3] = 0
-            lost = stride(times)
-            _, steps, done, count = self.counts.tolist()
-            self.steps += steps - before
-            self.evaluations += STAGES * (steps - before)
-            t, length = self.state[:2].tolist()
-            self.demand_progress(t, end, length, steps)
-            if lost:
-                raise ComputationError(f"Rodas gave up at t = {t:g} s: {WHY}")
-            n, kept = len(x), self.kept[:count]
-            parts = (*kept[:, :4].T, kept[:, 4 : 4 + n], kept[:, 4 + n : 4 + 2 * n], kept[:, 4 + 2 * n :])
-            yield Block(t, self.here.copy(), _between(times[first:done], *parts))
-
-    def _stride(self, pause: int) -> Callable[[Array], int] | None:
-        """So many steps in C, where the step is native code and that is wanted in any case."""
-        code = self.native.code()
-        if code is None or policy.choice() != "on":
-            return None
-        if code not in self.strides:
-            constants = {"SAFETY": self.SAFETY, "LEAST": self.LEAST, "MOST": self.MOST, "POWER": -1 / (ORDER + 1)}
-            found = made(FULL, Strides(constants | {"PATIENCE": PATIENCE, "HOPELESS": HOPELESS}, self._factor))
-            self.state, self.counts = np.zeros(4), np.zeros(4, dtype=np.int64)
-            self.kept = np.empty((pause, 4 + 4 * len(self.here)))
-            memory = (self.t, self.here, self.h, self.bound, self.limits), (self.end, self.error, self.within)
-            self.strides[code] = None
-            with suppress(OSError, AttributeError):  # evicted a moment ago
-                if found is not None:
-                    step = Kernel(self.step.name(), code.library)
-                    self.strides[code] = found.function.prepared(step, *memory, self.state, self.counts, self.kept)
-        return self.strides[code]
-
-    def _attempt(self) -> Buffered:
-        """The step from ``t`` and ``here``, ``h`` long, to ``end`` with its ``error`` and what is ``within``."""
-        code = self.native.code()
-        if code not in self.attempts:
-            arguments = (self.t, self.here, self.h, self.bound, self.limits)
-            results = (self.end, self.error, self.within)
-            self.attempts[code] = Buffered(self.step if code is None else code.function, arguments, results)
-        return self.attempts[code]
-
-    def _factor(self, error: float) -> float:
-        """How many times as long the next step may be; an error that is no number demands the least."""
-        if not math.isfinite(error):
-            return self.LEAST
-        factor = self.SAFETY * math.pow(max(error, 1e-12), -1 / (ORDER + 1))
-        return min(self.MOST, max(self.LEAST, factor))
-
-
-def _between(times: Array, counts: npt.ArrayLike, *parts: npt.ArrayLike) -> Array:
-    """States at times within steps that have been taken, many steps at once: they are short."""
-    rows = np.asarray(counts).astype(int)
-    t, goal, h, here, end, within = (np.repeat(np.asarray(part), rows, axis=0) for part in parts)
-    s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
-    second, third = np.split(within, len(D), axis=1)
-    return (1 - s) * here + s * (end + (1 - s) * (second + s * third))  # type: ignore[no-any-return]
+# Rows of a matrix that is eliminated number by number: of a larger one CasADi's loops are shorter than its text.
+WRITTEN_OUT = 40
 
 
 def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> casadi.Function:
     """(t, x, h, values of the symbols, (rtol, atol)) -> (x at t + h, error by the tolerances, what D makes within).
 
-    A step of an error up to 1 is good.
+    A step of an error up to 1 is good. It is made of calls alone, which lanes of code take over each for itself.
 
     ``rate`` is that of x = [q, w, accounts] with so many coordinates q, and w = [qd, what stands beside]: the rate of q
     is qd, and no rate depends on an account. So the linear equations of a stage come down to as many as w has numbers:
@@ -220,50 +58,95 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> 
     A being 0 in the columns of what stands beside.
     """
     jacobian = casadi.jacobian(rate, x)
-    size = coordinates + beside
+    size, n = coordinates + beside, x.numel()
     q, w, accounts = slice(0, coordinates), slice(coordinates, coordinates + size), slice(coordinates + size, None)
     blocks = [jacobian[row, column] for row in (w, accounts) for column in (q, w)]
     parts = [casadi.densify(part) for part in (rate, casadi.jacobian(rate, t), *blocks)]
     linear = casadi.Function("linear", [t, x, symbols], parts)  # shares all but 1 to 4 % already
     rates = casadi.Function("rates", [t, x, symbols], parts[:1])
-    solve = _solution(x.numel(), coordinates, size)
+    eliminate, solve = _elimination(n, coordinates, size)
 
-    start, here = MX.sym("t"), MX.sym("x", x.numel())
-    h, bound, tolerances = MX.sym("h"), MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
-    f, by_t, by_q, by_w, *others = linear(start, here, bound)
-    length = h * GAMMA
-    matrix = MX.eye(size) / length - by_w - length * casadi.horzcat(by_q, MX(size, beside))
-    inverse = casadi.solve(matrix, MX.eye(size), "qr")
+    h, f, by_t, tolerances = SX.sym("h"), SX.sym("f", n), SX.sym("by_t", n), SX.sym("tolerances", 2)
+    U = [SX.sym("U", n) for _ in range(STAGES)]
+    end = _sum(x, (*_LAST, 1.0, 1.0), U)
+    scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(x), casadi.fabs(end))
+    error = casadi.norm_2(U[-1] / scale) / n**0.5
+    within = casadi.vertcat(*(_sum(SX.zeros(n), weights, U) for weights in D))
+    ended = casadi.Function("ended", [x, tolerances, *U], [end, error, within])
+
+    start, here, length = MX.sym("t"), MX.sym("x", n), MX.sym("h")
+    bound, limits = MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
+    slope, of_time, of_q, of_w, *others = linear(start, here, bound)
+    eliminated = eliminate(length, of_q, of_w)
     increments: list[MX] = []
     for stage in range(STAGES):
+        before = U[:stage]
         if stage:
-            f = rates(start + ALPHAS[stage] * h, _sum(here, A[stage], increments), bound)
-        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], [increment / h for increment in increments])
-        increments.append(solve(length, inverse, by_q, *others, right))
-    end = _sum(here, (*_LAST, 1.0, 1.0), increments)
-    scale = tolerances[1] + tolerances[0] * casadi.fmax(casadi.fabs(here), casadi.fabs(end))
-    error = casadi.norm_2(increments[-1] / scale) / x.numel() ** 0.5
-    within = casadi.vertcat(*(_sum(MX.zeros(x.numel()), weights, increments) for weights in D))
-    return casadi.Function("step", [start, here, h, bound, tolerances], [end, error, within])
+            at = casadi.Function("at", [t, x, h, *before], [t + ALPHAS[stage] * h, _sum(x, A[stage], before)])
+            slope = rates(*at(start, here, length, *increments), bound)
+        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], [each / h for each in before])
+        of_stage = casadi.Function("right", [h, f, by_t, *before], [right])(length, slope, of_time, *increments)
+        increments.append(solve(length, *eliminated, of_q, *others, of_stage))
+    return casadi.Function("step", [start, here, length, bound, limits], [*ended(here, limits, *increments)])
 
 
-def _solution(size: int, coordinates: int, rates: int) -> casadi.Function:
-    """(h GAMMA, inverse of the matrix, A, the accounts' Jacobians by q and by w, right side) -> increments of a stage.
-
-    Number by number: products of small matrices take several times as long.
+def _elimination(size: int, coordinates: int, rates: int) -> tuple[Callable[..., Sequence[MX]], casadi.Function]:
+    """(h, A, B) -> what is left of the matrix; (h, that, A, the accounts' Jacobians by q and by w, right side) ->
+    increments of a stage. Number by number: products of small matrices take several times as long.
     """
-    length, right = SX.sym("length"), SX.sym("right", size)
-    inverse, by_q = SX.sym("inverse", rates, rates), SX.sym("by_q", rates, coordinates)
+    h, right = SX.sym("h"), SX.sym("right", size)
+    by_q, by_w = SX.sym("by_q", rates, coordinates), SX.sym("by_w", rates, rates)
+    length = h * GAMMA
+    matrix = SX.eye(rates) / length - by_w - length * casadi.horzcat(by_q, SX(rates, rates - coordinates))
+    written = rates <= WRITTEN_OUT
+    left = [SX.sym("left", rates, rates), *([SX.sym("scales", rates, 2)] if written else [])]
+    of_matrix = casadi.Function(
+        "eliminate", [h, by_q, by_w], _reflected(matrix) if written else [casadi.densify(matrix)]
+    )
+
+    def eliminate(*given: MX) -> Sequence[MX]:
+        found = of_matrix(*given)
+        return [*found] if written else [casadi.solve(found, MX.eye(rates), "qr")]
+
     accounted = size - coordinates - rates
     of_q_in, of_w_in = SX.sym("of_q", accounted, coordinates), SX.sym("of_w", accounted, rates)
     of_first, of_second, of_accounts = casadi.vertsplit(right, [0, coordinates, coordinates + rates, size])
-    w = inverse @ (of_second + length * (by_q @ of_first))
+    second = of_second + length * (by_q @ of_first)
+    w = _solved(left[0], left[1], second) if written else left[0] @ second
     q = length * (of_first + w[:coordinates, :])
     accounts = length * (of_accounts + of_q_in @ q + of_w_in @ w)
-    return casadi.Function("solve", [length, inverse, by_q, of_q_in, of_w_in, right], [casadi.vertcat(q, w, accounts)])
+    increments = casadi.vertcat(q, w, accounts)
+    return eliminate, casadi.Function("solve", [h, *left, by_q, of_q_in, of_w_in, right], [increments])
 
 
-def _sum(first: MX, weights: tuple[float, ...], increments: list[MX]) -> MX:
+def _reflected(matrix: SX) -> tuple[SX, SX]:
+    """Householder's Q R: in column k R above the diagonal and the vector v of the reflection I - beta v v' from there
+    on; beta and the inverse of R's diagonal. Reflections need no choice of pivots, which would part lanes.
+    """
+    left, scales = SX(matrix), SX(matrix.shape[0], 2)
+    for k in range(left.shape[0]):
+        v = left[k:, k]
+        length = casadi.norm_2(v)
+        diagonal = casadi.if_else(v[0] < 0, length, -length)
+        v[0] -= diagonal
+        scales[k, :] = casadi.horzcat(-1 / (diagonal * v[0]), 1 / diagonal)
+        left[k:, k] = v
+        for j in range(k + 1, left.shape[0]):
+            left[k:, j] -= v * (scales[k, 0] * casadi.dot(v, left[k:, j]))
+    return left, scales
+
+
+def _solved(left: SX, scales: SX, right: SX) -> SX:
+    x = SX(right)
+    for k in range(x.numel()):
+        x[k:, 0] -= left[k:, k] * (scales[k, 0] * casadi.dot(left[k:, k], x[k:, 0]))
+    for k in reversed(range(x.numel())):
+        x[k] *= scales[k, 1]
+        x[:k, 0] -= left[:k, k] * x[k]
+    return x
+
+
+def _sum(first: SX, weights: tuple[float, ...], increments: Sequence[SX]) -> SX:
     for weight, increment in zip(weights, increments, strict=True):
         first = first + weight * increment
     return first
