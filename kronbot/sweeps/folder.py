@@ -22,7 +22,7 @@ from kronbot.system.platform import host
 from kronbot.system.saving import Target
 
 TABLE, KEY = "cases.csv", "sweep.json"
-_OWN = re.compile(r"\d+\.(npz|json)|cases\.csv|sweep\.json")
+_OWN = re.compile(r"[0-9]+\.(npz|json)|cases\.csv|sweep\.json")
 # More files in a folder are of use to nobody.
 MOST = 1_000_000
 FORMATS = (".npz", ".json")

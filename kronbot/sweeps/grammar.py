@@ -17,7 +17,7 @@ from kronbot.description.wording import quote
 from kronbot.errors import Argument, CasesError, Mistake, UsageError
 from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
 
-_WHOLE, _ZERO = re.compile(r"[-+]?\d{1,15}"), re.compile(r"[-+]?[0.]+")
+_WHOLE, _ZERO = re.compile(r"[-+]?[0-9]{1,15}"), re.compile(r"[-+]?[0.]+")
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
 # Frames whose names look like ranges.

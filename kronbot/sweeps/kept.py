@@ -280,7 +280,7 @@ def _labels(side: Sequence[str], text: str, inner: str) -> list[str]:
         raise UsageError(f"{quote(inner)}: {quote(text)} should read FIRST:LAST")
     places = []
     for end in ends:
-        number = int(end) - 1 if re.fullmatch(r"\d{1,9}", end) else -1
+        number = int(end) - 1 if re.fullmatch("[0-9]{1,9}", end) else -1
         if end not in side and not 0 <= number < len(side):
             raise unknown(end, side, f"{inner}: no row or column ", there="; there are")
         places.append(list(side).index(end) if end in side else number)

@@ -269,6 +269,18 @@ def test_what_is_not_what_was_stored_is_as_if_there_was_none(folder):
     assert not (folder / "was-run").exists()
 
 
+def test_no_entry_takes_the_place_of_another(folder):
+    """Whole files of one robot, digests and all, under the names of another."""
+    learnt(SLIDER)
+    others = sorted(folder.glob("*.robot"))
+    wanted = learnt(ask=answers)
+    for file in set(folder.glob("*.robot")) - {*others}:
+        for suffix in (".robot", ".sha256"):
+            file.with_suffix(suffix).write_bytes(others[0].with_suffix(suffix).read_bytes())
+    assert recalled() is None
+    assert learnt(ask=answers) == wanted
+
+
 def test_places_that_others_could_write_are_not_read(folder, tmp_path):
     """A folder open to a group, a file open to all, one with two names, a link; elsewhere nothing is kept either."""
     learnt()

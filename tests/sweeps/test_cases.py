@@ -26,6 +26,18 @@ def test_grids_are_products_the_first_slowest():
     assert all(made.rows(i, j) == made.rows(0, 6)[i:j] for i in range(6) for j in range(i + 1, 7))
 
 
+@pytest.mark.parametrize("digits", ["\u0661", "\uff11", "\u0967\u0968", "-\u0661"])
+def test_digits_of_other_alphabets_are_text(digits):
+    """As everywhere else: Python reads them as numbers, no file of robots does."""
+    assert grammar.value(digits) == digits
+    robot = kronbot.load("khang")
+    for given in ({"over": {"EI": [digits, 2]}}, {"cases": {"EI": [digits]}}):
+        with pytest.raises(UsageError, match="is not a number|is not allowed in an expression"):
+            robot.sweep("modes", **given)
+    with pytest.raises(UsageError, match="no row or column"):
+        robot.sweep("modes", over={"EI": [1, 2]}, keep=f"frequencies_free[{digits}]")
+
+
 def lines(text):
     """As a file of that text is read."""
     return csv_lines.lines_of(io.BytesIO(text.encode()))

@@ -44,7 +44,7 @@ def priors(texts: Sequence[str]) -> dict[str, list[str]]:
 def share_or_file(text: str) -> float | str:
     """``--validate``: a share of the rows, or a file."""
     try:
-        return float(text)
+        return float(text if text.isascii() else "a file")
     except ValueError:
         return text
 

@@ -1,8 +1,8 @@
 """The folder of compiled functions and known robots: private, verified before use, bounded in size, for all processes.
 
-An entry is KEY.so, or KEY.robot of what is remembered of a robot, and KEY.sha256 with the digest of its bytes. Nothing
-else in the folder is ever touched, except the cache's own lock files (lock-00 ... lock-ff) and the folders that
-compilers work in (build-00-... to build-ff-...).
+An entry is KEY.so, or KEY.robot of what is remembered of a robot, and KEY.sha256 with the digest of its name and bytes,
+so that none takes the place of another. Nothing else in the folder is ever touched, except the cache's own lock files
+(lock-00 ... lock-ff) and the folders that compilers work in (build-00-... to build-ff-...).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Cache:
         try:
             digest = private.content(f"{key}.sha256", self._folder, DIGEST).decode("ascii", "replace")
             found = private.content(name, self._folder, MAX_BYTES)
-            if hashlib.sha256(found).hexdigest() != digest:
+            if _digest(name, found) != digest:
                 raise NotPrivate(f"{name} is not what was stored")
             self._folder.touch(name)
         except FileNotFoundError:  # never stored, or evicted a moment ago
@@ -111,14 +111,14 @@ class Cache:
 
         Returns its path.
         """
-        digest = hashlib.sha256(content).hexdigest().encode()
+        own = f"{key}.{suffix}"
         # The digest first: whoever sees the entry finds it.
-        for name, part in ((f"{key}.sha256", digest), (f"{key}.{suffix}", content)):
+        for name, part in ((f"{key}.sha256", _digest(own, content).encode()), (own, content)):
             draft = f"{place.name}/{name}"
             with open(self._folder.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(part)
             self._folder.rename(draft, name)
-        return self.path / f"{key}.{suffix}"
+        return self.path / own
 
     @contextmanager
     def build_folder(self, key: str) -> Iterator[Path]:
@@ -219,3 +219,7 @@ class Cache:
     def _remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
             self._folder.remove(name)
+
+
+def _digest(name: str, content: bytes) -> str:
+    return hashlib.sha256(name.encode() + b"\n" + content).hexdigest()
