@@ -133,30 +133,60 @@ def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
 
 
 def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
-    """How much all inputs may be multiplied at once by any f with |f - 1| <= alpha |f + 1|/2, and the frequency.
+    """How much each input may be multiplied by any f of its own with |f - 1| <= alpha |f + 1|/2, all at once; and where.
 
-    alpha = 1/max |S - 1/2| over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet 2020).
-    The largest gain is found by where it has a value (Bruinsma and Steinbuch 1990). 0 where the loop is not stable.
+    alpha = 1/max mu(S - 1/2) over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet
+    2020). mu is the least largest gain of D (S - 1/2) D^-1 over diagonal D, which is what it is up to three inputs and
+    not less with more (Packard and Doyle 1993); so units of inputs do not matter. D is found where the gain under all D
+    so far is largest, until these leave no frequency with more (Bruinsma and Steinbuch 1990). 0 where the loop is not
+    stable.
     """
     loop = A - B @ K
     if np.linalg.eigvals(loop).real.max() >= 0:
         return 0.0, 0.0
     half = np.eye(B.shape[1]) / 2
 
-    def gain(w: float) -> float:
-        G = half - K @ np.linalg.solve(1j * w * np.eye(len(A)) - loop, B.astype(complex))
-        return float(np.linalg.norm(G, 2))
+    def sensitivity(w: float) -> Complex:
+        return np.asarray(half - K @ np.linalg.solve(1j * w * np.eye(len(A)) - loop, B.astype(complex)))
+
+    scales = [np.ones(B.shape[1])]
+
+    def least(G: Complex) -> float:
+        return min(_gain(G, scale) for scale in scales)
 
     at = [0.0, *np.abs(np.linalg.eigvals(loop)).tolist(), *np.abs(np.linalg.eigvals(A)).tolist()]
-    best = max((gain(w), w) for w in at)
+    best = (0.5, 0.0)  # that of any loop at high frequencies, where S is 1
     for _ in range(100):
-        level = max(best[0], 0.5) * (1 + ACCURACY)
-        found = _crossings(loop, B, -K, half, level)
-        if not len(found):
+        value, w = max((least(sensitivity(w)), w) for w in at)
+        if len(half) > 1 and value > best[0] * (1 + ACCURACY):
+            scales.append(_balancing(sensitivity(w)))
+            value = least(sensitivity(w))
+        best = max(best, (value, w))
+        level = best[0] * (1 + ACCURACY)
+        edges = sorted({w for d in scales for w in _crossings(loop, B / d, -(d[:, None] * K), half, level)})
+        edges = [0.0, *edges, *(2 * w for w in edges[-1:])]
+        between = [(a + b) / 2 for a, b in zip(edges, edges[1:], strict=False)]
+        at = [w for w in between if least(sensitivity(w)) > level]
+        if not at:
             break
-        edges = [0.0, *found, 2 * found[-1]]
-        best = max(best, *((gain(w), w) for w in ((a + b) / 2 for a, b in zip(edges, edges[1:], strict=False))))
-    return 1 / max(best[0], 0.5), best[1]
+    return 1 / best[0], best[1]
+
+
+def _gain(G: Complex, d: Array) -> float:
+    return float(np.linalg.norm(d[:, None] * G / d, 2))
+
+
+def _balancing(G: Complex) -> Array:
+    """The diagonal D with the least largest gain of D G D^-1, which is convex in log D."""
+    from scipy.optimize import minimize
+
+    def gain(x: Array) -> float:
+        return _gain(G, np.exp(np.append(0.0, x)))
+
+    found = np.zeros(len(G) - 1)
+    for _ in range(2):  # by simplices, begun anew: where two gains are equal there is no slope
+        found = minimize(gain, found, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10, "adaptive": True}).x
+    return np.exp(np.append(0.0, found))
 
 
 def filtered(A: Array, B: Array, C: Array, K: Array, L: Array) -> tuple[Array, Array, Array]:
