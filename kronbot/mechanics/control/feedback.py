@@ -133,7 +133,7 @@ def observer(A: Array, C: Array, W: Array, V: Array) -> Array:
 
 
 def disk_margin(A: Array, B: Array, K: Array) -> tuple[float, float]:
-    """How much each input may be multiplied by any f of its own with |f - 1| <= alpha |f + 1|/2, all at once; and where.
+    """How much each input may be multiplied by any f of its own with |f - 1| <= alpha |f + 1|/2, all at once; where.
 
     alpha = 1/max mu(S - 1/2) over the frequencies (rad/s), S = 1/(1 + K (s - A)^-1 B) (Seiler, Packard and Gahinet
     2020). mu is the least largest gain of D (S - 1/2) D^-1 over diagonal D, which is what it is up to three inputs and
@@ -186,7 +186,7 @@ def _balancing(G: Complex) -> Array:
     found = np.zeros(len(G) - 1)
     for _ in range(2):  # by simplices, begun anew: where two gains are equal there is no slope
         found = minimize(gain, found, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10, "adaptive": True}).x
-    return np.exp(np.append(0.0, found))
+    return np.asarray(np.exp(np.append(0.0, found)))
 
 
 def filtered(A: Array, B: Array, C: Array, K: Array, L: Array) -> tuple[Array, Array, Array]:
