@@ -16,7 +16,7 @@ import numpy as np
 from kronbot import description
 from kronbot.cached import cached_property
 from kronbot.description import choices, compliance, limits
-from kronbot.description.wording import unknown
+from kronbot.description.wording import quote, unknown
 from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments
@@ -302,6 +302,8 @@ class Robot:
         from kronbot.plots.page import robot as shown
 
         flags = arguments.flag(overwrite, "overwrite"), arguments.flag(open, "open")
+        if is_a(q, str) and file is None:
+            raise UsageError(f"q: coordinates come first; for a page in a file say view(file={quote(q)})")
         name = None if file is None else arguments.path(file, "file")
         shown.demand_few(self._sound)
         return pages.view(replace(self.kinematics(q=q), command=contents.POSTURE), name, *flags)

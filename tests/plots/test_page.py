@@ -180,6 +180,32 @@ def test_keys_and_hands_move_it(opened):
         assert page.locator("#help").is_visible()
 
 
+def test_keys_turn_the_view_about_the_middle(opened):
+    """To the side and over the top, not beyond it, nearer and farther, in either projection; and back again."""
+    eye = "kronbot.eye()"
+    with opened(kronbot.load("khang").kinematics()) as page:
+        for _ in range(2):
+            begin, up = np.array(page.evaluate(eye)), np.array(page.evaluate("kronbot.data.up"))
+            page.keyboard.press("k")
+            turned = np.array(page.evaluate(eye))
+            assert turned @ up == pytest.approx(begin @ up, abs=1e-9)
+            assert np.linalg.norm(turned - begin) > 0.05 * np.linalg.norm(begin)
+            page.keyboard.press("u")
+            assert np.array(page.evaluate(eye)) @ up > turned @ up
+            for key in "jh":
+                page.keyboard.press(key)
+            assert page.evaluate(eye) == pytest.approx(begin, rel=1e-6, abs=1e-9)
+            page.keyboard.press("+")
+            page.keyboard.press("-")
+            assert page.evaluate(eye) == pytest.approx(begin, rel=1e-6, abs=1e-9)
+            for _ in range(30):
+                page.keyboard.press("u")
+            high = np.array(page.evaluate(eye))
+            assert 0.999 < high @ up / np.linalg.norm(high) < 1
+            for key in "jjjjjjo":
+                page.keyboard.press(key)
+
+
 def test_deflections_are_exaggerated_and_nothing_else(opened):
     """Ten times as far from where the joints would have it, to first order in the deflections."""
     answer = motion()
@@ -513,6 +539,11 @@ def test_a_robot_alone_is_a_page(tmp_path, capsys):
         assert why in capsys.readouterr().err
     with pytest.raises(UsageError, match="not rows"):
         robot.view(q=[[0, 0, 0], [1, 1, 1]])
+
+
+def test_a_file_is_no_posture():
+    with pytest.raises(UsageError, match=r"view\(file='robot.html'\)"):
+        kronbot.load("khang").view("robot.html")
 
 
 def test_the_command_line_writes_the_same_page(tmp_path, monkeypatch, capsys):

@@ -14,6 +14,8 @@ const n = robot.coordinates.length;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // Ends of the slider of exaggeration, as powers of ten; shares of the size that a mode swings; s of one swing.
 const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
+// What a key turns the view by, rad, and how much nearer one goes; s that all cases take at the most.
+const TURN = Math.PI / 24, NEARER = 1.15, ALL = 20;
 // Shares of the size, and of a turn, that are rounding where they are written.
 const NOTHING = 1e-12;
 const state = {
@@ -309,7 +311,7 @@ function frame(now) {
   last = now;
   if (state.playing && steps) {
     const end = steps.values.at(-1) - steps.values[0];
-    let at = state.at + passed * state.speed * (steps.apart ? 1 / CASE : 1);
+    let at = state.at + passed * state.speed * (steps.apart ? Math.max(1 / CASE, end / ALL) : 1);
     if (at > end) {
       if (state.loop) at = end ? at % end : 0;
       else [at, state.playing] = [end, false];
@@ -343,6 +345,12 @@ const actions = {
   x: ["x, shift", "seen along x, from behind", () => view(0)],
   y: ["y, shift", "seen along y, from behind", () => view(1)],
   z: ["z, shift", "seen along z, from behind", () => view(2)],
+  left: ["h", "turned to the left", () => stage?.orbit(-TURN, 0)],
+  right: ["k", "turned to the right", () => stage?.orbit(TURN, 0)],
+  over: ["u", "seen from higher", () => stage?.orbit(0, TURN)],
+  under: ["j", "seen from lower", () => stage?.orbit(0, -TURN)],
+  nearer: ["+", "nearer", () => stage?.approach(NEARER)],
+  farther: ["-", "farther", () => stage?.approach(1 / NEARER)],
   fit: ["f", "fit to the window", () => stage?.fit([...points, ...arm.points()])],
   parallel: ["o", "parallel projection", () => { state.parallel = !state.parallel; stage?.project(state.parallel); }],
   ghost: ["g", "ghost of the undeformed robot", () => { state.ghost = !state.ghost; }],
@@ -596,6 +604,7 @@ window.kronbot = {
   measured: () => { show(); return measured.points.map((each) => each.ball.position.toArray()); },
   tip: () => { show(); return arm.tip().toArray(); },
   pose: () => { show(); return pose(); },
+  eye: () => stage.camera.position.clone().sub(stage.controls.target).toArray(),
   drawn: () => drawn,
   draw: () => { show(); write(); stage?.draw(); },
 };

@@ -97,6 +97,27 @@ export class Stage {
     this.look(this.camera.position.clone().sub(this.controls.target), points);
   }
 
+  // Around the middle of the picture: to a side about what points up, and over it, never beyond.
+  orbit(side, over) {
+    const { target } = this.controls, away = this.camera.position.clone().sub(target).applyAxisAngle(this.up, side);
+    const across = new Vector3().crossVectors(this.up, away).normalize(), angle = away.angleTo(this.up);
+    away.applyAxisAngle(across, Math.min(Math.max(angle - over, 0.01), Math.PI - 0.01) - angle);
+    this.camera.position.copy(target).add(away);
+    this.controls.update();
+    this.changed();
+  }
+
+  approach(times) {
+    if (this.camera === this.parallel) {
+      this.parallel.zoom *= times;
+      this.parallel.updateProjectionMatrix();
+    } else {
+      this.camera.position.sub(this.controls.target).divideScalar(times).add(this.controls.target);
+    }
+    this.controls.update();
+    this.changed();
+  }
+
   // Perspective or parallel, with the middle of the picture as large as it was.
   project(parallel) {
     const next = parallel ? this.parallel : this.perspective;
