@@ -27,7 +27,14 @@ from kronbot.questions.fitting.statics import StaticAnswers
 SPREAD, NOISE = 0.03, 0.01
 # What a robot is pulled with (N), how long it is watched (s), and what shapes a trace.
 PULL = {"canadarm": 50.0, "canadarm-craig-bampton": 50.0, "piedboeuf": 4.0, "stacker-numeric": 1e4, "stacker": 1e4}
-WATCHED = {"canadarm": 1.0, "canadarm-craig-bampton": 1.0, "floating-canadarm": 1.0, "spin-up": 6.0}
+WATCHED = {
+    "spatial": 0.1,
+    "torso": 0.1,
+    "canadarm": 1.0,
+    "canadarm-craig-bampton": 1.0,
+    "floating-canadarm": 1.0,
+    "spin-up": 6.0,
+}
 FIXED = {"spin-up": ("T",), "piedboeuf": ("l1x", "l")}
 READERS = {"statics": StaticAnswers, "dynamics": DynamicAnswers, "modes": ModalAnswers}
 # The Puma has numbers only: some of them become parameters.

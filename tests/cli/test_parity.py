@@ -25,7 +25,7 @@ from kronbot.questions.result import Result
 OF_COMMANDS = {"output", "format", "array", "quiet", "debug", "overwrite", "native", "latex", "help"}
 OF_LIBRARY = {"self", "progress", "array", "file", "overwrite", "header", "source"}
 # The words for the same thing: those of messages, and robot and formulas, which the library has methods for.
-WORDS = {option: argument for argument, option in _OPTIONS.items()} | {"symbolic": "style"}
+WORDS = {option: argument for argument, option in _OPTIONS.items()} | {"symbolic": "style", "report": "view"}
 ABOUT_ROBOT = [kronbot.load]
 FORMULAS = [Robot.symbolic]
 FUNCTIONS = {

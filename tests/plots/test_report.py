@@ -120,7 +120,7 @@ def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.yaml").write_text(ARM)
     (tmp_path / "data.csv").write_text("q1,endpoint.y\n0,-0.01\n0.5,0.22\n1,0.4\n")
-    assert run(["fit", "arm.yaml", "--data", "data.csv", "--estimate", "k", "--view", "report.html"]) == 0
+    assert run(["fit", "arm.yaml", "--data", "data.csv", "--estimate", "k", "--report", "report.html"]) == 0
     assert "<h2>Parameters</h2>" in (tmp_path / "report.html").read_text()
 
 

@@ -259,7 +259,9 @@ def output_options(
         ),
     }  # fmt: skip
     if report:
-        pictures["view"] = click.option("--view", metavar="FILE", help="A page that reports the answer: .html.")
+        pictures["view"] = click.option(
+            "--view", "--report", "view", metavar="FILE", help="A page that reports the answer: .html."
+        )
     drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot and page or report or view)
     suffixes = ".json .csv .npz .mat" + " .tex" * formulas
     return together(
