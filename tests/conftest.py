@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
+from kronbot.__main__ import BETWEEN_LOOKS
+
 # Building and tracing a random robot takes a good part of a second; the machine is shared, so no deadlines, and
 # no shrinking, which would rebuild robots for minutes.
 settings.register_profile(
@@ -37,9 +39,11 @@ for name in ("SIGINT", "SIGTERM", "SIGHUP"):
 
 
 def pytest_collection_finish():
-    """Modules and tests stay until the end: the collector need not walk over them again and again."""
+    """Modules and tests stay until the end: the collector need not walk over them again and again, nor over what is
+    made more often than in a command."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(BETWEEN_LOOKS)
 
 
 @pytest.fixture(autouse=True, scope="session")

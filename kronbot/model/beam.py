@@ -18,6 +18,7 @@ from kronbot.model.parameters import Parameters
 from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
 from kronbot.model.rod import DEGREE, Rod, Step, antiderivative, corners, moments
 from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
+from kronbot.model.tapes import Tapes
 from kronbot.records import dataclass
 
 TIP = 1.0
@@ -120,6 +121,19 @@ class Beam:
             rod, root = self._rod(q_f), casadi.vertcat(self.root, 0, 0)
             return [rod.section(xi).shifted(root) for xi in places]
         return [self._expanded(xi, q_f) for xi in places]
+
+    def turns(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
+        """The same, on the x-axis all of them, where it does not matter how far they are from it or how they go."""
+        if self.order == "exact":
+            return self.cross_sections(places, q_f)
+        turns = (self._rotation_vector(xi, q_f) for xi in places)
+        at, still = SX(3, 1), SX(3, self.n)
+        return [CrossSection(Pose(at, exponential(theta)), still, slope, theta) for theta, slope in turns]
+
+    @cached_property
+    def tapes(self) -> Tapes:
+        """What was traced of it for some coordinates, to be had for others."""
+        return Tapes()
 
     def moved(self, xi: float, r: SX) -> SX:
         """How far a section at r (3 x 1, m, root frame) is from where it is while the beam is straight."""

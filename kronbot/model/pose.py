@@ -163,7 +163,7 @@ Sloped = tuple[SX, SX]
 
 def quadratic(forms: Sequence[SX], q: SX) -> Sloped:
     """1/2 q^T F q for each symmetric F (n x n)."""
-    slope = casadi.vertcat(*((F @ q).T for F in forms))
+    slope = casadi.reshape(casadi.vertcat(*forms) @ q, q.rows(), len(forms)).T
     return slope @ q / 2, slope
 
 

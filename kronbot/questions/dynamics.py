@@ -17,7 +17,7 @@ from kronbot.mechanics.multibody.damping import damping_matrix
 from kronbot.mechanics.multibody.elements import element_forces, two_sided
 from kronbot.mechanics.multibody.energy import gravity_energy
 from kronbot.mechanics.multibody.size import demand_entries
-from kronbot.mechanics.multibody.state import generalized_inertia_matrix, propagate
+from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Given, Labels, Outline
@@ -32,10 +32,13 @@ class Equations:
     q: SX
 
     @cached_property
+    def _rest(self) -> State:
+        return propagate(self.robot, self.q, SX(self.robot.n, 1))
+
+    @cached_property
     def M(self) -> SX:
         """Inertia matrix (95)."""
-        rest = propagate(self.robot, self.q, SX(self.robot.n, 1))
-        return casadi.cse(generalized_inertia_matrix(rest))
+        return casadi.cse(generalized_inertia_matrix(self._rest))
 
     @cached_property
     def dM_dq(self) -> SX:
@@ -62,10 +65,9 @@ class Equations:
     def g(self) -> SX:
         """Gravity forces (n x 1), the gradient of its energy, less the preload of springs that are not slack at 0, and
         what elements and stops take at rest."""
-        still = SX(self.robot.n, 1)
-        rest = propagate(self.robot, self.q, still)
-        weight = casadi.gradient(gravity_energy(rest), self.q)
-        return weight - self.robot.preload + element_forces(rest) + stop_forces(self.robot, self.q, still)
+        weight = casadi.gradient(gravity_energy(self._rest), self.q)
+        stopped = stop_forces(self.robot, self.q, self._rest.qd)
+        return weight - self.robot.preload + element_forces(self._rest) + stopped
 
     @cached_property
     def D(self) -> SX:

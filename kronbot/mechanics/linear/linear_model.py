@@ -42,23 +42,26 @@ class LinearModel:
         return LinearModel(robot, q, qd, qdd, SX.sym("tau", len(robot.joints)), SX.sym("force", 3))
 
     @cached_property
-    def _state(self) -> State:
+    def state(self) -> State:
+        """The robot in the basic motion."""
         return propagate(self.robot, self.q, self.qd)
+
+    @cached_property
+    def _needed(self) -> SX:
+        return inverse_dynamics(self.state, self.qdd)
 
     @cached_property
     def _balance(self) -> SX:
         """Forces that the motion needs beyond those that act: zero where the basic motion is one of the robot."""
-        needed = inverse_dynamics(self._state, self.qdd)
         acting = self.J_T.T @ self.force
         for i, joint in enumerate(self.robot.joints):
             acting[joint.driven] += self.tau[i]
-        return needed - acting
+        return self._needed - acting
 
     @cached_property
     def forces(self) -> SX:
         """Forces of the rigid size of the problem (n x 1): gravity and the endpoint force, to measure h_L by."""
-        rest = SX(self.robot.n, 1)
-        return inverse_dynamics(propagate(self.robot, self.q, rest), self.qdd) - self.J_T.T @ self.force
+        return casadi.substitute(self._needed, self.qd, SX.zeros(self.robot.n)) - self.J_T.T @ self.force
 
     @cached_property
     def J_T(self) -> SX:
@@ -68,7 +71,7 @@ class LinearModel:
     @cached_property
     def M_L(self) -> SX:
         """Inertia (n x n) (65)."""
-        return generalized_inertia_matrix(self._state)
+        return generalized_inertia_matrix(self.state)
 
     @cached_property
     def D_L(self) -> SX:
@@ -97,7 +100,7 @@ class LinearModel:
         qdd = SX(self.robot.n, 1)
         falling = [] if hung(self.robot) else list(self.robot.base[:3])
         qdd[falling] = self.robot.gravity[: len(falling)]
-        needed = inverse_dynamics(self._state, qdd)
+        needed = inverse_dynamics(self.state, qdd)
         D_L = casadi.jacobian(casadi.substitute(needed, q_f, straight), self.qd)
         K_L = casadi.jacobian(casadi.substitute(needed, qd_f, steady), self.q)
         M_L, D_L, K_L = self.on_rigid_motion(self.M_L, D_L, K_L)

@@ -17,7 +17,7 @@ from kronbot.mechanics.multibody.inertia import turned
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.mechanics.multibody.recursion import inverse_dynamics
 from kronbot.mechanics.multibody.rotations import rotation_vectors
-from kronbot.mechanics.multibody.state import State, propagate
+from kronbot.mechanics.multibody.state import State
 from kronbot.model.gauge import gauge_place
 from kronbot.model.pose import left_jacobian
 from kronbot.model.robot import Robot
@@ -41,9 +41,8 @@ def _from_outside(linear: LinearModel) -> SX:
     """Columns (n x components) of the forces from outside, by the rates with which their points move and turn."""
     robot, columns = linear.robot, SX(linear.robot.n, 0)
     if robot.file.simulate.forces:
-        state = propagate(robot, linear.q, linear.qd)
         for push in robot.file.simulate.forces:
-            at = carried(state, push.frame, robot.parameters.vector(push.at))
+            at = carried(linear.state, push.frame, robot.parameters.vector(push.at))
             twist = turned(at.pose.R.T, at.twist) if push.axes == "body" else at.twist
             columns = casadi.horzcat(columns, casadi.jacobian(twist, linear.qd)[push.given, :].T)
     return columns
@@ -87,7 +86,7 @@ def instant(linear: LinearModel, locked: frozenset[int], pushes: SX, pressed: SX
     more = iter(casadi.vertsplit(pushes))
     elements = (replace(each, force=each.force + next(more)) if each.driven else each for each in linear.robot.elements)
     robot = replace(linear.robot, elements=tuple(elements))
-    state = propagate(robot, linear.q, linear.qd)
+    state = replace(linear.state, robot=robot)
     at = carried(state, "endpoint")
     state = _acting(loaded(state, [(at.link, at.on_link(linear.force, SX(3, 1)))]), pressed)
     tau, needed = SX(robot.n, 1), inverse_dynamics(state, linear.qdd)

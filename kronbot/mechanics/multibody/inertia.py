@@ -254,10 +254,23 @@ def link_inertia(link: Link, tip: Section, omega: SX, q_f: SX, qd_f: SX) -> tupl
         at_tip = bodies.spinning(omega + tip.omega).biased(tip.bias(omega))
     hub = nothing if link.hub is None else Rigid.of(link.hub)
     if link.beam is not None:
-        at_root = _mass_line(link.beam, hub, omega, q_f, qd_f) + _polar(link.beam, omega, q_f, qd_f)
+        at_root = _flexible(link.beam, hub, omega, q_f, qd_f)
     elif link.hub is not None:
         at_root = hub.spinning(omega)
     return at_root, at_tip
+
+
+def _flexible(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
+    """The hub and the beam. Beams take most of the time of tracing: whoever moves one again has the same tape again,
+    but in order exact, where all sections share one rod.
+    """
+
+    def made(omega: SX, q_f: SX, qd_f: SX, *of_hub: SX) -> tuple[SX, SX]:
+        whole = _mass_line(beam, Rigid(*of_hub), omega, q_f, qd_f) + _polar(beam, omega, q_f, qd_f)
+        return whole.M, whole.gamma
+
+    given = omega, q_f, qd_f, hub.mass, hub.moment, hub.tensor
+    return Inertia(*(made(*given) if beam.order == "exact" else beam.tapes.play(made, *given)))
 
 
 def _mass_line(beam: Beam, hub: Rigid, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
@@ -300,7 +313,7 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     if beam.polar_inertia.is_zero():
         return Inertia(M, gamma)
     nodes, weights = beam.nodes
-    for place, weight in zip(beam.cross_sections(nodes.tolist(), q_f), weights, strict=True):
+    for place, weight in zip(beam.turns(nodes.tolist(), q_f), weights, strict=True):
         at = section(place, q_f, qd_f)
         axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
         nothing, across = SX(3, 1), cross(omega + at.omega, axis)
