@@ -24,13 +24,15 @@ from kronbot.questions.judgement import Wish
 
 # Arguments of plans from rest to rest, and their defaults: a path tells all of that.
 TOLD_BY_A_PATH = {
-    "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "effort_limits": None,
-    "limits": None, "robust": None, "after": None, "through": None,
+    "to": None, "duration": None, "shortest": False, "drive": "torque", "least": None, "robust": None, "after": None,
+    "through": None,
 }  # fmt: skip
 
 
-def followed(robot: Robot, follow: object, asked: Mapping[str, Any]) -> tuple[Array, Path]:
-    """Where motors start, and the path. Raises UsageError."""
+def followed(
+    robot: Robot, follow: object, asked: Mapping[str, Any]
+) -> tuple[Array, Path, dict[str, tuple[float, float]]]:
+    """Where motors start, the path, and limits by column. Raises UsageError."""
     for word, default in TOLD_BY_A_PATH.items():
         if asked[word] is not default and not (is_a(asked[word], str) and asked[word] == default):
             raise UsageError(Argument("follow"), " tells the way and its time: leave out ", Argument(word))
@@ -40,7 +42,9 @@ def followed(robot: Robot, follow: object, asked: Mapping[str, Any]) -> tuple[Ar
     columns = [name for name in rows.header if name != "t"]
     found = rows.numbers(["t", *columns])
     values = np.column_stack([found[name] for name in columns] or [np.zeros((len(found["t"]), 0))])
-    return _start(robot, asked["q"]), Path(columns, found["t"], values)
+    efforts, limits = _limits(robot, asked)
+    within = {f"torque.{name}": pair for name, pair in efforts.items()} | limits
+    return _start(robot, asked["q"]), Path(columns, found["t"], values), within
 
 
 def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
@@ -69,8 +73,20 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     places, start = list(robot.rigid), _start(robot, asked["q"])
     ends = of_drives(robot, by_index(robot, asked["to"], "to"), "to")
     goal = np.array([ends.get(place, first) for place, first in zip(places, start.tolist(), strict=True)])
-    efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
+    efforts, limits = _limits(robot, asked)
     low, high = np.array([efforts.get(joint.name, (-np.inf, np.inf)) for joint in robot.joints]).reshape(-1, 2).T
+    if least == "residual" and not limits and not efforts:
+        why = ": without them arms of any range come to rest (leave it out)"
+        raise UsageError(
+            Argument("least", "residual"), " wants ", Argument("effort_limits"), " or ", Argument("limits"), why
+        )
+    through = () if asked["through"] is None else _through(robot, asked["through"], times[0])
+    return Wish(start, goal, low, high, times[0], least, follows, limits, times[1], through)
+
+
+def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], ...]:
+    """Those of torques by joint, and of other columns. Raises UsageError."""
+    efforts = _pairs(robot, asked["effort_limits"], "effort_limits", [joint.name for joint in robot.joints])
     for name, pair in efforts.items():
         if not pair[0] < 0 < pair[1]:
             raise UsageError(
@@ -80,13 +96,7 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     for name, pair in limits.items():
         if not pair[0] < pair[1]:
             raise UsageError(f"limits {name}: a lower and a higher one are wanted, not {pair[0]:g} and {pair[1]:g}")
-    if least == "residual" and not limits and not efforts:
-        why = ": without them arms of any range come to rest (leave it out)"
-        raise UsageError(
-            Argument("least", "residual"), " wants ", Argument("effort_limits"), " or ", Argument("limits"), why
-        )
-    through = () if asked["through"] is None else _through(robot, asked["through"], times[0])
-    return Wish(start, goal, low, high, times[0], least, follows, limits, times[1], through)
+    return efforts, limits
 
 
 def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tuple[float, Array]]:

@@ -650,7 +650,7 @@ class Robot:
         With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
         or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from
         rest near ``q``, before the path begins where the columns have ``zeros`` in the right half plane, and after its
-        end where they have some in the left.
+        end where they have some in the left. Limits are told where such a motion, which is the only one, exceeds them.
 
         Raises ComputationError where there is no such motion, Interrupted at Ctrl-C with the best so far as
         ``partial``.
@@ -673,8 +673,8 @@ class Robot:
         }
         asked |= {"effort_limits": effort_limits, "limits": limits, "after": after, "through": through}
         if follow is not None:
-            start, path = followed(self.model, follow, asked | {"robust": robust})
-            return following.follow(self.model, start, path, watcher(progress))
+            start, path, within = followed(self.model, follow, asked | {"robust": robust})
+            return following.follow(self.model, start, path, within, watcher(progress))
         wanted = wish(self.model, asked)
         return complete(plan.plan(sharing(self.model, robust, wanted.follows), wanted, watcher(progress)))
 

@@ -18,7 +18,7 @@ from kronbot.mechanics.multibody.recursion import demand_inertia, inverse_dynami
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement
-from kronbot.questions.bounded import places, with_values
+from kronbot.questions.bounded import demand_known, places, with_values
 from kronbot.questions.outline import numbered
 from kronbot.questions.result import Result
 from kronbot.questions.statics import sag
@@ -33,6 +33,8 @@ SWINGING = 1e-3
 LEAST, MOST, FIRST, FAST = 40, 4000, 1000, 2.0
 # How far the simulated arm may leave the path, as a share of its way, and how often intervals are halved.
 ARRIVED, MESHES = 1e-5, 3
+# Shares by which limits may be passed and nothing is told.
+PASSED = 1e-5
 # Rows of the motion that is simulated, at least.
 ROWS = 1000
 
@@ -78,13 +80,23 @@ class Path:
         return found if order == 0 else found * inside[..., None]
 
 
-def follow(robot: Robot, start: Array, path: Path, progress: Callable[[float], None]) -> Result:
+def follow(
+    robot: Robot,
+    start: Array,
+    path: Path,
+    within: Mapping[str, tuple[float, float]],
+    progress: Callable[[float], None],
+) -> Result:
     """The arm that follows a path, from rest near the motors' values ``start``, by an independent simulation.
+
+    Columns that go beyond the limits that they are to stay ``within`` are told: there is one such motion.
 
     Raises UsageError for columns that cannot be followed, ComputationError where no motion is found.
     """
     if robot.base:
         raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
+    torques = [f"torque.{joint.name}" for joint in robot.joints]
+    demand_known(robot, [name for name in within if name not in torques])
     demand_inertia(robot)
     free = robot.others(frozenset(robot.rigid))
     equations, outputs = _equations(robot, path.columns)
@@ -114,12 +126,12 @@ def follow(robot: Robot, start: Array, path: Path, progress: Callable[[float], N
         )
         progress((mesh + 0.5) / (MESHES + 1))
         times, q = motion.dense(-(-ROWS // intervals))
-        run = judgement.following(robot, times, q)
+        run = judgement.following(robot, times, q, [*within])
         error = np.column_stack([run.series[name] for name in path.columns]) - path.at(run.series["t"] - before)
         missed = float(np.abs(error).max())
         if missed <= ARRIVED * path.way:
             progress(1.0)
-            return _answer(robot, path, run, motion, (found, behind), (before, after, missed))
+            return _answer(robot, path, within, run, motion, (found, behind), (before, after, missed))
         intervals *= 2
     raise ComputationError(
         f"the arm leaves the path by {missed:.1g} of {path.way:.3g}: vibrations are too fast beside the path; fewer "
@@ -179,6 +191,7 @@ def _along(
 def _answer(
     robot: Robot,
     path: Path,
+    within: Mapping[str, tuple[float, float]],
     run: Result,
     motion: Followed,
     found: tuple[Complex, Complex],
@@ -186,7 +199,7 @@ def _answer(
 ) -> Result:
     (before, after, missed), names = numbers, robot.coordinates
     columns = ["t", *names, *(f"{name}_dot" for name in names), *(f"torque.{joint.name}" for joint in robot.joints)]
-    series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns])}
+    series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])}
     summary: dict[str, Scalar] = {
         "complete": True,
         "duration": float(series["t"][-1]),
@@ -206,4 +219,11 @@ def _answer(
     table = NamedArray(np.column_stack(found), numbered(len(found[0])), "rad/s", ["start", "goal"])
     arrays = {"zeros": table} if len(found[0]) else {}
     units = {name: run.units[name] for name in series}
-    return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, run.warnings, units=units, about=robot)
+    told = [*run.warnings]
+    for name, (low, high) in within.items():
+        if (share := judgement.passed(run, name, low, high)) > PASSED:
+            told.append(
+                f"{name} goes beyond its limits {low:g} and {high:g}, by {share:.2g} of them: a slower path, or wider "
+                "limits"
+            )
+    return Result(PURPOSE, robot.name, robot.order, at, arrays, series, summary, told, units=units, about=robot)

@@ -72,8 +72,7 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     start = sag(robot, placed(robot, wish.start)).tolist()
     q = {place: value for place, value in enumerate(start) if place not in held}
     moved = _driven(robot, robot.file, drives, tables, robot.order)
-    known = outputs(robot)
-    asked = tuple(dict.fromkeys(str(known[name][0]) for name in wish.limits if name in known))
+    asked = _outputs(robot, [*wish.limits])
     outcome = simulate(moved, Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked), _unheard)
     if outcome.error is not None:
         raise outcome.error
@@ -85,19 +84,27 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     return replace(outcome.result, series={**outcome.result.series, **steps})
 
 
-def following(robot: Robot, times: Array, q: Array) -> Result:
-    """The arm from rest whose motors follow coordinates q (N, n) at evenly spaced times (N,), by another integrator."""
+def following(robot: Robot, times: Array, q: Array, columns: Sequence[str]) -> Result:
+    """The arm from rest whose motors follow coordinates q (N, n) at evenly spaced times (N,), by another integrator;
+    with ``columns`` of outputs beside those that are always there."""
     tables, drives = dict[str, Table](), {}
     for joint in robot.joints:
         drives[joint.name] = JointDrive(motion=TableMotion(_table(tables, joint.name, times, q[:, joint.driven])))
     held = {joint.driven for joint in robot.joints}
     start = {place: value for place, value in enumerate(q[0].tolist()) if place not in held}
     moved = _driven(robot, robot.file, drives, tables, robot.order)
-    end = float(times[-1])
-    outcome = simulate(moved, Run(end, end / (len(times) - 1), "recursive", "cvodes", FINE, start, {}), _unheard)
+    end, step = float(times[-1]), float(times[-1]) / (len(times) - 1)
+    asked = _outputs(robot, columns)
+    outcome = simulate(moved, Run(end, step, "recursive", "cvodes", FINE, start, {}, outputs=asked), _unheard)
     if outcome.error is not None:
         raise outcome.error
     return outcome.result
+
+
+def _outputs(robot: Robot, columns: Sequence[str]) -> tuple[str, ...]:
+    """Those that columns are of."""
+    known = outputs(robot)
+    return tuple(dict.fromkeys(str(known[name][0]) for name in columns if name in known))
 
 
 def _unheard(share: float) -> None:
