@@ -268,3 +268,21 @@ def test_mistakes_of_tendons_are_named(was, new, said):
 def test_mistakes_are_named(was, new, said):
     with pytest.raises(DescriptionError, match=said):
         kronbot.loads(TACKLE.replace(was, new))
+
+
+def test_tensions_and_lengths_that_were_measured_are_fitted():
+    """Of ropes at rest, taut in some rows and slack in others."""
+    robot = loaded(
+        STAYED.replace("stiffness: 700, rest: 4,", "stiffness: k, rest: r,").replace(
+            "convention: standard", "convention: standard\nparameters: {k: 700, r: 4.6}"
+        )
+    )
+    postures = {"luff": [0.1, 0.2, 0.3, 0.4, 1.2], "tilt": [-0.3, -0.5, -0.2, -0.1, -0.4]}
+    rows = robot.statics(q=postures).series
+    assert (rows["tension.hoist"] == 0).any() and (rows["tension.hoist"] > 1).sum() >= 3
+    data = postures | {name: rows[name].tolist() for name in ("tension.hoist", "length.stay", "torque.luff")}
+    start = robot.with_parameters(k=500, r=4.5)
+    found = start.fit(data=data, estimate={"k": [100, 2000], "r": [4, 5]}, only=["tension", "torque"])
+    table = found.arrays["estimates"]
+    estimates = dict(zip(table.rows, table.values[:, table.columns.index("estimate")], strict=True))
+    assert estimates == pytest.approx({"k": 700, "r": 4.6}, rel=1e-6)

@@ -64,6 +64,7 @@ def of_statics(robot: Robot) -> dict[str, Column]:
     for link in robot.links:
         if link.beam is not None:
             known += [Column(f"tip.{link.name}.{axis}", "tip", link.name, i, "m") for i, axis in enumerate(XYZ)]
+    known += of_elements(robot)
     for i, axis in enumerate(REACTION):
         known.append(Column(f"reaction.{axis}", "reaction", "", i, "N" if i < 3 else "N m"))
     known.append(Column("energy.elastic", "elastic", "", 0, "J"))
@@ -82,15 +83,22 @@ def of_simulate(robot: Robot) -> dict[str, Column]:
     for name in [f"tip.{link.name}" for link in robot.links if link.beam is not None] + ["endpoint"]:
         head, _, of = name.partition(".")
         known += [Column(f"{name}.{axis}", head, of, i, "m") for i, axis in enumerate(XYZ)]
-    for element in robot.elements:
-        known += [Column(f"length.{element.name}", "element", element.name, 0, "m")]
-        known += [Column(f"tension.{element.name}", "element", element.name, 1, "N")]
+    known += of_elements(robot)
     for kind, names in named(robot.file).items():
         for of in names:
             if names.count(of) == 1:
                 units = Output(kind, of).columns(robot)
                 known += [Column(name, kind, of, i, unit) for i, (name, unit) in enumerate(units.items())]
     return {column.name: column for column in known}
+
+
+def of_elements(robot: Robot) -> list[Column]:
+    """Their lengths and what pulls their ends together."""
+    kinds = (("length", "m"), ("tension", "N"))
+    names = [element.name for element in robot.elements]
+    return [
+        Column(f"{word}.{name}", "element", name, i, unit) for name in names for i, (word, unit) in enumerate(kinds)
+    ]
 
 
 def torques(robot: Robot) -> dict[str, Column]:

@@ -294,6 +294,8 @@ def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> li
                 each = model.reaction[axis]
             case "elastic":
                 each = model.strains["elastic"]
+            case "element":
+                each = model.strains[f"element {of}"][axis]
             case _:  # endpoint, displacement, displacement_hub
                 each = model.positions[column.kind][axis]
         expressions.append(each)
