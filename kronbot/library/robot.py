@@ -674,7 +674,7 @@ class Robot:
         asked |= {"effort_limits": effort_limits, "limits": limits, "after": after, "through": through}
         if follow is not None:
             start, path, within = followed(self.model, follow, asked | {"robust": robust})
-            return following.follow(self.model, start, path, within, watcher(progress))
+            return complete(following.follow(self.model, start, path, within, watcher(progress)))
         wanted = wish(self.model, asked)
         return complete(plan.plan(sharing(self.model, robust, wanted.follows), wanted, watcher(progress)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import casadi
 import numpy as np
@@ -19,10 +19,12 @@ from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement
 from kronbot.questions.bounded import demand_known, places, with_values
+from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.outline import numbered
-from kronbot.questions.result import Result
+from kronbot.questions.result import Outcome, Result
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
+from kronbot.system.interruption import Interruptions
 
 PURPOSE = "plan"
 # The motion outside the path is left out where it has decayed to exp(-DECAY), 1e-8 of itself.
@@ -86,13 +88,33 @@ def follow(
     path: Path,
     within: Mapping[str, tuple[float, float]],
     progress: Callable[[float], None],
-) -> Result:
+) -> Outcome:
     """The arm that follows a path, from rest near the motors' values ``start``, by an independent simulation.
 
-    Columns that go beyond the limits that they are to stay ``within`` are told: there is one such motion.
+    Columns that go beyond the limits that they are to stay ``within`` are told: there is one such motion. Where
+    somebody interrupts, or the arm leaves the path on all meshes, that of the last one is told.
 
     Raises UsageError for columns that cannot be followed, ComputationError where no motion is found.
     """
+
+    def stopped(found: Sequence[Result]) -> str:
+        return f"interrupted after {len(found)} of at most {MESHES} meshes; the best so far is told"
+
+    def asked(met: Interruptions) -> Outcome:
+        found, error = gathered(met, _meshes(robot, start, path, within, progress), stopped)
+        return Outcome(found[-1], error)
+
+    return kept(asked)
+
+
+def _meshes(
+    robot: Robot,
+    start: Array,
+    path: Path,
+    within: Mapping[str, tuple[float, float]],
+    progress: Callable[[float], None],
+) -> Iterator[Result]:
+    """The answer on one mesh after the other; the last one is complete."""
     if robot.base:
         raise UsageError("a floating base has no rest to plan for: plans are for arms that stand")
     torques = [f"torque.{joint.name}" for joint in robot.joints]
@@ -129,13 +151,15 @@ def follow(
         run = judgement.following(robot, times, q, [*within])
         error = np.column_stack([run.series[name] for name in path.columns]) - path.at(run.series["t"] - before)
         missed = float(np.abs(error).max())
-        if missed <= ARRIVED * path.way:
+        arrived = missed <= ARRIVED * path.way
+        yield _answer(robot, path, within, run, motion, (found, behind), (before, after, missed), arrived)
+        if arrived:
             progress(1.0)
-            return _answer(robot, path, within, run, motion, (found, behind), (before, after, missed))
+            return
         intervals *= 2
     raise ComputationError(
         f"the arm leaves the path by {missed:.1g} of {path.way:.3g}: vibrations are too fast beside the path; fewer "
-        "modes a link, damping, or more rows of a smoother path"
+        "modes a link, damping, or more rows of a smoother path; the best so far is told"
     )
 
 
@@ -196,12 +220,13 @@ def _answer(
     motion: Followed,
     found: tuple[Complex, Complex],
     numbers: tuple[float, float, float],
+    arrived: bool,
 ) -> Result:
     (before, after, missed), names = numbers, robot.coordinates
     columns = ["t", *names, *(f"{name}_dot" for name in names), *(f"torque.{joint.name}" for joint in robot.joints)]
     series = {name: run.series[name] for name in dict.fromkeys([*columns, *path.columns, *within])}
     summary: dict[str, Scalar] = {
-        "complete": True,
+        "complete": arrived,
         "duration": float(series["t"][-1]),
         "pre_actuation": before,
         "post_actuation": after,

@@ -1,6 +1,7 @@
 """Tips that follow paths, against the exact two-sided inverse of a one-link arm, and what a path cannot be."""
 
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from scipy.linalg import null_space
 
 import kronbot
 from kronbot.cli.main import run
-from kronbot.errors import ComputationError, UsageError
+from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
+from kronbot.questions import following, judgement
 from kronbot.questions.plan import outline
 
 TWO = """
@@ -185,3 +187,27 @@ def test_limits_that_a_path_exceeds_are_told():
     assert not [each for each in robot.plan(follow=path, limits=kept).warnings if "limits" in each]
     with pytest.raises(UsageError, match="no column 'q9'"):
         robot.plan(follow=path, limits={"q9": 1})
+
+
+@pytest.mark.parametrize("how", ["missed", "interrupted"])
+def test_a_path_that_is_left_or_interrupted_has_the_best_so_far(how, monkeypatch):
+    """That of the last mesh, by its run; nothing where no mesh is done."""
+    robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
+    monkeypatch.setattr(following, "ARRIVED", 0.0)
+    monkeypatch.setattr(following, "MESHES", 2)
+    simulated, runs = judgement.following, []
+
+    def counted(*given):
+        runs.append(given)
+        if how == "interrupted" and len(runs) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return simulated(*given)
+
+    monkeypatch.setattr(judgement, "following", counted)
+    with pytest.raises(Interrupted if how == "interrupted" else ComputationError, match="best so far is told") as error:
+        robot.plan(follow={"t": t, "endpoint.y": 1e-3 * smooth(t)})
+    found = error.value.partial
+    assert found.summary["complete"] is False and 0 < found.summary["path_error"] < 1e-8
+    assert len(runs) == 2
+    told = runs[0] if how == "interrupted" else runs[1]
+    assert found["t"] == pytest.approx(told[1], abs=1e-9)
