@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ PART = 8192
 SPELL = 0.01
 # Work (s) that a look into the cache of native code is worth.
 WORTH_LOOKING = 0.02
+# Functions of many points that were asked for last.
+_HELD: deque[casadi.Function] = deque(maxlen=64)
 
 
 def evaluate(
@@ -70,8 +73,15 @@ def _interpreted(function: casadi.Function, count: int, work: int, threads: int)
     # Where CasADi can start some of its threads only, the process ends.
     threads = max(1, sharing.startable(threads)) if threads > 1 else 1
     each = max(1, min(CHUNK, count // threads, int(count * SPELL / max(SPELL, work * INTERPRETED))))
-    one = function.map(each)
+    one = _mapped(function, each)
     return (one.map(threads, "thread") if threads > 1 else one), each * threads
+
+
+def _mapped(function: casadi.Function, count: int) -> casadi.Function:
+    """The function for so many points. CasADi finds one again that somebody holds; else it needs half a millisecond."""
+    many = function.map(count)
+    _HELD.append(many)
+    return many
 
 
 def _fill(
@@ -90,7 +100,7 @@ def _fill(
     whole = range(chunks.start, chunks.stop - rest, chunks.step)
     _fill_evenly(many, points, constant, outputs, whole)
     if rest:
-        _fill_evenly(one.map(rest), points, constant, outputs, range(whole.stop, chunks.stop, rest))
+        _fill_evenly(_mapped(one, rest), points, constant, outputs, range(whole.stop, chunks.stop, rest))
 
 
 def _fill_evenly(

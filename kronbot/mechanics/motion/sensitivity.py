@@ -71,10 +71,14 @@ class Flow:
     @cached_property
     def sensitive(self) -> casadi.Function:
         """(t, [x, S], inputs, numbers, slopes) -> [rate, f_x S + f_p], nx x (1 + k)."""
-        count = self.slopes.size2()
-        S, D = SX.sym("S", self.x.numel(), count), SX.sym("D", self.slopes)
+        size, count = self.x.numel(), self.slopes.size2()
+        S, D = SX.sym("S", size, count), SX.sym("D", self.slopes)
         by = casadi.vertcat(self.x, self.numbers[self.moved.tolist()])
-        dot = casadi.jtimes(self.rate, by, casadi.vertcat(S, D))
+        if count < size:
+            dot = casadi.jtimes(self.rate, by, casadi.vertcat(S, D))
+        else:  # one Jacobian costs less than so many directions
+            J = casadi.jacobian(self.rate, by)
+            dot = casadi.cse(J[:, :size] @ S + J[:, size:] @ D)
         states = casadi.horzcat(self.x, S)
         rates = casadi.densify(casadi.horzcat(self.rate, dot))
         return casadi.Function("sensitive", [self.t, states, self.inputs, self.numbers, D], [rates])

@@ -44,6 +44,8 @@ MORE = 8
 # Times that a search goes through the records: what native code is to pay for.
 EXPECTED = 20
 TOLERANCES = Tolerances(1e-8, 1e-10)
+# Parameters whose derivatives cost little beside motions.
+FEW = 16
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,17 @@ class _Seen:
 
 @dataclass
 class _Run:
-    """What records lead to with some values of the parameters, by delay, and at which rows they are lost."""
+    """What records lead to with some values of the parameters, by delay, and at which rows they are lost.
+
+    It may have derivatives before they are ``wanted``.
+    """
 
     values: Array
     robot: Robot
     derivatives: bool
     seen: tuple[_Seen, ...]
     lost: Flags
+    wanted: bool
 
 
 @dataclass
@@ -78,6 +84,7 @@ class _Shared:
     followers: dict[bool, Follower] = field(default_factory=dict)
     corners: Sequence[float] | None = None
     most: dict[str, int] = field(default_factory=dict)
+    ahead: bool = False
 
 
 @dataclass
@@ -127,8 +134,7 @@ class SimulatedAnswers:
         key = "motions", robot.order, variation.names, driven, told.columns, initial == "fitted"
         model = robot.parameters.kept(key, traced_model)
         beginning = Beginning(variation, model.system, model.inputs, driven, records, initial)
-        rows = np.arange(len(told.rows))
-        data = Measured(told.columns, told.measured)
+        rows, data = np.arange(len(told.rows)), Measured(told.columns, told.measured)
         delays = Shifts.read(variation, delay or {}, told, "delay")
         return SimulatedAnswers(variation, model, records, beginning, rows, data, delays), told
 
@@ -240,9 +246,16 @@ class SimulatedAnswers:
 
     def _at(self, values: Array, derivatives: bool) -> _Run:
         """The states at the rows, with derivatives where they are wanted."""
-        known = self._known
-        if known is not None and np.array_equal(known.values, values) and known.derivatives >= derivatives:
+        known, shared = self._known, self._shared
+        same = known is not None and np.array_equal(known.values, values)
+        if known is not None and same and known.derivatives >= derivatives:
+            known.wanted |= derivatives
             return known
+        if same:  # of values that have turned out well derivatives follow: few cost less beside the motion
+            shared.ahead = len(values) < FEW
+        elif known is not None and not known.wanted:
+            shared.ahead = False
+        wanted, derivatives = derivatives, derivatives or shared.ahead
         count = len(self.variation.names)
         robot, flow = self.variation.at(values[:count]), self.model.flow
         self._corners(values[:count])
@@ -259,7 +272,7 @@ class SimulatedAnswers:
                   np.zeros(total, dtype=bool))
             for _ in late
         )  # fmt: skip
-        run = _Run(values.copy(), robot, derivatives, seen, np.zeros(total, dtype=bool))
+        run = _Run(values.copy(), robot, derivatives, seen, np.zeros(total, dtype=bool), wanted)
         for record, start in zip(self.records, first, strict=True):
             if np.isin(self.chosen, np.arange(record.first, record.last)).any():
                 self._follow(record, start, numbers, own, late, run)
