@@ -252,6 +252,8 @@ def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator
         yield inner, "array", inner, ()
         return
     entry = _ENTRY.fullmatch(inner)
+    if entry and entry[1] in outline.series:
+        raise UsageError(f"{text!r}: {entry[1]} is a column, no array: take last({entry[1]}) or max({entry[1]})")
     if entry is None or entry[1] not in outline.arrays:
         wanted = entry[1] if entry else inner
         known = [*outline.arrays] if entry else [*outline.numbers, *outline.texts, *outline.series, *outline.arrays]

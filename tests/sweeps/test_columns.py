@@ -229,6 +229,11 @@ def test_what_no_answer_holds_is_told(arm, keep, told):
         arm.sweep("modes", {"EI": [20]}, keep=keep)
 
 
+def test_a_row_of_a_column_is_told_by_functions(arm):
+    with pytest.raises(UsageError, match=r"qa is a column, no array: take last\(qa\) or max\(qa\)"):
+        arm.sweep("simulate", {"EI": [20]}, keep="qa[1]")
+
+
 def test_a_refused_value_is_a_row(arm):
     found = rows(arm.sweep("modes", {"EI": [-1, 20]}, keep="frequencies_locked[1]"))
     assert (
