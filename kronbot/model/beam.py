@@ -15,7 +15,7 @@ from casadi import SX
 from kronbot.cached import cached_property
 from kronbot.model import beam_integrals
 from kronbot.model.parameters import Parameters
-from kronbot.model.pose import CrossSection, Pose, Sloped, exponential, quadratic
+from kronbot.model.pose import CrossSection, Pose, Sloped, bent, exponential, quadratic
 from kronbot.model.rod import DEGREE, Rod, Step, antiderivative, corners, moments
 from kronbot.model.shape_functions import Shapes, gauss, nodes_needed
 from kronbot.model.tapes import Tapes
@@ -122,13 +122,15 @@ class Beam:
             return [rod.section(xi).shifted(root) for xi in places]
         return [self._expanded(xi, q_f) for xi in places]
 
-    def turns(self, places: Sequence[float], q_f: SX) -> list[CrossSection]:
-        """The same, on the x-axis all of them, where it does not matter how far they are from it or how they go."""
-        if self.order == "exact":
-            return self.cross_sections(places, q_f)
-        turns = (self._rotation_vector(xi, q_f) for xi in places)
-        at, still = SX(3, 1), SX(3, self.n)
-        return [CrossSection(Pose(at, exponential(theta)), still, slope, theta) for theta, slope in turns]
+    def turned(self, q_f: SX, linear: SX, *forms: SX) -> CrossSection:
+        """A section that turns so, on the x-axis, where it does not matter how far it is from it or how it goes."""
+        theta, slope = bent(SX(3, 1), linear, forms, q_f)
+        return CrossSection(Pose(SX(3, 1), exponential(theta)), SX(3, self.n), slope, theta)
+
+    def turning(self, xi: float) -> tuple[SX, ...]:
+        """By what a section turns, but in order exact: what multiplies q_f (3 x n), and its quadratic forms."""
+        linear, forms = self._polynomial("rotation", xi)
+        return linear, *forms
 
     @cached_property
     def tapes(self) -> Tapes:
@@ -213,13 +215,12 @@ class Beam:
 
     def _bent(self, what: str, xi: float, q_f: SX, start: SX) -> Sloped:
         """A polynomial in q_f; integrals of shapes and their forms are those of the section, whoever traces it."""
+        return bent(start, *self._polynomial(what, xi), q_f)
+
+    def _polynomial(self, what: str, xi: float) -> tuple[SX, tuple[SX, ...]]:
         if (what, xi) not in self._forms:
             self._forms[what, xi] = self._position_forms(xi) if what == "position" else self._rotation_forms(xi)
-        linear, forms = self._forms[what, xi]
-        if not forms:
-            return start + linear @ q_f, linear
-        bent, slope = quadratic(forms, q_f)
-        return start + linear @ q_f + bent, linear + slope
+        return self._forms[what, xi]
 
     @cached_property
     def _forms(self) -> dict[tuple[str, float], tuple[SX, tuple[SX, ...]]]:

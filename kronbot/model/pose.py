@@ -167,6 +167,14 @@ def quadratic(forms: Sequence[SX], q: SX) -> Sloped:
     return slope @ q / 2, slope
 
 
+def bent(start: SX, linear: SX, forms: Sequence[SX], q: SX) -> Sloped:
+    """What begins at ``start`` (k x 1), goes on by ``linear`` (k x n), and by quadratic forms where it has any."""
+    if not forms:
+        return start + linear @ q, linear
+    more, slope = quadratic(forms, q)
+    return start + linear @ q + more, linear + slope
+
+
 def symmetric(S: SX) -> SX:
     """The lower triangle and its mirror image: what is above the diagonal of a symmetric result is not computed."""
     return casadi.tril2symm(casadi.tril(S))

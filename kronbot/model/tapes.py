@@ -9,7 +9,8 @@ from casadi import SX
 
 
 class Tapes:
-    """What was traced, by what it was traced of. A pickle has none of it, since all of it can be traced again."""
+    """What was traced, by what makes it and where its inputs are zero by structure. A pickle has none of it, since all
+    of it can be traced again."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[casadi.Function, SX]] = {}

@@ -12,6 +12,7 @@ Symmetric matrices are computed on and below the diagonal and mirrored, so that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -313,16 +314,32 @@ def _polar(beam: Beam, omega: SX, q_f: SX, qd_f: SX) -> Inertia:
     if beam.polar_inertia.is_zero():
         return Inertia(M, gamma)
     nodes, weights = beam.nodes
-    for place, weight in zip(beam.turns(nodes.tolist(), q_f), weights, strict=True):
-        at = section(place, q_f, qd_f)
-        axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
-        nothing, across = SX(3, 1), cross(omega + at.omega, axis)
-        spin = at.on_link(casadi.vertcat(nothing, axis))
-        heavy = inertia * spin
-        M += symmetric(heavy @ spin.T)
-        gyroscopic = at.on_link(casadi.vertcat(nothing, inertia * dot(axis, omega + at.omega) * across))
-        gamma += (dot(axis, at.alpha) - dot(at.omega, across)) * heavy + gyroscopic
+    if beam.order == "exact":
+        places = beam.cross_sections(nodes.tolist(), q_f)
+        parts = [_rotor(beam, at, weight, omega, q_f, qd_f) for at, weight in zip(places, weights, strict=True)]
+    else:
+
+        def made(weight: SX, omega: SX, q_f: SX, qd_f: SX, *turning: SX) -> Sequence[SX]:
+            return _rotor(beam, beam.turned(q_f, *turning), weight, omega, q_f, qd_f)
+
+        given = ((SX(weight), omega, q_f, qd_f, *beam.turning(xi)) for xi, weight in zip(nodes, weights, strict=True))
+        parts = [beam.tapes.play(made, *each) for each in given]
+    for of_section, turning in parts:
+        M += of_section
+        gamma += turning
     return Inertia(M, gamma)
+
+
+def _rotor(beam: Beam, place: CrossSection, weight: float | SX, omega: SX, q_f: SX, qd_f: SX) -> Sequence[SX]:
+    """The part of one section, M and gamma."""
+    at = section(place, q_f, qd_f)
+    axis, inertia = at.pose.R[:, 0], beam.polar_inertia * beam.length * weight
+    nothing, across = SX(3, 1), cross(omega + at.omega, axis)
+    spin = at.on_link(casadi.vertcat(nothing, axis))
+    heavy = inertia * spin
+    gyroscopic = at.on_link(casadi.vertcat(nothing, inertia * dot(axis, omega + at.omega) * across))
+    gamma = (dot(axis, at.alpha) - dot(at.omega, across)) * heavy + gyroscopic
+    return symmetric(heavy @ spin.T), gamma
 
 
 def _axial(S: SX) -> SX:
