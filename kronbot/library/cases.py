@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from inspect import signature, unwrap
 from typing import Protocol, Self
 
@@ -61,11 +61,16 @@ def answer(robot: Varied, question: str, case: Case) -> Result:
 
 def demand_accepted(robot: object, question: str, given: Iterable[str], but: str = "") -> Collection[str]:
     """The arguments that a question takes of a case, ``but`` one. Raises UsageError for one that it does not."""
-    accepted = {*signature(getattr(type(robot), question)).parameters, "order"} - {"self", but}
+    accepted = _accepted(getattr(type(robot), question)) - {but}
     for name in given:
         if name not in accepted:
             raise unknown(name, sorted(accepted), f"{question} takes no ", there="; it takes")
     return accepted
+
+
+@cache
+def _accepted(method: Callable[..., object]) -> frozenset[str]:
+    return frozenset((*signature(method).parameters, "order")) - {"self"}
 
 
 def _own(robot: Varied, question: str, case: Case) -> tuple[Varied, dict[str, object]]:

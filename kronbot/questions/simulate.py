@@ -178,7 +178,8 @@ def _told(course: Course) -> Outcome:
     if count > 1:  # of a run that did not begin nobody knows how far beams bend
         told += step_of_gravity(robot, system, report, begun.start, summary, given)
         told += told_of_vibrations(robot, system.free, begun.at_start, q, values["qd"][:count], run.step)
-    units = units_of(robot, series, columns(robot, run.outputs))
+    key = ("units", robot.order, *series)  # the same for all robots of a structure
+    units = robot.parameters.kept(key, lambda: units_of(robot, series, columns(robot, run.outputs)))
     return Outcome(
         Result("simulate", robot.name, robot.order, begin, {}, series, summary, told, units=units, about=robot), error
     )

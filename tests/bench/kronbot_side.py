@@ -21,10 +21,9 @@ from kronbot.mechanics.motion.integration import Tolerances, stops
 from kronbot.mechanics.motion.integrators import integrator
 from kronbot.mechanics.multibody.recursion import ALGORITHMS, inverse_dynamics, solve_positive
 from kronbot.mechanics.multibody.state import propagate
-from kronbot.questions import grids
+from kronbot.questions import grids, runs
 from kronbot.questions import hessian as hessians
 from kronbot.questions import jacobian as jacobians
-from kronbot.questions import simulate as simulation
 from kronbot.questions.initial_state import initial_state
 
 PURPOSE = "bench"
@@ -230,7 +229,7 @@ class Motion:
     def __init__(self, robot, run, choice):
         self.robot, self.wanted, self.choice = robot, run, choice
         self.system = equations(robot, run.algorithm)
-        self.report = Trace(robot.parameters, *simulation._report(self.system, ()), PURPOSE)
+        self.report = Trace(robot.parameters, *runs.report_of(self.system, ()), PURPOSE)
         self.times = grids.grid(run.duration, run.step)
         self.start = initial_state(robot, self.system, run.start, run.q, run.qd)
         with policy.native(choice):
@@ -263,7 +262,7 @@ def motion(
     most_steps=None,
 ):
     """Such a simulation of a robot with the drives of its file; ``choice`` as --native."""
-    run = simulation.Run(duration, step, algorithm, solver, Tolerances(rtol, atol), {}, {})
+    run = runs.Run(duration, step, algorithm, solver, Tolerances(rtol, atol), {}, {})
     made = Motion(robot, run, choice)
     if most_steps is not None:
         made.solver.options["max_num_steps"] = most_steps

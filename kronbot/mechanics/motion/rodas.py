@@ -7,11 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
-from typing import NamedTuple
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 
 from kronbot.compute.buffered import Buffered
 from kronbot.compute.native import policy
@@ -36,18 +34,6 @@ from kronbot.mechanics.motion.strides import Memory, Stride, Strides
 
 # Work (s, interpreted) after which is told how far it is.
 PAUSE = 0.02
-
-
-class _Step(NamedTuple):
-    """One that was taken, and how many rows of output lie in it; what D makes of it is ``within``."""
-
-    rows: int
-    t: float
-    goal: float
-    h: float
-    here: Array
-    end: Array
-    within: Array
 
 
 class Rodas(Integrator):
@@ -88,7 +74,7 @@ class Rodas(Integrator):
             return
         t, length, largest, steps = start, self.first_step(start, x, end), self.MOST, 0
         shown, done, pause = 0, 0, 1 if self.looking else self.pause
-        attempt, kept = self._attempt(), list[_Step]()
+        attempt, kept = self._attempt(), list[Array]()
         now, ahead, here, there, within, told = (
             rows[0]
             for rows in (
@@ -114,7 +100,7 @@ class Rodas(Integrator):
                 goal = end if h == end - t else t + h
                 last = bisect_right(times, goal)
                 if last > done:
-                    kept.append(_Step(last - done, t, goal, h, *map(np.copy, (here, there, within))))
+                    kept.append(np.concatenate(((last - done, t, goal, h), here, there, within)))
                 t, done = goal, last
                 here[:] = there
                 length = h * min(largest, self._factor(error))
@@ -127,10 +113,8 @@ class Rodas(Integrator):
             self.demand_progress(t, end, length, steps)
             if steps - shown >= pause or t == end or self.leaves(here):
                 reached = here.copy()
-                first = done - sum(each.rows for each in kept)
-                states = (
-                    _between(np.array(times[first:done]), *zip(*kept, strict=True)) if kept else np.empty((0, len(x)))
-                )
+                steps_kept = np.array(kept).reshape(len(kept), 4 + 4 * len(x))
+                states = _between(np.array(times[done - int(steps_kept[:, 0].sum()) : done]), steps_kept)
                 yield Block(t, reached, states)
                 here[:] = reached  # where others may have gone meanwhile, to look for contacts
                 attempt, kept, shown = self._attempt(), [], steps
@@ -140,7 +124,7 @@ class Rodas(Integrator):
     ) -> Iterator[Block]:
         """The same by the loop in C, which stops where it has given up; abreast somebody else calls it for all lanes,
         which may change their places meanwhile."""
-        memory, lane, n = self.memory, self.lane, len(x)
+        memory, lane = self.memory, self.lane
         memory.state[lane] = start, self.first_step(start, x, end), self.MOST, end
         memory.counts[lane] = len(times), 0, 0, 0, 0
         memory.times[lane] = times.ctypes.data
@@ -159,9 +143,7 @@ class Rodas(Integrator):
             self.demand_progress(t, end, length, steps)
             if lost:
                 raise ComputationError(f"Rodas gave up at t = {t:g} s: {WHY}")
-            kept = memory.kept[lane, :count]
-            parts = (*kept[:, :4].T, kept[:, 4 : 4 + n], kept[:, 4 + n : 4 + 2 * n], kept[:, 4 + 2 * n :])
-            states = _between(times[first:done], *parts)
+            states = _between(times[first:done], memory.kept[lane, :count])
             memory.counts[lane, 3], before, first = 0, steps, done
             yield Block(t, memory.here[lane].copy(), states)
 
@@ -237,10 +219,14 @@ class Abreast:
                         last[0].lane, going[lane] = lane, last
 
 
-def _between(times: Array, counts: npt.ArrayLike, *parts: npt.ArrayLike) -> Array:
-    """States at times within steps that have been taken, many steps at once: they are short."""
-    rows = np.asarray(counts).astype(int)
-    t, goal, h, here, end, within = (np.repeat(np.asarray(part), rows, axis=0) for part in parts)
+def _between(times: Array, steps: Array) -> Array:
+    """States at times within steps that have been taken, many at once: they are short.
+
+    A step is how many of the times lie in it, its start, its end and its length (s), the states at both, and what D
+    makes of it.
+    """
+    every = np.repeat(steps, steps[:, 0].astype(int), axis=0)
+    t, goal, h = every[:, 1:4].T
+    here, end, second, third = np.split(every[:, 4:], 2 + len(D), axis=1)
     s = np.where(times == goal, 1.0, (times - t) / h)[:, None]
-    second, third = np.split(within, len(D), axis=1)
-    return (1 - s) * here + s * (end + (1 - s) * (second + s * third))  # type: ignore[no-any-return]
+    return (1 - s) * here + s * (end + (1 - s) * (second + s * third))
