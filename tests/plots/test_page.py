@@ -180,6 +180,22 @@ def test_keys_and_hands_move_it(opened):
         assert page.locator("#help").is_visible()
 
 
+def test_gravity_is_within_the_picture(opened):
+    """Also in a narrow window; and no number of the table is -0."""
+    answer = kronbot.load("khang").statics()
+    assert answer["reaction.fx"][0] == 0 and all(text != "-0" for _, text in data_of(answer.view().html)["numbers"])
+    with opened(answer) as page:
+        page.set_viewport_size({"width": 420, "height": 700})
+        try:
+            page.wait_for_timeout(100)
+            page.keyboard.press("f")
+            page.evaluate("kronbot.draw()")
+            word, stage = (page.locator(which).bounding_box() for which in ("#names .axis:last-child", "#stage"))
+            assert stage["x"] <= word["x"] and word["x"] + word["width"] <= stage["x"] + stage["width"]
+        finally:
+            page.set_viewport_size({"width": 1000, "height": 700})
+
+
 def test_keys_turn_the_view_about_the_middle(opened):
     """To the side and over the top, not beyond it, nearer and farther, in either projection; and back again."""
     eye = "kronbot.eye()"

@@ -210,7 +210,7 @@ CONTENTS: Mapping[str, Callable[[Result], tuple[Array, Content]]] = {
 
 def _number(result: Result, name: str, value: float) -> tuple[str, str]:
     unit = result.units.get(name, "1")
-    return name if unit == "1" else f"{name} [{unit}]", f"{value:.5g}"
+    return name if unit == "1" else f"{name} [{unit}]", f"{value + 0.0:.5g}"  # no -0
 
 
 def _point(result: Result) -> Array:

@@ -61,6 +61,7 @@ function current() {
 // --- the stage
 const up = new Vector3().fromArray(data.up);
 const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(new Vector3(up.y, up.z, up.x), -0.25 * robot.size);
+const PULL = 0.18, pull = new Vector3().fromArray(robot.gravity ?? [0, 0, 0]).normalize();
 let stage, arm, ghost, trail, cloud, arrows = [];
 try {
   stage = new Stage($("canvas"), up, data.flat ? new Vector3().fromArray(data.eye).normalize() : up, touch);
@@ -82,9 +83,8 @@ if (stage) {
     stage.scene.add(trail);
   }
   if (robot.gravity) {
-    const pull = new ArrowHelper(new Vector3().fromArray(robot.gravity).normalize(), new Vector3(), 0.18 * robot.size, COLOURS.gravity, 0.05 * robot.size, 0.03 * robot.size);
-    pull.position.copy(gravityAt);
-    stage.scene.add(pull);
+    const arrow = new ArrowHelper(pull, gravityAt, PULL * robot.size, COLOURS.gravity, 0.05 * robot.size, 0.03 * robot.size);
+    stage.scene.add(arrow);
   }
   // Forces are to one scale, so are moments, and forces along beams.
   const largest = {};
@@ -192,6 +192,7 @@ function extent() {
   for (const { centre, R, half } of data.ellipsoids ?? []) {
     for (const sign of [-1, 1]) half.forEach((a, k) => found.push(new Vector3().fromArray(centre).addScaledVector(new Vector3().fromArray(R, 3 * k), sign * a)));
   }
+  if (robot.gravity) found.push(gravityAt, gravityAt.clone().addScaledVector(pull, PULL * robot.size));
   // Beams, drums and letters have some width.
   const width = 0.04 * robot.size;
   return found.flatMap((point) => [-1, 1].flatMap((sign) => [0, 1, 2].map((i) => point.clone().setComponent(i, point.getComponent(i) + sign * width))));
