@@ -4,6 +4,8 @@ import uPlot from "uplot";
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999"];
 const DASHES = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 const HEIGHT = 170, WIDEST = 560, MOST = 6, TOLD = 100;
+// Steps of a scale of cases, between which there is none.
+const WHOLE = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((each) => each * 10 ** power));
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 export const short = (value) => (value === null || value === undefined ? "" : Number(value.toPrecision(5)).toString());
@@ -66,7 +68,7 @@ export class Charts {
       {
         width, height: HEIGHT, series: [{ label: named(over.name, over.unit) }, ...series], legend: { show: true, live: false },
         scales: { x: { time: false } }, cursor: { show: false },
-        axes: [{ ...axis, size: 34 }, { ...axis, size: 62, label: group[0].unit, labelSize: 16, values: (u, ticks) => ticks.map(short) }],
+        axes: [{ ...axis, size: 34, ...(over.values.every(Number.isInteger) ? { incrs: WHOLE } : {}) }, { ...axis, size: 62, label: group[0].unit, labelSize: 16, values: (u, ticks) => ticks.map(short) }],
       },
       [over.values, ...group.map((each) => each.values)],
       this.area,
