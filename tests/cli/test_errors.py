@@ -330,7 +330,7 @@ def test_what_is_called_otherwise_here(line, meant, capsys):
         (["check", "canadarm", "--q", "1"], "check has none, but kinematics, jacobian, "),
         (
             ["jacobian", "canadarm", "--duration", "1"],
-            "jacobian has none, but linearize, simulate, plan have --duration",
+            "jacobian has none, but linearize, simulate, design, plan have --duration",
         ),
         (["simulate", "--robot", "canadarm"], "ROBOT stands alone: kronbot simulate arm.yaml"),
         (["jacobian", "canadarm", "--q", "0.1", "0.2", "0.3"], "joined by commas: --q 0.1,0.2"),

@@ -668,6 +668,9 @@ def test_what_an_answer_comes_from_is_never_replaced(tmp_path, monkeypatch, caps
     rows = ["jacobian", "r.yaml", "--q", "@rows.csv", "--array", "J_T", "--overwrite"]
     assert run([*rows, "-o", "rows.csv"]) == 2
     assert "that is the file of rows itself" in capsys.readouterr().err
+    for option in (["--to", "q1=1", "--through", "t.csv"], ["--follow", "t.csv"]):
+        assert run(["plan", "still.yaml", *option, "--duration", "1", "-o", "t.csv", "--overwrite"]) == 2
+        assert "itself" in capsys.readouterr().err
     assert run([*rows, "-o", "other.csv"]) == 0
     assert (tmp_path / "rows.csv").read_text() == "q1\n0.1\n0.2\n"
     os.link("rows.csv", "r.png")
@@ -691,6 +694,20 @@ def test_convert_does_not_replace_its_own_input(tmp_path, source):
     done = shell(f"cd {tmp_path}; $K convert {source} -o k.yaml --overwrite")
     assert (done.returncode, done.stderr) == (2, "Error: -o k.yaml: that is the URDF itself\n")
     assert (tmp_path / "k.yaml").read_text() == text
+
+
+def test_gains_and_filters_that_an_answer_comes_from_are_never_replaced(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    links = LINK.replace("{type: fixed}", "{type: revolute, name: q1}, rigid: {mass: 1, com: [1, 0, 0]}")
+    text = ROBOT.replace("0, 0, 0", "0, -9.81, 0") + f"links: [{links}]\n"
+    (tmp_path / "r.yaml").write_text(text)
+    design = ["design", "r.yaml", "--lqr", "--noise", "q1=1e-3", "--quiet"]
+    assert run([*design, "-o", "gains.csv"]) == run([*design, "--array", "estimator", "-o", "filter.csv"]) == 0
+    (tmp_path / "r.yaml").write_text(text + "control: {state_feedback: {K: gains.csv, estimator: filter.csv}}\n")
+    for command in (["simulate", "--duration", "0.1"], ["linearize", "--closed-loop", "--array", "A"]):
+        for file in ("gains.csv", "filter.csv"):
+            assert run([command[0], "r.yaml", *command[1:], "-o", file, "--overwrite"]) == 2
+            assert "that is a table of the robot itself" in capsys.readouterr().err
 
 
 def test_names_do_not_write_to_the_terminal(tmp_path, monkeypatch, capsys, unsettled):

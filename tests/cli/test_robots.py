@@ -63,6 +63,8 @@ def test_tables_are_named(tmp_path, monkeypatch, capsys):
         "simulate: {drive: {q1: {torque: {file: t.csv}}}}\n"
     )
     path.write_text(text)
+    for name in ("m.csv", "t.csv"):
+        (tmp_path / name).write_text("t,q1\n0,0\n1,1\n2,0\n3,1\n")
     monkeypatch.setattr(description, "shipped_robots", lambda: {"mine": path})
     assert run(["robots", "mine"]) == 0
     assert capsys.readouterr() == (text, f"mine: beside a copy belong m.csv (in {tmp_path}), t.csv (in {tmp_path})\n")

@@ -141,8 +141,8 @@ def checked(text, inputs=("torques",), outputs=("joints",), q=(), qd=()):
         columns = [*given, *([mp.mpf(0)] * size for size in (robot.n, len(robot.joints), 3))]
         question = Linearization(robot, Choice(frozenset(), inputs, outputs), False)
         answer = question.at(Point(*(np.array(column, dtype=float) for column in columns)))
-        exactly = meant(question._trace, "MDKEP", *columns)
-        entries = Entries.at(question._trace, [np.array([column], dtype=float) for column in columns])
+        exactly = meant(question.trace, "MDKEP", *columns)
+        entries = Entries.at(question.trace, [np.array([column], dtype=float) for column in columns])
         for name, wanted in exactly.items():
             found, errors = (np.ravel(rows[name][0], order="F") for rows in (entries.values, entries.errors))
             off = [float(abs(mp.mpf(float(x)) - y)) for x, y in zip(found, wanted, strict=True)]

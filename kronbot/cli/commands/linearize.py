@@ -145,8 +145,6 @@ def along_or_at(robot: Robot, asked: Mapping[str, Any]) -> tuple[Robot, str, dic
     if any(asked[word] for word in (*POINTS, *NOT_ALONG)):
         raise UsageError(OF_FILE)
     if motion:
-        from kronbot.description.yaml.source import Source
-
         robot = robot.with_motion(motion)
-        options.keep_tables_apart(Source("motion", motion, robot.description.source.folder))
+        options.keep_tables_apart(robot.description)
     return robot, "linearize_along", {word: others[word] for word in ("lock", *OF_MOTION)}

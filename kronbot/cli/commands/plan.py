@@ -9,6 +9,7 @@ import click
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
+from kronbot.cli.output.files import keep_apart
 from kronbot.description import choices
 from kronbot.errors import UsageError
 
@@ -58,6 +59,9 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
     out.check(arrays=("zeros",))
     if not asked["to"] and not asked["follow"]:
         raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
+    for word, what in (("through", "the file of places"), ("follow", "the path of the tip")):
+        if asked[word] is not None:
+            keep_apart(asked[word], what)
     robot = subject.load(out)
 
     from kronbot.cli.input.given import arguments

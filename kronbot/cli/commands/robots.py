@@ -69,14 +69,13 @@ def _file(name: str) -> tuple[str, list[str]]:
     """The text of a shipped robot's file, and what belongs beside it."""
     from kronbot import description
     from kronbot.description.wording import unknown
-    from kronbot.description.yaml.nodes import named_files
 
     known = description.shipped_robots()
     if name not in known:
         raise unknown(name, known, "no shipped robot ")
     source = description.read(str(known[name]))
     schemas = [f"{file} (kronbot schema -o {file})" for file in _MODELINE.findall(source.text)]
-    tables = [f"{file} (in {known[name].parent})" for file in named_files(description.compose(source))]
+    tables = [f"{file} (in {known[name].parent})" for file in description.load(source).tables]
     return source.text, schemas + tables
 
 

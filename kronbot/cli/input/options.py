@@ -20,7 +20,7 @@ from kronbot.errors import UsageError
 from kronbot.records import dataclass
 
 if TYPE_CHECKING:
-    from kronbot.description.yaml.source import Source
+    from kronbot.description.described import Description
     from kronbot.library.robot import Robot
 
 Command = Callable[..., Any]
@@ -69,8 +69,7 @@ class Subject:
         settings = settings_of(self.settings)
         model = MEMORY.recall(source, settings, self.order)
         described = description.load(source, settings) if model is None else model.description
-        if model is None:  # those that are known name no tables
-            keep_tables_apart(source)
+        keep_tables_apart(described)
         shipped = source.folder in {path.parent for path in description.shipped_robots().values()}
         if not out.quiet and (judged or self.settings or not shipped):
             show_warnings(described.warnings)
@@ -79,14 +78,11 @@ class Subject:
         return Robot(MEMORY.built(described, settings, self.order) if model is None else model)
 
 
-def keep_tables_apart(source: Source) -> None:
-    """Raise UsageError where an answer would take the place of a table that a robot, or a motion, names."""
-    from kronbot import description
-    from kronbot.description.yaml.nodes import named_files
-
-    if source.folder is not None and "file" in source.text:
-        for name in named_files(description.compose(source)):
-            keep_apart(str(source.folder / name), "a table of the robot")
+def keep_tables_apart(described: Description) -> None:
+    """Raise UsageError where an answer would take the place of a table that a robot has read."""
+    for name in described.tables:
+        if described.source.folder is not None:
+            keep_apart(str(described.source.folder / name), "a table of the robot")
 
 
 def gathered(word: str, make: Callable[..., object], names: Sequence[str]) -> Decorator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from kronbot.description.expressions.expression import Number
@@ -126,17 +125,3 @@ def plain(node: Node) -> object:
             return []
         case Scalar(value=value):
             return value
-
-
-def named_files(node: Node) -> Iterator[str]:
-    """Files that a robot file names, in its order."""
-    match node:
-        case Mapping(entries=entries):
-            for key, (_, value) in entries.items():
-                if key == "file" and isinstance(value, Scalar):
-                    yield str(value.value)
-                else:
-                    yield from named_files(value)
-        case Sequence(items=items):
-            for item in items:
-                yield from named_files(item)
