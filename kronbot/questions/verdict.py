@@ -24,7 +24,7 @@ def verdict(
 
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
-    base = ", floating base" if robot.base else ""
+    base = "; the base floats" if robot.base else ""
     held = [joint.name for joint in robot.joints if joint.driven in locked]
     free = [joint.name for joint in robot.joints if joint.driven not in locked]
     joints = [f"{kind} {', '.join(names)}" for kind, names in (("free", free), ("locked", held)) if names]

@@ -237,6 +237,12 @@ def test_linear_models_count_the_momenta_as_free_coordinates(arm):
         kronbot.loads(ARM + "motion: {q1: {type: sinusoid, amplitude: 1, frequency: 1}}\n").linearize_along()
 
 
+def test_a_base_floats_whatever_is_locked(arm):
+    said = arm.modes().summary
+    assert said["model_locked"].endswith("joints locked q1, q2; the base floats")
+    assert said["model_free"].endswith("joints free q1, q2; the base floats")
+
+
 def test_statics_of_a_floating_base_is_where_nothing_acts(arm):
     answer = arm.statics(q={"base.x": 2, "q1": 0.3})
     assert answer["torque.q1"] == pytest.approx([0])
