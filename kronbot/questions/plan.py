@@ -89,20 +89,22 @@ class _Found:
     def search(
         self, robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None], met: Interruptions
     ) -> None:
-        """Find one; where that of least effort of torques is lost the nearest to a smooth motion is another way."""
-        self.least = wish.least
+        """Find one; that of least effort of torques begins at the nearest to a smooth motion, which stands where it
+        is lost."""
+        self.least, near = wish.least, dict[str, object]()
+        if wish.least == "effort" and not wish.follows:
+            self.least = "nearest"
+            try:
+                self._search(robots, replace(wish, least=self.least), progress, met)
+                near = {**vars(self)}
+            except ComputationError:
+                self.best = self.run = None
+            self.least = wish.least
         try:
             self._search(robots, wish, progress, met)
-        except ComputationError as error:
-            if wish.follows or wish.least != "effort":
-                raise
-            before, self.best, self.run = (self.best, self.run), None, None
-            self.least, self.lost = "nearest", str(error)
-            try:
-                self._search(robots, replace(wish, least="nearest"), progress, met)
-            except ComputationError:
-                if self.best is None:
-                    self.least, (self.best, self.run) = wish.least, before
+        except (ComputationError, Interrupted, KeyboardInterrupt) as error:
+            vars(self).update(near | {"stopped": self.stopped, "lost": str(error)})
+            if not near or not isinstance(error, ComputationError):
                 raise
 
     def _search(

@@ -109,6 +109,14 @@ def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypa
         two().plan({"q1": 1}, duration=3, drive="motion", least="nearest")
 
 
+def test_least_effort_begins_at_a_smooth_motion_and_is_less():
+    """From anywhere the arm went around and around, with twice the torque that holds it still."""
+    arm, told = kronbot.load("khang"), {"to": {"qa": 0.5}, "duration": 2}
+    near, found = (arm.plan(**told, **least).summary for least in ({"least": "nearest"}, {}))
+    assert near["complete"] and found["complete"] and found["least"] == "effort"
+    assert found["rms_torque.qa"] < near["rms_torque.qa"]
+
+
 def test_damping_gravity_and_limits_have_their_part():
     """A heavy damped block, lifted: the work of a plan is what the simulation says, its ends are held by its weight."""
     text = TWO.replace("ELASTIC", ", damping: 0.5").replace("[0, 0, 0]", "[0, 0, -9.81]")
