@@ -31,12 +31,15 @@ from kronbot.questions.result import Outcome, Result
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 from kronbot.system.interruption import Interruptions
+from kronbot.system.platform import host
 
 PURPOSE = "plan"
 # Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
 INTERVALS, MESHES, ARRIVED = 40, 5, 1e-5
 # Limits are drawn in by more than they were passed, and by at most this share of what is between them.
 DRAWN, MOST_DRAWN = 1.5, 0.1
+# Bytes for IPOPT's own BLAS, which waits for ever where it does not get them.
+SEARCH = 200 << 20
 
 
 def plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None]) -> Outcome:
@@ -53,6 +56,8 @@ def plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None])
 
 def _plan(robots: Sequence[Robot], wish: Wish, progress: Callable[[float], None], met: Interruptions) -> Outcome:
     robot, found = robots[0], _Found()
+    if host.memory_left() < SEARCH:
+        raise MemoryError(f"a search wants {SEARCH >> 20} MB more")
     try:
         with met.heard():
             met.demand_none()

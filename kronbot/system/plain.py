@@ -179,5 +179,10 @@ def memory_limit() -> float:
     return math.inf
 
 
+def memory_left() -> float:
+    """No limit is known."""
+    return math.inf
+
+
 def at_native_exit(answer: Callable[[], object]) -> None:
     """For processes whose memory is limited."""

@@ -227,6 +227,20 @@ def memory_limit() -> float:
     return math.inf if most == resource.RLIM_INFINITY else most - (0 if stack == resource.RLIM_INFINITY else stack)
 
 
+def memory_left() -> float:
+    """Bytes that this process may still take (ulimit -v); where what it has is not known, all that it may have."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return math.inf
+    try:
+        with open("/proc/self/statm") as file:
+            return most - int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # as on macOS
+        return most
+
+
 def at_native_exit(answer: Callable[[], object]) -> None:
     """Call it before native code ends the process (exit), as OpenBLAS does where memory has run out."""
     with suppress(ImportError, OSError, AttributeError, MemoryError):  # no memory even for that

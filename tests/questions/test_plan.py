@@ -17,6 +17,7 @@ from kronbot.mechanics.control import collocation
 from kronbot.questions import judgement
 from kronbot.questions import plan as question
 from kronbot.questions.plan import outline
+from kronbot.system.platform import host
 
 TWO = """
 kronbot: 1
@@ -115,6 +116,13 @@ def test_least_effort_begins_at_a_smooth_motion_and_is_less():
     near, found = (arm.plan(**told, **least).summary for least in ({"least": "nearest"}, {}))
     assert near["complete"] and found["complete"] and found["least"] == "effort"
     assert found["rms_torque.qa"] < near["rms_torque.qa"]
+
+
+def test_a_search_without_memory_for_it_is_not_begun(monkeypatch):
+    """IPOPT's BLAS would wait for ever."""
+    monkeypatch.setattr(host, "memory_left", lambda: 150 << 20)
+    with pytest.raises(ComputationError, match="more memory than there is"):
+        two().plan({"q1": 1}, duration=3)
 
 
 def test_damping_gravity_and_limits_have_their_part():
