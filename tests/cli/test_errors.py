@@ -334,6 +334,8 @@ def test_what_is_called_otherwise_here(line, meant, capsys):
         ),
         (["simulate", "--robot", "canadarm"], "ROBOT stands alone: kronbot simulate arm.yaml"),
         (["jacobian", "canadarm", "--q", "0.1", "0.2", "0.3"], "joined by commas: --q 0.1,0.2"),
+        (["linearize", "--motion", "two.yaml", "arm.yaml"], "There is one ROBOT, and --motion takes YAML text, 'q1: {"),
+        (["check", "canadarm", "two.yaml"], "extra argument (two.yaml) There is one ROBOT"),
         (["jacobian", "canadarm", "q1=2"], "those of an option: --q q1=0.1"),
         (["jacobian", "canadarm", "--q", "[0.1, 0.2, 3]"], "written: --q 0.1,0.2,3"),
         (["jacobian", "canadarm", "--q", "[0.1 -0.2 3]"], "written: --q 0.1,-0.2,3"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import json
 import os
 import pickle
 import signal
@@ -56,13 +57,13 @@ def test_one_robot_in_eight_threads(switching):
         "modes": lambda robot, k: robot.modes([0.1 * k]),
     }
     alone = kronbot.load("khang")
-    wanted = {(word, k): pickle.dumps(ask(alone, k)) for word, ask in asks.items() for k in range(THREADS)}
+    wanted = {(word, k): json.dumps(ask(alone, k).to_dict()) for word, ask in asks.items() for k in range(THREADS)}
     shared, found, together = kronbot.load("khang"), {}, threading.Barrier(THREADS)
 
     def work(k):
         together.wait()
         for word, ask in asks.items():
-            found[word, k] = pickle.dumps(ask(shared, k))
+            found[word, k] = json.dumps(ask(shared, k).to_dict())
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(THREADS)]
     for thread in threads:

@@ -114,6 +114,11 @@ def cure(error: click.ClickException) -> None:
             error.message += " Values of one option are joined by commas: --q 0.1,0.2"  # type: ignore[misc]
         elif "=" in extra[1]:
             error.message += " Names and values are those of an option: --q q1=0.1, --set EI=2"  # type: ignore[misc]
+        elif all(_FILE.fullmatch(word) for word in extra[1].split()):
+            options = [each for each in error.ctx.command.params if isinstance(each, click.Option)]
+            moving = any("--motion" in each.opts and not each.is_flag for each in options)
+            told = ", and --motion takes YAML text, 'q1: {type: sinusoid, amplitude: 0.1, frequency: 2}', or nothing"
+            error.message += f" There is one ROBOT{told if moving else ''}"  # type: ignore[misc]
 
 
 def _option(error: click.NoSuchOption, asked: click.Command, whole: click.Command) -> None:
