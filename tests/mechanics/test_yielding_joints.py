@@ -323,6 +323,17 @@ def test_what_cannot_be_followed_is_named_with_its_place(follows, said):
     assert error.value.mistakes[0].line in (13, 18)
 
 
+def test_a_followed_joint_with_a_hyphen_wants_quotes():
+    """Without them it reads as a difference of two that are unknown."""
+    links = "links:\n" + "".join(
+        f"  - {{name: {link}, joint: {{type: revolute, name: {joint}}}, dh: {{a: 1, d: 0, alpha: 0, theta: 0}}}}\n"
+        for link, joint in (("a", "q-fore"), ("b", "j2"), ("c", 'j3, follows: "q-fore - j2"'))
+    )
+    with pytest.raises(kronbot.errors.DescriptionError) as error:
+        kronbot.loads("kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n" + links)
+    assert "unknown joint 'fore'; names with hyphens stand in quotes: 'q-fore'" in str(error.value)
+
+
 def test_who_follows_has_no_drive():
     with pytest.raises(kronbot.errors.DescriptionError, match="'q2' follows other joints: nothing moves it for itself"):
         kronbot.loads(PARALLELOGRAM + "motion: {q2: {type: sinusoid, amplitude: 1, frequency: 1}}\n")

@@ -81,8 +81,10 @@ def couplings(joints: dict[str, View], parameters: Set[str]) -> set[str]:
             continue
         if not names:
             view.refuse(f"{quote(view.text)} names no joint that {quote(name)} could follow")
+        broken = [joint for joint in sorted(joints) if "-" in joint and joint in view.text and joint not in names]
+        cure = f"; names with hyphens stand in quotes: '{broken[0]}'" if broken else ""
         for other in sorted(names - joints.keys()):
-            view.refuse(f"unknown joint {quote(other)}{view.report.guess(other, joints)}")
+            view.refuse(f"unknown joint {quote(other)}{cure or view.report.guess(other, joints)}")
     try:
         TopologicalSorter(followed).prepare()
     except CycleError as error:
