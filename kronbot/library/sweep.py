@@ -18,6 +18,7 @@ from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted
+from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.records import dataclass
@@ -179,13 +180,17 @@ class Sweep:
                     draws, {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
                 )
         summary: dict[str, Scalar] = {"question": task.question, **self.tally.summary}
-        asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual)
+        # Nobody knows those of parameters, whatever they are called.
+        own = {name for name, of in zip(task.cases.names, task.meanings, strict=True) if of.argument is None}
+        units = {name: unit for name in series if name not in own and (unit := unit_of_kept(robot, name))}
+        asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual, task.kept.single)
         return Result(
             "sweep",
             robot.name,
             robot.order,
             arrays={f"indices {name}": sobol.array(each, drawn) for name, each in found.items()},
             series=series,
+            units=units,
             summary=summary,
             warnings=warnings,
             about=robot,

@@ -29,7 +29,8 @@ from kronbot.plots.style import (
 )
 from kronbot.plots.swept import Side, Table, finite
 from kronbot.questions.result import Result
-from kronbot.questions.swept import Indices, Swept
+from kronbot.questions.swept import Indices, Swept, undrawn
+from kronbot.questions.tables import HERTZ
 
 # Panels of a picture; values of a name that make a family and not an axis of a map.
 PANELS, FEW = 12, 6
@@ -47,8 +48,11 @@ def draw(result: Result) -> Picture:
     what = f"sweep {swept.question} {result.robot}" + ("" if "order" in varied else f", order {result.order}")
     failed = int(result.summary.get("failed", 0))
     tail = f"; {failed} of {result.summary['cases']} cases have failed" if failed else ""
+    if left_out := [name for name in swept.single if name not in swept.usual]:
+        tail += f"; without {short(', '.join(left_out))}"
     if not table.columns:
-        raise UsageError("no column of the table is a number, which a picture could show")
+        cure = f": {undrawn(swept.single)}" if swept.single else ", which a picture could show"
+        raise UsageError(f"no column of the table is a number{cure}")
     if swept.indices:
         return _bars(f"{what}: Sobol indices, 95 % confidence", swept)
     if swept.drawn:
@@ -102,6 +106,7 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
             (only,) = group.curves
             group = Diagram(f"{group.title} {only.label}".strip(), [replace(only, label="")])
         curves.draw(axes[key], over, group)
+        _in_hertz(axes[key], group)
         if side.words:
             axes[key].set_xticks(side.values, [short(word) for word in side.words])
         if len(over.values) <= FEW:
@@ -109,6 +114,13 @@ def _curves(title: str, table: Table, others: Sequence[int], x: int) -> Picture:
                 line.set_marker("o")
                 line.set_markersize(3)
     return axes
+
+
+def _in_hertz(axis: Any, diagram: Diagram) -> None:
+    """A second scale, to the right, of frequencies."""
+    if diagram.curves[0].unit == "rad/s" and "frequenc" in diagram.title:
+        scale = axis.secondary_yaxis("right", functions=(lambda omega: HERTZ * omega, lambda hertz: hertz / HERTZ))
+        scale.set_ylabel("[Hz]")
 
 
 def _stem(name: str) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.plots.followed import followed
 from kronbot.plots.style import readable, short
-from kronbot.questions.columns import units_of
+from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.records import dataclass
@@ -21,7 +21,6 @@ from kronbot.records import dataclass
 # Columns of statics that are given; what is called so has no name.
 GIVEN = ("angle.", "force.", "moment.")
 ROW = "row"
-_INNER = re.compile(r"(?:\w+\()*([^()]+?)\)*")
 _ENTRY = re.compile(r"(.+)\[(\d+)\]")
 
 
@@ -155,14 +154,7 @@ class Table:
 
     def unit(self, name: str) -> str:
         """The unit of a column where it is known."""
-        inner = _INNER.fullmatch(name)
-        key = inner[1] if inner else name
-        if key.startswith("frequenc"):
-            return "rad/s"
-        try:
-            return units_of(self.result.model, [key])[key]
-        except KeyError:
-            return ""
+        return unit_of_kept(self.result.model, name)
 
 
 def _largest(kept: Sequence[str]) -> int:

@@ -13,6 +13,9 @@ from kronbot.questions.momenta import MOMENTA
 WRENCH = ("force.x", "force.y", "force.z", "moment.x", "moment.y", "moment.z")
 # How far two orders differ in a column.
 _DIFFERENCE = re.compile(r"largest_difference\.(.*)\[\w+-\w+\]")
+# What a function of a sweep is made of; how arrays of frequencies are called.
+_INNER = re.compile(r"(?:\w+\()*([^()]+?)\)*")
+FREQUENCIES = "frequenc"
 REACTION = ("fx", "fy", "fz", "mx", "my", "mz")
 
 # By the word before the first dot of a column; what depends on a joint or a coordinate is not here.
@@ -69,6 +72,18 @@ def unit_of_number(robot: Robot, name: str) -> str:
     except KeyError:
         return ""
     return "" if unit == "1" else unit
+
+
+def unit_of_kept(robot: Robot, name: str) -> str:
+    """The unit of a column of a sweep, an entry or a function of what an answer holds; "" where it is not known."""
+    inner = _INNER.fullmatch(name)
+    key = inner[1] if inner else name
+    if key.startswith(FREQUENCIES):
+        return "rad/s"
+    try:
+        return units_of(robot, [key])[key]
+    except KeyError:
+        return ""
 
 
 def _one_of(units: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.records import dataclass
 
@@ -27,7 +28,7 @@ class Swept:
     ``factors`` are the names that vary together and how many values they have, the first slowest; those of ``drawn``
     follow distributions. ``indices`` are those of columns, where they were asked for. ``beside`` are frequencies and
     shapes of every row, by the name of the array, as far as they were kept for a picture; None where a case failed.
-    Columns that nobody has named are ``usual``.
+    Columns that nobody has named are ``usual``; of those that are whole arrays ``single`` says what is a number.
     """
 
     question: str
@@ -37,3 +38,10 @@ class Swept:
     indices: Mapping[str, Indices] = field(default_factory=dict)
     beside: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     usual: Sequence[str] = ()
+    single: Mapping[str, str] = field(default_factory=dict)
+
+
+def undrawn(single: Mapping[str, str], what: str = "a picture shows single numbers") -> str:
+    """That whole arrays are left out, and what to keep of them."""
+    are = "is a whole array" if len(single) == 1 else "are whole arrays"
+    return f"{listing(single)} {are}, {what}: keep {listing(single.values())}"

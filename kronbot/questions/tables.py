@@ -18,7 +18,7 @@ from kronbot.floats import ascending
 from kronbot.questions.columns import unit_of_number
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.result import Result
-from kronbot.questions.swept import Swept
+from kronbot.questions.swept import Swept, undrawn
 from kronbot.records import dataclass
 
 # Rows of a series worth showing to a person; all of them are in the machine formats.
@@ -206,11 +206,15 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
         for name, values in clean.items()
         if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
     }
+    units = result.units if swept else {}
+    single = swept.single if swept else {}
+    swings = {name for name, unit in units.items() if unit == "rad/s" and "frequenc" in name and name not in single}
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
             unit = "" if (of := result.units.get(name, "1")) == "1" else f" {of}"
-            yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}")
+            hertz = f", {_hertz(values[0])} Hz" if name in swings and values[0] is not None else ""
+            yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}{hertz}")
         if zeros := len(clean) - len(telling):
             yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
         return
@@ -218,6 +222,11 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
     rows = ascending(np.linspace(0, count - 1, most).round().astype(int))
     texts = {name: [number(values[row]) for row in rows] for name, values in telling.items()}
+    if units.keys() & texts.keys():  # a line of them below the names
+        for name, column in texts.items():
+            unit = "" if (of := units.get(name, "1")) == "1" else of
+            beside = ["Hz", *(_hertz(telling[name][row]) for row in rows)]
+            texts[name] = _paired([unit, *column], beside) if name in swings else [unit, *column]
     shown: list[str] = []
     taken = 0
     for name, column in texts.items():
@@ -226,11 +235,26 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
             break
         shown.append(name)
     told = [f"{len(rows)} of {count} rows"] if len(rows) < count else []
-    if hidden := len(texts) - len(shown):
+    left_out = [name for name in texts if name not in shown]
+    whole = {name: single[name] for name in left_out if name in single}
+    if hidden := len(left_out) - len(whole):
         told.append(f"{more(hidden)} that {'is' if hidden == 1 else 'are'} not 0")
     if told:
         yield Line(f"{', '.join(told)} ({rest})")
+    if whole:
+        yield Line(undrawn(whole, "too wide for this table"))
     yield from _columns([texts[name] for name in shown], shown)
+
+
+def _paired(left: Sequence[str], right: Sequence[str]) -> list[str]:
+    """Two columns of text as one, which has one name."""
+    widths = [max(map(len, column)) for column in (left, right)]
+    return [f"{a:>{widths[0]}}{GAP}{b:>{widths[1]}}" for a, b in zip(left, right, strict=True)]
+
+
+def _hertz(value: object) -> str:
+    """A frequency, rad/s, in Hz; nothing where there is none."""
+    return number(HERTZ * value) if isinstance(value, int | float) else ""
 
 
 def more(columns: int) -> str:
@@ -252,4 +276,6 @@ def number(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, complex):
         return f"{value.real + 0.0:.{DIGITS}g}{value.imag + 0.0:+.{DIGITS}g}i"
+    if isinstance(value, list):  # a whole array in a cell
+        return f"[{', '.join(map(number, value))}]"
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

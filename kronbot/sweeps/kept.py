@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib import import_module
 from itertools import chain, product
 
@@ -17,6 +17,7 @@ from kronbot.model.build import at_order
 from kronbot.model.robot import Robot
 from kronbot.questions.outline import Outline
 from kronbot.questions.result import Result
+from kronbot.questions.swept import undrawn
 from kronbot.records import dataclass
 
 # The columns that are always there.
@@ -94,7 +95,8 @@ class Kept:
     """The columns of a table: the case, the varied names, what is kept of each answer, the error.
 
     Where ``rows`` is set, columns that are series make a row of each of their entries. What is ``unseen`` is in no
-    table: pictures need it. Columns that nobody has named are ``usual``.
+    table: pictures need it. Columns that nobody has named are ``usual``; what of a whole one is a single number, or
+    several, stands in ``single`` by its name.
     """
 
     varied: tuple[str, ...]
@@ -102,6 +104,7 @@ class Kept:
     rows: bool
     unseen: tuple[Column, ...] = ()
     usual: tuple[str, ...] = ()
+    single: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def header(self) -> list[str]:
@@ -152,7 +155,8 @@ def kept(
     """The columns asked for, by default those that are mostly asked for, or all of cases that are written ``apart``.
 
     ``possible`` are the values that each argument may have; for a sweep that is ``pictured`` shapes are kept unseen.
-    Raises UsageError for what no answer holds, with what may have been meant, and for nothing at all.
+    Raises UsageError for what no answer holds, with what may have been meant, for nothing at all, and where a picture
+    would have whole arrays only.
     """
     outline = _outline(robot, question, possible)
     taken = {CASE, ERROR, *varied}
@@ -179,7 +183,26 @@ def kept(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
         )
     found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked))
+    single = {name: _single(outline, columns[name]) for name in found.whole}
+    if pictured and single and len(single) == len(columns):
+        raise UsageError(undrawn(single))
+    found = replace(found, single=single)
     return found.hiding(_followed(columns.values())) if pictured else found
+
+
+def _single(outline: Outline, column: Column) -> str:
+    """What of a whole column is a single number, or several."""
+    if column.kind != "array" or column.key in outline.stacks:
+        return f"max({column.name})" if column.functions else f"max(abs({column.name}))"
+    rows, columns = outline.arrays[column.key]
+    # Of frequencies those that most ask for: an answer may have fewer than there is room for.
+    most = sum(name.startswith(f"{column.key}[") for name in outline.usual) or len(rows)
+    several = f"1:{most}" if most > 1 else "1"
+    shown = f"{column.key}[{several if columns is None else f'{rows[0]},{columns[0]}'}]"
+    uneven = column.key in outline.complex and not EACH.keys() & set(column.functions)
+    for word in (*column.functions, *["abs"] * uneven):
+        shown = f"{word}({shown})"
+    return shown
 
 
 def _followed(columns: Iterable[Column]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -419,6 +420,38 @@ def test_tables_show_what_is_not_0_or_was_asked_for(capsys):
     assert "force.y" in head and "torque.qa" in head and "moment.x" not in head and "force.x" not in head
     assert run(["sweep", "statics", "khang", "--q", "0", "--keep", "force.x,torque.qa", *over]) == 0
     assert capsys.readouterr().out.splitlines()[2].split() == ["case", "force.y", "force.x", "torque.qa"]
+
+
+def test_tables_tell_units_and_frequencies_in_hertz(capsys):
+    asked = ["sweep", "modes", "khang", "--over", "qa=0,1", "--over", "EI=20", *ONE]
+    assert run([*asked, "--keep", "frequencies_locked[1],max(abs(frequencies_locked)),free_coordinates_free"]) == 0
+    _, _, _, units, first, second = capsys.readouterr().out.splitlines()[:6]
+    assert units.split() == ["rad", "rad/s", "Hz", "rad/s", "Hz"]
+    for row in (first, second):
+        omega, hertz, largest, same = map(float, row.split()[3:7])
+        assert hertz == pytest.approx(omega / (2 * math.pi), rel=1e-5)
+        assert same == pytest.approx(largest / (2 * math.pi), rel=1e-5)
+
+
+def test_whole_arrays_that_nothing_shows_are_told(tmp_path, capsys):
+    picture = tmp_path / "a.png"
+    asked = ["sweep", "modes", "khang", "--over", "EI=20,30", "--plot", str(picture), *ONE]
+    cure = "frequencies_free is a whole array, a picture shows single numbers: keep frequencies_free[1:2]"
+    assert run([*asked, "--keep", "frequencies_free[2],frequencies_free"]) == 0
+    assert capsys.readouterr().err.count(cure) == 1
+    picture.unlink()
+    assert run([*asked, "--keep", "frequencies_free"]) == 2
+    told = capsys.readouterr()
+    assert cure in told.err and told.out == ""  # before a case is computed
+    assert run([*asked, "--keep", "poles_free,shapes_free"]) == 2
+    assert "keep abs(poles_free[1:" in capsys.readouterr().err
+    assert (
+        run(["sweep", "simulate", "khang", "--over", "EI=20", "--duration", "1", "--keep", "t", "--plot", "a.png"]) == 2
+    )
+    assert "keep max(abs(t))" in capsys.readouterr().err
+    asked = ["sweep", "simulate", "khang", "--over", "EI=20,30", "--duration", "1", "--keep", "t", *ONE]
+    assert run(asked) == 0
+    assert "t is a whole array, too wide for this table: keep max(abs(t))" in capsys.readouterr().out
 
 
 def test_columns_that_nothing_fills_are_doubted(tmp_path, capsys):

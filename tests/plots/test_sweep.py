@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kronbot
+from kronbot.errors import UsageError
 from kronbot.plots.followed import followed
 from kronbot.plots.pictures import draw
 
@@ -48,6 +49,19 @@ def test_frequencies_cross_as_their_shapes_do(beam):
     rising, level = (points[:, 1] for points in lines(axis).values())
     assert np.allclose(level, level[0], rtol=1e-12)
     assert np.allclose(rising / rising[0], np.sqrt(np.linspace(5, 60, 12) / 5), rtol=1e-9)
+
+
+def test_frequencies_have_a_scale_in_hertz_and_whole_arrays_are_named(beam):
+    picture = pictured(beam, "modes", {"EIy": "5:60:3"}, keep="frequencies_locked[1],frequencies_free")
+    (axis,) = picture.values()
+    (hertz,) = axis.child_axes
+    picture.content(".png")  # which draws the scale
+    assert hertz.get_ylabel() == "[Hz]"
+    assert np.allclose(np.array(axis.get_ylim()) / (2 * np.pi), hertz.get_ylim(), rtol=1e-12)
+    assert picture.figure.get_suptitle().endswith("; without frequencies_free")
+    swept = beam.sweep("modes", {"EIy": "5:60:3"}, keep="frequencies_free", workers=1)
+    with pytest.raises(UsageError, match=r"a picture shows single numbers: keep frequencies_free\[1:"):
+        draw(swept.result())
 
 
 def test_a_plain_table_has_no_shapes(beam):

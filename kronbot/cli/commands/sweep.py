@@ -207,6 +207,7 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
 
     from kronbot.cli.input.given import arguments
     from kronbot.cli.output.progress import progress_bar
+    from kronbot.questions.swept import undrawn
 
     options_of_question = arguments(robot.model, asked)
 
@@ -229,9 +230,12 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
             _demand_one_value(subject.settings, over, swept.task.cases.names)
             swept = replace(swept, task=replace(swept.task, words=worded))
             if swept.finished:
-                undrawn = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
-                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{undrawn}")
+                besides = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
+                tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{besides}")
                 return
+            single, usual = swept.task.kept.single, swept.task.kept.usual
+            if out.drawn is not None and (named := {name: of for name, of in single.items() if name not in usual}):
+                tell(f"warning: {undrawn(named)}")
             result = _answered(swept, out, out.drawn is not None or given["indices"])
         except UsageError as error:
             if of_file is None:
