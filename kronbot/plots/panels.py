@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from kronbot.description.outputs import KINDS
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.plots.style import Picture, entitle, look
@@ -13,6 +14,21 @@ from kronbot.plots.style import Picture, entitle, look
 _COMMA = re.compile(r",(?![^\[(]*[\])])")
 # The word for all panels, and for all of what there are many.
 ALL = "all"
+# Those of all pictures of a command; of other commands they are names of columns, of gains, of a robot.
+WORDS: Mapping[str, Sequence[str]] = {
+    "fit": ("residual", "histogram", "parameter", "correlation"),
+    "jacobian": ("velocity", "angular-velocity"),
+    "kinematics": ("robot", "space"),
+    "linearize": ("pole", "response", "magnitude", "phase", "mode", "multiplier", "stiffness", "frequency"),
+    "modes": ("locked", "free", "convergence"),
+    "plan": ("motion", "space", "joint", "rate", "torque", "bending", "column"),
+    "simulate": (
+        *("motion", "space", "base", "angle", "slide", "deviation", "deflection", "twist", "torsion"),
+        *("torque", "force", "length", "tension", "energy", "balance", "curvature", "curvature_y"),
+        *(kind for kind in KINDS if kind != "gauge"),
+    ),
+    "statics": ("robot", "space", "torque", "strain", "sag", "deflection"),
+}
 _NUMBERED = re.compile(r"(.+) \d+")
 
 
@@ -35,14 +51,20 @@ def words_of(panels: str | Sequence[str]) -> list[str]:
     return words
 
 
+def demand_words(command: str | None, panels: str) -> None:
+    """Raise UsageError, before anything is computed, for words that no picture of a command has."""
+    there = WORDS.get(command or "")
+    for word in words_of(panels):
+        if there is not None and word not in (*there, ALL):
+            raise _no_panel(word, there, f"; {command} has")
+
+
 def keep(picture: Picture, words: Sequence[str]) -> None:
     """Leave the panels of these kinds alone, in their order. Raises UsageError for what the picture has not."""
     there = {name: kind(name) for name in picture}
     for word in words:
         if word not in there.values():
-            raise unknown(
-                word, dict.fromkeys([*there.values(), ALL]), Argument("panels"), ": no panel ", there="; there are"
-            )
+            raise _no_panel(word, there.values())
     kept = [name for name in there if there[name] in words]
     if len(kept) == len(picture):
         return
@@ -50,6 +72,10 @@ def keep(picture: Picture, words: Sequence[str]) -> None:
         _hand_on(picture, kept)
         _remove(picture, [name for name in picture if name not in kept])
         _pack(picture, kept)
+
+
+def _no_panel(word: str, known: Iterable[str], there: str = "; there are") -> UsageError:
+    return unknown(word, dict.fromkeys([*known, ALL]), Argument("panels"), ": no panel ", there=there)
 
 
 def _hand_on(picture: Picture, kept: Sequence[str]) -> None:

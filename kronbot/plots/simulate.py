@@ -52,20 +52,17 @@ def _diagrams(robot: Robot, result: Result) -> dict[str, Diagram]:
         ("angle", "joint angles", True, "rad"),
         ("slide", "sliding joints", False, "m"),
     ):
-        own = [
-            Curve(joint.name, unit, series[joint.name], wanted.get(joint.name))
-            for joint in robot.joints
-            if joint.revolute == revolute
-        ]
-        followed = [(curve, curve.wanted) for curve in own if curve.wanted is not None]
-        # How far a joint still has to go to a target is seen in the angle itself.
-        strays += [
-            Curve(curve.label, unit, curve.values - asked)
-            for curve, asked in followed
-            if np.ptp(asked) > 0 or abs(curve.values[0] - asked[0]) <= UNMOVED
-        ]
+        joints = [joint for joint in robot.joints if joint.revolute == revolute]
+        own = [Curve(joint.name, unit, series[joint.name], wanted.get(joint.name)) for joint in joints]
+        followed = [joint for joint in joints if joint.name in wanted]
+        for joint in followed:  # what is commanded is the motor, as in the peak deviations of the summary
+            driven, asked = robot.coordinates[joint.driven], wanted[joint.name]
+            # How far a joint still has to go to a target is seen in the angle itself.
+            if np.ptp(asked) > 0 or abs(series[driven][0] - asked[0]) <= UNMOVED:
+                strays.append(Curve(driven, unit, series[driven] - asked))
         if own:
-            diagrams[word] = Diagram(title + (", grey: commanded" if followed else ""), own)
+            of_motors = " of motors" if any(joint.elastic for joint in followed) else ""
+            diagrams[word] = Diagram(title + (f", grey: commanded{of_motors}" if followed else ""), own)
     torsion = [Curve(robot.coordinates[i], robot.units[i], series[robot.coordinates[i]]) for i in arms.twisting(robot)]
     for word, title, group, least in (
         ("deviation", "deviation from the commanded motion", strays, UNMOVED),

@@ -25,6 +25,7 @@ from kronbot.cli.output import answers
 from kronbot.cli.output.files import check_place, check_target, demand_own_names, save
 from kronbot.errors import ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.library.robot import Robot
+from kronbot.library.sweep import Sweep
 from kronbot.plots.style import Picture
 from kronbot.system import interruption, saving
 
@@ -736,6 +737,29 @@ def test_csv_has_no_place_for_the_summary(tmp_path, capsys):
     told = capsys.readouterr().err
     assert "disk_margin" in told  # of an array alone, too
     assert told.endswith("--array poles, or -o with .json, .npz or .mat\n")
+
+
+def test_who_interrupts_is_told_what_is_not_drawn(capsys, monkeypatch, tmp_path):
+    """Of a run the rows so far are written; of sweeps the table is whole or there is none."""
+
+    def interrupted(*given, simulate=Robot.simulate, **named):
+        error = Interrupted("interrupted at t = 0.02 s")
+        error.partial = simulate(*given, **named)
+        raise error
+
+    monkeypatch.setattr(Robot, "simulate", interrupted)
+    monkeypatch.chdir(tmp_path)
+    line = ["simulate", "canadarm", "--duration", "0.02", "--step", "0.01", "-o", "a.csv", "--plot", "a.png"]
+    assert run([*line, "--view", "a.html"]) == 130
+    assert "interrupted: left out: a.png and a.html\n" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+    def stopped(sweep):
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(Sweep, "chunks", stopped)
+    assert run(["sweep", "modes", "canadarm", "--over", "q2=0:1:3", "--workers", "1", "--plot", "s.png"]) == 130
+    assert "interrupted: left out: s.png\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("quiet", "most", "told"), [([], 3, True), ([], 4, False), (["--quiet"], 3, False)])

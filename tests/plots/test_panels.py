@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib")
 import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import UsageError
+from kronbot.library.robot import Robot
 from kronbot.plots.panels import kind, words_of
 from kronbot.plots.pictures import draw
 from kronbot.plots.style import WIDTH
@@ -111,3 +112,12 @@ def test_words_that_no_panel_has_are_refused(moved, panels, words):
 def test_panels_are_those_of_a_picture(capsys):
     assert run(["simulate", "canadarm", "--panels", "motion"]) == 2
     assert "--panels is about the picture: add --plot" in capsys.readouterr().err
+
+
+def test_words_that_no_picture_of_a_command_has_are_refused_before_anything_is_computed(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(Robot, "simulate", None)
+    line = ["simulate", "canadarm", "--plot", str(tmp_path / "a.png"), "--panels"]
+    assert run([*line, "energie"]) == 2
+    assert "--panels: no panel 'energie'; did you mean 'energy'?" in capsys.readouterr().err
+    assert run([*line, "motion,foo"]) == 2
+    assert "--panels: no panel 'foo'; simulate has motion, space, base" in capsys.readouterr().err

@@ -36,6 +36,7 @@ from kronbot.plots import poles as poles_in_plane  # noqa: E402
 from kronbot.plots import simulate as simulation  # noqa: E402
 from kronbot.plots.curves import Curve  # noqa: E402
 from kronbot.plots.frequency_response import Response  # noqa: E402
+from kronbot.plots.panels import WORDS, kind  # noqa: E402
 from kronbot.questions import jacobian as jacobians  # noqa: E402
 from kronbot.questions import linearize as linearization  # noqa: E402
 from kronbot.questions import linearize_along as floquet  # noqa: E402
@@ -204,6 +205,8 @@ def picture(monkeypatch):
 
     def draw(function, *arguments):
         made = function(*arguments)
+        known = WORDS.get(function.__module__.rpartition(".")[2])
+        assert known is None or {kind(name) for name in made} <= {*known}
         made.figure.settle = lambda: made.content(".png")
         return made.figure
 
@@ -384,6 +387,20 @@ def test_deviations_are_from_what_drives_look_at(picture):
     for name in ("spin-up", "khang"):
         assert simulation.commanded(shipped(name), np.zeros(3))
         assert "deviation" not in " ".join(panels(picture(simulation.draw, moved(name))))
+
+
+def test_deviations_of_elastic_joints_are_those_of_their_motors(picture):
+    """As in the summary: what is commanded is the motor, whose shaft twists under the weight of the link."""
+    links = "{name: arm, joint: {type: revolute, name: j, rotor_inertia: 1, elastic: {stiffness: 1000}}, "
+    links += "pose: {}, rigid: {mass: 1, com: [1, 0, 0]}}"
+    motion = "motion: {j: {type: trapezoid, from: 0, to: 1, duration: 1}}"
+    robot = kronbot.loads(f"kronbot: 1\nname: arm\ngravity: [0, -9.81, 0]\nlinks: [{links}]\n{motion}\n")
+    result = robot.simulate(duration=0.2, step=0.01)
+    figure = picture(simulation.draw, result)
+    drawn = np.abs(line(starting(figure, "deviation"), "j.motor").get_ydata()).max()
+    peak = result.summary["peak_deviation.j"]
+    assert drawn / peak in (pytest.approx(1e3), pytest.approx(1e6), pytest.approx(180 / np.pi))
+    assert starting(figure, "joint angles").get_title(loc="left") == "joint angles, grey: commanded of motors"
 
 
 def test_snapshots_are_the_robot_to_scale(picture):

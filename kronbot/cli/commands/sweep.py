@@ -22,7 +22,7 @@ from kronbot.description import choices
 from kronbot.description.shipped import shipped_robots
 from kronbot.description.wording import shown_path as shown
 from kronbot.description.wording import unknown
-from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from kronbot.library.sweep import Sweep
@@ -237,6 +237,9 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
             if out.drawn is not None and (named := {name: of for name, of in single.items() if name not in usual}):
                 tell(f"warning: {undrawn(named)}")
             result = _answered(swept, out, out.drawn is not None or given["indices"])
+        except Interrupted:
+            out.tell_undrawn()
+            raise
         except UsageError as error:
             if of_file is None:
                 raise

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import click
+
 from kronbot.cli.output.files import check_place, check_target, save, tell
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.wording import shown_path as shown
@@ -55,6 +57,10 @@ class Output:
         """
         check_target(self.output, self.overwrite, also)
         self.check_picture()
+        if self.panels is not None:
+            from kronbot.plots.panels import demand_words
+
+            demand_words(click.get_current_context().command.name, self.panels)
         self.check_page()
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
@@ -80,6 +86,11 @@ class Output:
             from kronbot.plots.pictures import draw
 
             save(self.plot, draw(result, self.pair, self.panels).content(Path(self.plot).suffix))
+
+    def tell_undrawn(self) -> None:
+        """Say which files of an answer that was interrupted are not drawn."""
+        if drawn := [shown(name) for name in (self.plot, self.view) if name is not None]:
+            tell(f"interrupted: left out: {' and '.join(drawn)}")
 
     def check_page(self) -> None:
         """Raise UsageError where the page could not be written."""
@@ -154,6 +165,8 @@ class Output:
                 if rows >= MANY_ROWS and isinstance(error, Interrupted):
                     tell(f"interrupted: writing {rows} rows")
             self.render(result)
+        if isinstance(stopped, Interrupted):
+            self.tell_undrawn()
         if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
             met.demand_none()
             self.save_picture(result)
