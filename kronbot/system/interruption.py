@@ -228,8 +228,8 @@ def own_errors() -> Iterator[None]:
         return
     heard = {
         number: _Heard(handler)
-        for number in _ALL
-        if callable(handler := handler_of(number)) and handler != _met.note and not isinstance(handler, _Heard)
+        for number, handler in zip(_ALL, map(handler_of, _ALL), strict=True)
+        if callable(handler) and handler != _met.note and not isinstance(handler, _Heard)
     }
     for number, note in heard.items():
         set_handler(number, note)

@@ -12,6 +12,7 @@ import signal
 import socket
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from select import select
 
 OWNERS = False
@@ -69,7 +70,8 @@ class Folder:
 
     def remove_tree(self, name: str) -> None:
         """A folder with all that is in it, as far as possible."""
-        shutil.rmtree(self._at(name), ignore_errors=True)
+        with suppress(RecursionError):
+            shutil.rmtree(self._at(name), ignore_errors=True)
 
     def rename(self, name: str, other: str) -> None:
         """Also where there is a file of the other name."""

@@ -27,6 +27,8 @@ _LINKS = 40
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # Neither a symbolic link nor a pipe without a writer gets past the opening.
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# A descriptor of a folder that is listed, and is no link.
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # What native code calls has to outlive the calls.
 _ANSWERS: list[object] = []
 
@@ -58,7 +60,7 @@ class Folder:
 
     def names(self, inner: str = ".") -> list[str]:
         """What is in it, or in a folder in it."""
-        listed = os.open(inner, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._here)
+        listed = os.open(inner, _LISTED, dir_fd=self._here)
         try:
             return os.listdir(listed)
         finally:
@@ -89,10 +91,11 @@ class Folder:
         os.unlink(name, dir_fd=self._here)
 
     def remove_tree(self, name: str) -> None:
-        """A folder with all that is in it, as far as possible."""
-        import shutil  # here, since every command begins with this module
-
-        shutil.rmtree(name, ignore_errors=True, dir_fd=self._here)
+        """A folder with all that is in it that is the user's, as far as possible; links are not followed."""
+        with suppress(OSError):
+            _empty(os.open(name, _LISTED, dir_fd=self._here))
+        with suppress(OSError):
+            os.rmdir(name, dir_fd=self._here)
 
     def rename(self, name: str, other: str) -> None:
         """Also where there is a file of the other name."""
@@ -109,6 +112,52 @@ class Folder:
     def spare(self) -> int:
         """A descriptor to be closed where removing needs one."""
         return os.dup(self._here)
+
+
+def _empty(here: int) -> None:
+    """Remove what is in an open folder, however deep, by two descriptors, and close it.
+
+    Others could make an end recede, or exchange what is on the way back: their folders are not entered, and who comes
+    back to another one than the way in went through raises OSError.
+    """
+    way: list[tuple[os.stat_result, list[str]]] = []
+    try:
+        inner = _folders_left(here)
+        while way or inner:
+            if inner:
+                try:
+                    there = os.open(inner[-1], _LISTED, dir_fd=here)
+                except OSError:
+                    inner.pop()
+                    continue
+                way.append((os.fstat(here), inner))
+            else:
+                there = os.open("..", _LISTED, dir_fd=here)
+            here, left = there, here
+            os.close(left)
+            if inner:
+                inner = _folders_left(here)
+                continue
+            before, inner = way.pop()
+            if not os.path.samestat(os.fstat(here), before):
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+            with suppress(OSError):
+                os.rmdir(inner.pop(), dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _folders_left(here: int) -> list[str]:
+    """The folders in an open one of the user's, whose files are removed as far as possible; in one of others none."""
+    if not own(os.fstat(here)):
+        return []
+    with os.scandir(here) as found:
+        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+    for name, folder in entries:
+        if not folder:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=here)
+    return [name for name, folder in entries if folder]
 
 
 def located(path: str, judge: Judge, make: bool = False) -> tuple[Folder, str]:

@@ -57,6 +57,7 @@ STUCK = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("work", "patience", "count", "code"), [(BUSY, 60, 5, "7"), (STUCK, 0.05, 2, "5")])
 def test_children_answer_or_say_at_once_that_they_cannot(work, patience, count, code):
     script = FORKED.format(work=work, patience=patience, count=count)

@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM and SIGHUP at any moment of any command: exit code 130, 143, 129, one line, no traceback."""
 
+import ast
 import csv
 import itertools
 import json
@@ -152,7 +153,16 @@ def demand_interrupted(process, words="interrupted", code=130):
     return out
 
 
-SHORT = {"simulate": ["khang", "--solver", "dop853"], "hessian": ["khang", "--symbolic"]}
+def test_what_answers_a_ctrl_c_is_there_before_any_other_module():
+    """But ``os``, with which Python begins."""
+    shown = (
+        "import os, sys; before = set(sys.modules); import kronbot.__main__; print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", shown], capture_output=True, text=True, check=True)
+    assert set(ast.literal_eval(done.stdout)) <= {"__future__", "gc", "kronbot", "kronbot.__main__", "kronbot.version"}
+
+
+SHORT = {"simulate": ["khang", "--solver", "radau"], "hessian": ["khang", "--symbolic"]}
 
 
 @pytest.mark.parametrize(
@@ -231,6 +241,7 @@ def test_what_there_is_is_kept(solver, moment, signals, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, rare(signal.SIGINT)])
 def test_rows_so_far_are_kept(number, tmp_path):
     """Of an answer that is written block by block, whole rows."""
@@ -309,6 +320,7 @@ def demand_sound(processes):
         assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, rare(30)])
 def test_signals_at_random_moments(count, tmp_path):
     """No temporary file, no traceback, and what is there is whole or marked."""
@@ -331,6 +343,7 @@ def test_signals_at_random_moments(count, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, rare(signal.SIGHUP), rare(signal.SIGTERM)])
 def test_what_is_ignored_stays_ignored(number):
     """nohup, and jobs in the background of scripts."""
@@ -355,6 +368,7 @@ def test_signals_of_a_program_that_uses_the_library():
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
+@pytest.mark.slow
 def test_while_it_reads():
     """A robot file that does not come to its end."""
     process = started(READY.format(number=-1, more=""), "check", "-", stdin=subprocess.PIPE)
@@ -365,6 +379,7 @@ def test_while_it_reads():
     assert demand_interrupted(process) == b""
 
 
+@pytest.mark.slow
 def test_while_it_writes():
     """A pipe that nobody empties: neither the command nor the end of the interpreter waits for it."""
     command = ["simulate", "khang", "--duration", "1", "--step", "4e-4", "--format", "csv"]
@@ -384,6 +399,7 @@ def test_who_reads_gets_all():
     assert demand_interrupted(process).splitlines()[-1].startswith(b"1.0,")
 
 
+@pytest.mark.slow
 def test_when_nothing_else_helps(tmp_path):
     """What swallows every exception is ended, and its temporary files with it."""
     process = started(DEAF.format(condition="True", answer="pass", patience=0.8), str(tmp_path / "half"))
@@ -419,6 +435,7 @@ main()
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("rows.csv", "a\nb\n")]
 
 
+@pytest.mark.slow
 def test_in_a_destructor(tmp_path):
     """Python swallows the exception, and would print a traceback."""
     dying = 'type("Dying", (), {"__del__": lambda self: os.kill(os.getpid(), 2)})() and False'
@@ -432,6 +449,7 @@ def test_patience():
     assert 0.5 <= interruption.PATIENCE <= 0.9
 
 
+@pytest.mark.slow
 def test_what_is_being_saved_is_waited_for(tmp_path):
     """Work that has asked for time gets it, until the next Ctrl-C."""
     saving = "met.take_time(); time.sleep(2.2); os.write(2, b'Error: saved\\n')"

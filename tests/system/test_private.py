@@ -4,7 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from kronbot.system import private
 from kronbot.system.posix import Folder
 from kronbot.system.private import NotPrivate
 
+# Folders in one another, more than calls may be and more than a path has room for.
+DEEP = 3000
 USER, OTHER = 54321, 54322
 foreign = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two other users: NOT TESTED here")
 
@@ -57,6 +59,75 @@ def as_user(user, work):
 def opened(path, create=True):
     with closing(private.opened(path, create)) as folder:
         return folder.status().st_ino
+
+
+def deepened(path):
+    """A folder with a file and folders in one another in it."""
+    path.mkdir()
+    (path / "file").touch()
+    here = os.open(path, os.O_RDONLY)
+    for _ in range(DEEP):
+        os.mkdir("folder", dir_fd=here)
+        inner = os.open("folder", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+
+
+def descriptors():
+    """What this process holds open, where the system tells: others of its tests may let go of theirs at any time."""
+    for link in Path("/proc/self/fd").glob("*"):
+        with suppress(FileNotFoundError):
+            yield os.readlink(link)
+
+
+def held(path):
+    return closing(Folder(os.open(path, os.O_RDONLY)))
+
+
+def test_folders_of_any_depth_are_removed(tmp_path):
+    """And what links lead to is not."""
+    deepened(tmp_path / "deep")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").touch()
+    for name in ("link", "deep/link"):
+        (tmp_path / name).symlink_to(tmp_path / "kept")
+    with held(tmp_path) as here:
+        for name in ("deep", "link", "none", "kept/file"):
+            here.remove_tree(name)
+    assert sorted(os.listdir(tmp_path)) == ["kept", "link"] and os.listdir(tmp_path / "kept") == ["file"]
+    assert not [place for place in descriptors() if place.startswith(str(tmp_path))]
+
+
+def test_a_folder_that_is_moved_while_it_is_removed_leads_nowhere_else(tmp_path, monkeypatch):
+    (tmp_path / "left" / "inner" / "innermost").mkdir(parents=True)
+    (tmp_path / "other" / "inner").mkdir(parents=True)
+    unlink = os.unlink
+
+    def moved(name, **given):
+        unlink(name, **given)
+        (tmp_path / "left" / "inner").rename(tmp_path / "other" / "moved")
+
+    (tmp_path / "left" / "inner" / "innermost" / "file").touch()
+    monkeypatch.setattr(os, "unlink", moved)
+    with held(tmp_path) as here:
+        here.remove_tree("left")
+    assert sorted(os.listdir(tmp_path / "other")) == ["inner", "moved"]
+
+
+@foreign
+def test_folders_of_somebody_else_are_not_entered(tmp_path):
+    for name in ("theirs", "mine/theirs"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file").touch()
+        os.chown(tmp_path / name, OTHER, OTHER)
+    (tmp_path / "mine" / "file").touch()
+    with held(tmp_path) as here:
+        here.remove_tree("theirs")
+        here.remove_tree("mine")
+    assert sorted(map(str, tmp_path.rglob("*"))) == [
+        f"{tmp_path}/{name}" for name in ("mine", "mine/theirs", "mine/theirs/file", "theirs", "theirs/file")
+    ]
 
 
 def test_what_is_missing_is_made_for_the_user_alone(tmp_path):

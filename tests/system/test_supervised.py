@@ -40,6 +40,7 @@ def test_success_and_failure(started):
     assert started("kill -KILL $$").wait(PATIENCE)[0] is False
 
 
+@pytest.mark.slow
 def test_what_is_left_behind_is_not_waited_for(started, tmp_path):
     """It holds the output, in a session of its own, where it is not ended."""
     left = started("setsid sh -c 'echo $$ >pid.part; mv pid.part pid; exec sleep 600' & echo said; exit 0")
