@@ -7,6 +7,7 @@ the modal coordinates q_f = [v, w, torsion]. Everything else (Jacobians, inertia
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import casadi
 import numpy as np
@@ -53,6 +54,12 @@ class Direction:
         if self.strain == 1:
             return f"rad/m^{power}" if power else "rad"
         return f"m^{1 - power}" if power else "m"
+
+
+# Integrals from the root on of a product of derivatives of shapes, by (direction, derivative, direction, derivative).
+Running = Callable[[Direction, int, Direction, int], SX]
+# Along each axis products of two directions' coordinates, with what multiplies them.
+Blocks = Sequence[Sequence[tuple[Direction, Direction, SX]]]
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,38 @@ class Beam:
             rod, root = self._rod(q_f), casadi.vertcat(self.root, 0, 0)
             return [rod.section(xi).shifted(root) for xi in places]
         return [self._expanded(xi, q_f) for xi in places]
+
+    def poses(self, places: Sequence[float], q_f: SX) -> list[Pose]:
+        """Where these sections are, for pictures: but for order exact all places are traced at once, in less time."""
+        if self.order == "exact":
+            return [section.pose for section in self.cross_sections(places, q_f)]
+        xi, (v, w, a) = np.array(places), self.directions
+        powers = (self.power(p) for d in self.directions for p in d.shapes.powers)
+        own = dict(zip("vwt", self._split(casadi.vertcat(SX(0, 1), *powers) * q_f), strict=True))
+
+        def field(d: Direction, derivative: int) -> SX:
+            return SX(d.shapes.values(xi, derivative).T) @ own[d.name] * self.power(-derivative)
+
+        def product(twice: bool, share: float, d: Direction, dd: int, e: Direction, de: int) -> SX:
+            """That share of the quadratic form in their coordinates, K x 1."""
+            if not (d.count and e.count):
+                return SX(len(xi), 1)
+            integrals = beam_integrals.running_twice if twice else beam_integrals.running
+            hat = (share / 2 if d is e else share) * integrals(d.shapes, dd, e.shapes, de, xi).reshape(-1, e.count)
+            rows = casadi.reshape(SX(hat) @ own[e.name], d.count, len(xi))
+            return (own[d.name].T @ rows).T * self.power(1 + twice - dd - de)
+
+        r = casadi.horzcat(self.root + SX(xi) * self.length, field(v, 0), field(w, 0))
+        theta = casadi.horzcat(field(a, 0), -field(w, 1), field(v, 1))
+        if self.order == "2":
+            moved = self._position_blocks(partial(product, False, 1.0), partial(product, True, 1.0))
+            turned = self._rotation_blocks(partial(product, False, 0.5))
+            r, theta = (
+                start + casadi.horzcat(*(sum(column for _, _, column in along) for along in blocks))
+                for start, blocks in ((r, moved), (theta, turned))
+            )
+        pairs = zip(casadi.vertsplit(r), casadi.vertsplit(theta), strict=True)
+        return [Pose(point.T, exponential(vector.T)) for point, vector in pairs]
 
     def turned(self, q_f: SX, linear: SX, *forms: SX) -> CrossSection:
         """A section that turns so, on the x-axis, where it does not matter how far it is from it or how it goes."""
@@ -205,12 +244,8 @@ class Beam:
         a, w, v = self.row(self.torsion, xi, 1), self.row(self.w, xi, 2), self.row(self.v, xi, 2)
         return casadi.vertcat(a @ qa, -w @ qw, v @ qv)
 
-    def position(self, xi: float, q_f: SX) -> SX:
-        """r (3 x 1) of a section in orders 0, 1 and 2."""
-        return self._position(xi, q_f)[0]
-
     def _position(self, xi: float, q_f: SX) -> Sloped:
-        """r (3 x 1): (x, v, w), from order 2 on with foreshortening and the bending that torsion carries along (18)."""
+        """r (3 x 1): (x, v, w), in order 2 foreshortening and the bending that torsion carries along (18), too."""
         return self._bent("position", xi, q_f, casadi.vertcat(self.root + xi * self.length, 0, 0))
 
     def _bent(self, what: str, xi: float, q_f: SX, start: SX) -> Sloped:
@@ -228,15 +263,19 @@ class Beam:
         return {}
 
     def _position_forms(self, xi: float) -> tuple[SX, tuple[SX, ...]]:
-        v, w, a = self.directions
+        v, w, _ = self.directions
         linear = SX(3, self.n)
         linear[1, self._places(v)], linear[2, self._places(w)] = self.row(v, xi, 0), self.row(w, xi, 0)
         if self.order != "2":
             return linear, ()
-        shortened = self._form(v, v, -self.running(v, 1, v, 1, xi)) + self._form(w, w, -self.running(w, 1, w, 1, xi))
-        carried_w = self._form(w, a, -self.running_twice(w, 2, a, 0, xi))
-        carried_v = self._form(v, a, self.running_twice(v, 2, a, 0, xi))
-        return linear, (shortened, carried_w, carried_v)
+        once, twice = (partial(each, xi=xi) for each in (self.running, self.running_twice))
+        return linear, self._summed(self._position_blocks(once, twice))
+
+    def _position_blocks(self, once: Running, twice: Running) -> Blocks:
+        """What order 2 adds to x, y and z of a section: pairs of directions with the integrals that multiply them."""
+        v, w, a = self.directions
+        shortened = [(v, v, -once(v, 1, v, 1)), (w, w, -once(w, 1, w, 1))]
+        return shortened, [(w, a, -twice(w, 2, a, 0))], [(v, a, twice(v, 2, a, 0))]
 
     def _rotation_vector(self, xi: float, q_f: SX) -> Sloped:
         """theta (3 x 1) with R = exp(skew(theta)): theta_1 = (alpha, -w', v'), from order 2 on a second Magnus term.
@@ -253,10 +292,20 @@ class Beam:
         linear[1, self._places(w)], linear[2, self._places(v)] = -self.row(w, xi, 1), self.row(v, xi, 1)
         if self.order != "2":
             return linear, ()
-        about_x = self._form(v, w, self.running(v, 1, w, 2, xi) - self.running(v, 2, w, 1, xi))
-        about_y = self._form(a, v, self.running(a, 1, v, 1, xi) - self.running(a, 0, v, 2, xi))
-        about_z = self._form(a, w, self.running(a, 1, w, 1, xi) - self.running(a, 0, w, 2, xi))
-        return linear, (about_x / 2, about_y / 2, about_z / 2)
+        return linear, tuple(form / 2 for form in self._summed(self._rotation_blocks(partial(self.running, xi=xi))))
+
+    def _rotation_blocks(self, once: Running) -> Blocks:
+        """Twice what order 2 adds to the rotation vector, like that of the position."""
+        v, w, a = self.directions
+        about_x = once(v, 1, w, 2) - once(v, 2, w, 1)
+        about_y = once(a, 1, v, 1) - once(a, 0, v, 2)
+        about_z = once(a, 1, w, 1) - once(a, 0, w, 2)
+        return [(v, w, about_x)], [(a, v, about_y)], [(a, w, about_z)]
+
+    def _summed(self, blocks: Blocks) -> tuple[SX, ...]:
+        """The forms (n x n) along each axis."""
+        forms = ([self._form(*each) for each in along] for along in blocks)
+        return tuple(sum(rest, first) for first, *rest in forms)
 
     def _places(self, direction: Direction) -> list[int]:
         """Places of a direction's modes among all of the beam."""

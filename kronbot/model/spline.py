@@ -13,17 +13,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kronbot.description import limits
 from kronbot.description.mistakes import raise_all
-from kronbot.description.shape_tables import ShapeTable
 from kronbot.errors import Mistake
 from kronbot.floats import Array
 from kronbot.model.beam_integrals import gram, rule
 from kronbot.model.shape_functions import Shapes, wave_nodes
+
+if TYPE_CHECKING:
+    from kronbot.description.shape_tables import ShapeTable
 
 # Rows that say the slope at an end, to h^5.
 END_ROWS = 6

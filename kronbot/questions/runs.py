@@ -14,7 +14,7 @@ from kronbot.mechanics.motion.charts import Charts
 from kronbot.mechanics.motion.equations import Equations, equations
 from kronbot.mechanics.motion.integration import WAITING, Integrator, Tolerances, stops
 from kronbot.mechanics.multibody.elements import lengths_and_tensions
-from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, kinetic_energy
+from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy, gravity_size, kinetic_energy
 from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.momentum import momentum
 from kronbot.mechanics.multibody.outputs import Instant
@@ -191,6 +191,7 @@ def report_of(system: Equations, asked: tuple[str, ...]) -> tuple[dict[str, SX],
         "kinetic": kinetic_energy(state),
         "elastic": elastic_energy(state),
         "gravity": gravity_energy(state),
+        "gravity_size": gravity_size(state),
         "account": system.x[-2:],
         "stops": Contacts.of(state.robot, state.q, state.qd).energy,
         "remembered": system.memory[: len(system.drives.controllers.remembered), :],

@@ -16,8 +16,8 @@ from kronbot.mechanics.control.controllers import controllers
 from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.equations import Equations
 from kronbot.mechanics.motion.integration import Integrator
-from kronbot.mechanics.motion.integrators import integrator
-from kronbot.mechanics.motion.rodas import Abreast
+from kronbot.mechanics.motion.integrators import ONE_STEP, integrator
+from kronbot.mechanics.motion.one_step import Abreast
 from kronbot.mechanics.multibody.recursion import algorithm_of
 from kronbot.mechanics.multibody.stops import one_sided
 from kronbot.mechanics.static.small import beyond_small
@@ -31,6 +31,7 @@ from kronbot.questions.limits import told_of_run
 from kronbot.questions.measures import after_motion, all_held, efforts, places
 from kronbot.questions.measures import names as measured
 from kronbot.questions.momenta import CHANGES, MOMENTA, changes
+from kronbot.questions.noise import ROUNDING, squared
 from kronbot.questions.outline import Given, Outline
 from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.outputs import columns
@@ -78,9 +79,9 @@ def _simulate(robot: Robot, run: Run, progress: Callable[[float], None], met: In
 
 def alike(robot: Robot, run: Run) -> Hashable:
     """Equal for runs that :func:`each` takes together; None for one that is better off alone."""
-    if run.solver != "rodas" or policy.choice() != "on" or robot.base or one_sided(robot):
+    if run.solver not in ONE_STEP or policy.choice() != "on" or robot.base or one_sided(robot):
         return None
-    return PURPOSE, run.algorithm, run.tolerances, tuple(name for name, _ in run.loads)
+    return PURPOSE, run.solver, run.algorithm, run.tolerances, tuple(name for name, _ in run.loads)
 
 
 def each(
@@ -94,7 +95,7 @@ def each(
         system = equations_of(*pairs[0])
         idle: Idle[Abreast] = _idle(*pairs[0], system, LANES)
         try:
-            lanes = idle.pop() if idle else Abreast(system.ode, runs[0].tolerances, LANES)
+            lanes = idle.pop() if idle else Abreast(ONE_STEP[runs[0].solver], system.ode, runs[0].tolerances, LANES)
         except RuntimeError:
             return [partial(simulate, *pair, progress) for pair in zip(robots, runs, strict=True)]
         courses: list[Course] = []
@@ -156,7 +157,9 @@ def _told(course: Course) -> Outcome:
     summary |= {"stop_events": solver.events} if one_sided(robot) else {}
     summary |= {"start": run.start} if run.start == "equilibrium" else {}
     watching = {name: each[seen] for name, each in series.items()}
-    summary |= highlights(robot, watching, run.solver) | efforts(robot, watching)
+    sizes = (float(np.abs(each).max()) for each in series.values())
+    noise = ROUNDING * float(rows["gravity_size"].max()) + squared(sizes)
+    summary |= highlights(robot, watching, run.solver, noise) | efforts(robot, watching)
     if error is None and len(wanted.rest) and all_held(robot, system.drives):
         at_rest, then = np.append(0.0, wanted.rest), np.vstack([row, rested])
         there = places(robot, system, which(run)).rows(
@@ -164,7 +167,7 @@ def _told(course: Course) -> Outcome:
         )
         summary |= after_motion(robot, system.drives, wanted.rest, there, run.band)
     if robot.base:
-        summary |= changes(watching, rows["momentum_sizes"][seen])
+        summary |= changes(watching, rows["momentum_sizes"][seen], noise)
     q = values["q"][:count]
     if beyond := int(beyond_small(robot, q[shown], PURPOSE).sum()):
         summary["rows_beyond_small_deflections"] = beyond
@@ -209,11 +212,12 @@ def _series(robot: Robot, times: Array, rows: Mapping[str, Array]) -> dict[str, 
     return series | {f"energy.{name}": values for name, values in energies.items()}
 
 
-def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[str, Scalar]:
+def highlights(robot: Robot, series: Mapping[str, Array], solver: str, noise: float) -> dict[str, Scalar]:
     """Energy balance, deflections, deviations from the motion, of the columns of a run at the times it is watched.
 
     ``energy_drift`` is the largest imbalance by the largest energy of any kind, of gravity from the base frame: what is
-    held counts, since its rounding does, and a robot at rest turns nothing over. What ``rodas`` damps of vibrations
+    held counts, since its rounding does, and a robot at rest turns nothing over. Where all of them are ``noise``, which
+    the rounding of a robot that rests makes, it is 0. What ``rodas`` damps of vibrations
     that it steps over is what is missing in the balance at the end, nothing where errors have added.
     """
     largest = max(float(np.abs(series[f"energy.{kind}"]).max()) for kind in ("kinetic", "elastic", "gravity", "work"))
@@ -221,7 +225,7 @@ def highlights(robot: Robot, series: Mapping[str, Array], solver: str) -> dict[s
     summary: dict[str, Scalar] = {
         "largest_energy": largest,
         "energy_imbalance": imbalance,
-        "energy_drift": imbalance / largest if largest else 0.0,
+        "energy_drift": imbalance / largest if largest > noise else 0.0,
     }
     if solver == "rodas":
         summary["energy_taken_by_solver"] = max(0.0, -float(series["energy.balance"][-1]))

@@ -10,7 +10,7 @@ from thinned import rare
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.errors import ComputationError, UsageError
-from kronbot.mechanics.motion import rodas
+from kronbot.mechanics.motion import one_step
 from kronbot.mechanics.motion.integration import APART, Ode, Tolerances, stops
 from kronbot.mechanics.motion.integrators import INTEGRATORS, PIECES, Cvodes
 
@@ -107,6 +107,7 @@ def test_steps_do_not_depend_on_rows(solver):
                 assert first.series[name][i].tobytes() == second.series[name][j].tobytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [rare("cvodes"), "rodas"])
 def test_native_code_takes_the_same_steps(solver):
     """Bytes of a run whose rows lie between the steps."""
@@ -198,7 +199,7 @@ def test_a_first_step_comes_from_the_equations(solver):
 @pytest.mark.parametrize("solver", INTEGRATORS)
 def test_progress_is_even_whatever_the_rows(solver, monkeypatch):
     """One row at the end: the shares told go up in small steps."""
-    monkeypatch.setattr(rodas, "PAUSE", 0.0)
+    monkeypatch.setattr(one_step, "PAUSE", 0.0)
     told = [0.0]
     shipped_robot("khang").simulate(0.5, 0.5, solver=solver, progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0

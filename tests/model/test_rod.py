@@ -52,6 +52,22 @@ def values(shape, modes, order, q, parts):
     return numbers([q_f], parts(beam, q_f), np.broadcast_to(q, beam.n))
 
 
+@pytest.mark.parametrize("order", ["0", "1", "2", "exact"])
+@pytest.mark.parametrize("shape", ["clamped-free", "polynomial"])
+@pytest.mark.parametrize("modes", [{"v": 2, "w": 1, "torsion": 2}, {"w": 2}, {"v": 1, "torsion": 1}])
+def test_poses_together_are_those_one_by_one(order, shape, modes):
+    """Along the beam, with powers of its length; where there is no bending, or no torsion, too."""
+    places = [0.0, 0.2, 0.55, 1.0]
+
+    def parts(beam, q_f):
+        apart = [section.pose for section in beam.cross_sections(places, q_f)]
+        return [part for pose in (*apart, *beam.poses(places, q_f)) for part in (pose.r, pose.R)]
+
+    found = values(shape, modes, order, np.linspace(-0.3, 0.4, beam_of(shape, modes, order)[0].n), parts)
+    for one, other in zip(found[: 2 * len(places)], found[2 * len(places) :], strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
+
+
 def tip(beam, q_f):
     pose = beam.cross_sections([1.0], q_f)[0].pose
     return pose.r, pose.R

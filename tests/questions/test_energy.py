@@ -7,6 +7,8 @@ from scipy.integrate import solve_ivp
 from yaml import safe_load
 
 from kronbot import load, loads
+from kronbot.questions.momenta import changes
+from kronbot.questions.simulate import highlights
 
 BEAM = """
 kronbot: 1
@@ -150,3 +152,37 @@ def test_what_energy_drifts_by_at_the_defaults():
     assert fine["energy_drift"] < 1e-8
     assert 1.1 < fine["evaluations"] / default["evaluations"] < 1.25
     assert load("piedboeuf").simulate().summary["energy_drift"] < 1e-8
+
+
+def test_rounding_of_a_robot_that_rests_is_no_drift():
+    """Its energy is the rounding of a height of 0, of which nothing is a share."""
+    series = {f"energy.{kind}": np.zeros(3) for kind in ("kinetic", "elastic", "work")}
+    series |= {"t": np.arange(3.0), "energy.gravity": np.full(3, 3e-17), "energy.balance": np.array([0, 1e-17, 3e-17])}
+    link = "{name: a, joint: {type: revolute, name: q}, pose: {}, rigid: {mass: 1}}"
+    model = loads(f"kronbot: 1\nname: one\ngravity: [0, -9.81, 0]\nlinks: [{link}]\n").model
+    assert highlights(model, series, "cvodes", 1e-15)["energy_drift"] == 0
+    assert highlights(model, series, "cvodes", 1e-18)["energy_drift"] == 1
+
+
+WHEEL = """
+kronbot: 1
+name: wheel
+gravity: [0, 0, 0]
+base: {type: floating, rigid: {mass: 10, inertia: {Ixx: 1, Iyy: 1, Izz: 1}}}
+links:
+  - {name: a, joint: {type: revolute, name: q1}, pose: {rpy: [0.3, 0.2, 0]},
+     rigid: {mass: 1, com: [0, 0, 0.1], inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.1}}}
+simulate: {duration: 1, step: 0.5, drive: {q1: {torque: 1}}}
+"""
+
+
+@pytest.mark.parametrize("mass", ["mass: 1, com: [0, 0, 0.1], ", ""])
+def test_momenta_that_are_zero_throughout_do_not_change(mass):
+    """A wheel that turns on its axis: what its parts move is rounding, of which a share says nothing. Without a mass it
+    has its angular momentum."""
+    robot = loads(WHEEL.replace("mass: 1, com: [0, 0, 0.1], ", mass))
+    run = robot.simulate(rtol=1e-10, atol=1e-12)
+    assert run["energy.kinetic"].max() > 1
+    assert run.summary["momentum_change"] < 1e-9 and run.summary["angular_momentum_change"] < 1e-9
+    still = {name: np.full(2, 1e-30) for name in run.series}
+    assert set(changes(still, np.full((2, 2), 1e-15), 1e-28).values()) == {0.0}

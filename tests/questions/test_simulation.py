@@ -17,7 +17,7 @@ import kronbot
 from kronbot.compute.native import policy
 from kronbot.description import shipped_robots
 from kronbot.errors import ComputationError, Interrupted, UsageError
-from kronbot.mechanics.motion import rodas
+from kronbot.mechanics.motion import one_step
 from kronbot.mechanics.motion.integrators import INTEGRATORS, Cvodes
 from kronbot.questions import grids
 
@@ -204,7 +204,7 @@ def test_a_ctrl_c_that_a_library_makes_something_of(solver, becomes, monkeypatch
             yield block
 
     monkeypatch.setattr(kind, "follow", interrupted)
-    monkeypatch.setattr(rodas, "PAUSE", 0.0)
+    monkeypatch.setattr(one_step, "PAUSE", 0.0)
     answer = run(shipped_robot("khang").model, duration=1.0, step=0.001, solver=solver)
     assert isinstance(answer.error, Interrupted)
     assert answer.result.summary["complete"] is False

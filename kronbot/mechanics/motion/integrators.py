@@ -1,13 +1,13 @@
-"""The integrators by name: SUNDIALS' CVODES, RODAS, and SciPy's, to check by."""
+"""The integrators by name: SUNDIALS' CVODES, RODAS, DOP853, and SciPy's Radau, to check by."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi
 import numpy as np
@@ -20,7 +20,9 @@ from kronbot.description import choices
 from kronbot.errors import ComputationError
 from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import Charts
+from kronbot.mechanics.motion.dop853 import Dop853
 from kronbot.mechanics.motion.integration import WHY, Block, Integrator, Ode, Tolerances
+from kronbot.mechanics.motion.one_step import OneStep
 from kronbot.mechanics.motion.rodas import Rodas
 
 # CVODES goes through a run in so many pieces at least, so that progress is seen.
@@ -193,19 +195,15 @@ def _shared(t: SX, x: SX, p: SX, rate: SX) -> dict[str, MX]:
     return arguments | {"ode": function(*arguments.values())}
 
 
-class Scipy(Integrator):
-    """An integrator of SciPy's, step by step, with the exact Jacobian where it is implicit."""
+class Radau(Integrator):
+    """The implicit Runge-Kutta method Radau IIA of order 5, SciPy's, step by step."""
 
-    METHOD: ClassVar[str]
-    IMPLICIT: ClassVar[bool]
+    ORDER = 3
 
     def __init__(self, ode: Ode, tolerances: Tolerances) -> None:
         super().__init__(ode, tolerances)
-        self.implicit: dict[str, Callable[[float, Array], Array]] = {}
-        if self.IMPLICIT:
-            jacobian = casadi.densify(casadi.jacobian(self.rate_at(ode.t), ode.x))
-            by_x = casadi.Function("jacobian", [ode.t, ode.x, self.symbols], [jacobian])
-            self.implicit["jac"] = lambda t, x: np.asarray(by_x(t, x, self.bound))
+        jacobian = casadi.densify(casadi.jacobian(self.rate_at(ode.t), ode.x))
+        self.jacobian = casadi.Function("jacobian", [ode.t, ode.x, self.symbols], [jacobian])
         self.use({self.rate: 1.0})
 
     def follow(self, start: float, end: float, times: list[float], x: Array) -> Iterator[Block]:
@@ -216,10 +214,13 @@ class Scipy(Integrator):
             self.demand_no_interruption()
             return np.asarray(fastest(t, x, self.bound))[:, 0]
 
+        def jacobian(t: float, x: Array) -> Array:
+            return np.asarray(self.jacobian(t, x, self.bound))
+
         fastest = self.rate
         first = self.first_step(start, x, end)
         tolerances = {"rtol": self.tolerances.rtol, "atol": self.tolerances.atol}
-        stepper = getattr(integrate, self.METHOD)(rate, start, x, end, first_step=first, **tolerances, **self.implicit)
+        stepper = integrate.Radau(rate, start, x, end, first_step=first, jac=jacobian, **tolerances)
         done, steps, counted = 0, 0, 0
         while stepper.status == "running":
             code = self.native.code()
@@ -229,7 +230,7 @@ class Scipy(Integrator):
             steps += 1
             self.steps += 1
             if stepper.status == "failed":
-                raise ComputationError(f"{type(self).__name__} gave up at t = {before:g} s: {WHY}")
+                raise ComputationError(f"Radau gave up at t = {before:g} s: {WHY}")
             self.demand_progress(stepper.t, end, stepper.t - before, steps)
             self.evaluations += stepper.nfev - counted
             last = bisect_right(times, stepper.t)
@@ -242,20 +243,10 @@ class Scipy(Integrator):
             yield Block(float(stepper.t), stepper.y, states)
 
 
-class Dop853(Scipy):
-    """Dormand and Prince's explicit method of order 8."""
-
-    METHOD, IMPLICIT, ORDER = "DOP853", False, 7
-
-
-class Radau(Scipy):
-    """The implicit Runge-Kutta method Radau IIA of order 5."""
-
-    METHOD, IMPLICIT, ORDER = "Radau", True, 3
-
-
-INTEGRATORS: dict[str, type[Cvodes | Rodas | Dop853 | Radau]] = dict(
-    zip(choices.INTEGRATORS, (Cvodes, Rodas, Dop853, Radau), strict=True)
+# Methods that many runs can take beside each other.
+ONE_STEP: dict[str, type[OneStep]] = {"rodas": Rodas, "dop853": Dop853}
+INTEGRATORS: dict[str, type[Cvodes | OneStep | Radau]] = dict(
+    zip(choices.INTEGRATORS, (Cvodes, *ONE_STEP.values(), Radau), strict=True)
 )
 
 

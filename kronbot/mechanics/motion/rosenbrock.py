@@ -78,13 +78,14 @@ def step(t: SX, x: SX, rate: SX, coordinates: int, beside: int, symbols: SX) -> 
     bound, limits = MX.sym("p", symbols.numel()), MX.sym("tolerances", 2)
     slope, of_time, of_q, of_w, *others = linear(start, here, bound)
     eliminated = eliminate(length, of_q, of_w)
+    over: list[SX] = [each / h for each in U]
     increments: list[MX] = []
     for stage in range(STAGES):
         before = U[:stage]
         if stage:
             at = casadi.Function("at", [t, x, h, *before], [t + ALPHAS[stage] * h, _sum(x, A[stage], before)])
             slope = rates(*at(start, here, length, *increments), bound)
-        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], [each / h for each in before])
+        right = _sum(f + GAMMAS[stage] * h * by_t, C[stage], over[:stage])
         of_stage = casadi.Function("right", [h, f, by_t, *before], [right])(length, slope, of_time, *increments)
         increments.append(solve(length, *eliminated, of_q, *others, of_stage))
     return casadi.Function("step", [start, here, length, bound, limits], [*ended(here, limits, *increments)])
@@ -131,8 +132,8 @@ def _reflected(matrix: SX) -> tuple[SX, SX]:
         v[0] -= diagonal
         scales[k, :] = casadi.horzcat(-1 / (diagonal * v[0]), 1 / diagonal)
         left[k:, k] = v
-        for j in range(k + 1, left.shape[0]):
-            left[k:, j] -= v * (scales[k, 0] * casadi.dot(v, left[k:, j]))
+        beside = left[k:, k + 1 :]
+        left[k:, k + 1 :] = beside - v @ (scales[k, 0] * (v.T @ beside))
     return left, scales
 
 

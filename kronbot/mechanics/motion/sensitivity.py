@@ -52,6 +52,7 @@ class Flow:
 
     ``inputs`` change from stretch to stretch, ``numbers`` do not; of these ``moved`` depend on parameters, with
     derivatives whose pattern is that of ``slopes`` (moved, k); ``extent`` says which numbers these are of a robot's.
+    At instants of its own x becomes ``jump``, where there is one.
     """
 
     t: SX
@@ -62,33 +63,59 @@ class Flow:
     moved: npt.NDArray[np.intp]
     slopes: casadi.Sparsity
     extent: tuple[int, int] = (0, 0)
+    jump: SX | None = None
 
     @cached_property
     def plain(self) -> casadi.Function:
         """(t, x, inputs, numbers) -> rate."""
-        return casadi.Function("rate", [self.t, self.x, self.inputs, self.numbers], [casadi.densify(self.rate)])
+        return self._of_state("rate", self.rate)
+
+    def _of_state(self, name: str, value: SX) -> casadi.Function:
+        return casadi.Function(name, [self.t, self.x, self.inputs, self.numbers], [casadi.densify(value)])
 
     @cached_property
     def sensitive(self) -> casadi.Function:
         """(t, [x, S], inputs, numbers, slopes) -> [rate, f_x S + f_p], nx x (1 + k)."""
+        return self._with_slopes("sensitive", self.rate)
+
+    def _with_slopes(self, name: str, value: SX) -> casadi.Function:
         size, count = self.x.numel(), self.slopes.size2()
         S, D = SX.sym("S", size, count), SX.sym("D", self.slopes)
         by = casadi.vertcat(self.x, self.numbers[self.moved.tolist()])
         if count < size:
-            dot = casadi.jtimes(self.rate, by, casadi.vertcat(S, D))
+            dot = casadi.jtimes(value, by, casadi.vertcat(S, D))
         else:  # one Jacobian costs less than so many directions
-            J = casadi.jacobian(self.rate, by)
+            J = casadi.jacobian(value, by)
             dot = casadi.cse(J[:, :size] @ S + J[:, size:] @ D)
         states = casadi.horzcat(self.x, S)
-        rates = casadi.densify(casadi.horzcat(self.rate, dot))
-        return casadi.Function("sensitive", [self.t, states, self.inputs, self.numbers, D], [rates])
+        both = casadi.densify(casadi.horzcat(value, dot))
+        return casadi.Function(name, [self.t, states, self.inputs, self.numbers, D], [both])
 
     def step(self, derivatives: bool) -> casadi.Function:
-        """(t, h, [x, S], inputs, numbers, slopes, tolerances) -> ([x, S] at t + h, error by the tolerances)."""
+        """(t, h, [x, S], inputs, numbers, slopes, tolerances, jumps) -> ([x, S] at t + h, error by the tolerances).
+
+        Where ``jumps`` is 1 the state jumps first, where it is 0 it does not.
+        """
+        return self._step_and_slopes if derivatives else self._plain_step
+
+    @cached_property
+    def _plain_step(self) -> casadi.Function:
+        return self._stepping(False)
+
+    @cached_property
+    def _step_and_slopes(self) -> casadi.Function:
+        return self._stepping(True)
+
+    def _stepping(self, derivatives: bool) -> casadi.Function:
         count = self.slopes.size2() if derivatives else 0
-        t, h, Z = MX.sym("t"), MX.sym("h"), MX.sym("Z", self.x.numel(), 1 + count)
+        t, h, start = MX.sym("t"), MX.sym("h"), MX.sym("Z", self.x.numel(), 1 + count)
         inputs, numbers = MX.sym("inputs", self.inputs.numel()), MX.sym("numbers", self.numbers.numel())
-        D, tolerances = MX.sym("D", self.slopes), MX.sym("tolerances", 2)
+        D, tolerances, jumps = MX.sym("D", self.slopes), MX.sym("tolerances", 2), MX.sym("jumps")
+        Z = start
+        if self.jump is not None:
+            made = self._with_slopes("jump", self.jump) if derivatives else self._of_state("jump", self.jump)
+            given = (t, start, inputs, numbers, D) if derivatives else (t, start, inputs, numbers)
+            Z = casadi.if_else(jumps, made(*given), start)
 
         def rate(share: float, at: MX) -> MX:
             given = t + share * h, at, inputs, numbers
@@ -102,7 +129,7 @@ class Flow:
         both = zip((*WEIGHTS, 0.0), COMPANION, strict=True)
         error = h * _sum([a - b for a, b in both], [each[:, 0] for each in rates])
         size = _size(error, Z[:, 0], end[:, 0], tolerances)
-        return casadi.Function("step", [t, h, Z, inputs, numbers, D, tolerances], [end, size])
+        return casadi.Function("step", [t, h, start, inputs, numbers, D, tolerances, jumps], [end, size])
 
 
 def _sum(weights: Sequence[float], parts: Sequence[MX]) -> MX:
@@ -119,10 +146,14 @@ def _size(error: MX, start: MX, end: MX, tolerances: MX) -> MX:
 
 @dataclass(frozen=True)
 class Stretches:
-    """What a record goes through: from ``times`` (n + 1,) to the next with ``inputs`` (n, size)."""
+    """What a record goes through: from ``times`` (n + 1,) to the next with ``inputs`` (n, size).
+
+    ``jumps`` (n,) say whether the state jumps first, 1 or 0.
+    """
 
     times: Array
     inputs: Array
+    jumps: Array
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -170,46 +201,55 @@ class Follower:
         stretch = np.repeat(np.arange(len(stretches)), counts)
         before = np.cumsum(grid.lengths) - grid.lengths
         begins = stretches.times[stretch] + before - before[(grid.ends - counts)[stretch]]
+        jumps = np.zeros(len(stretch))
+        jumps[grid.ends - counts] = stretches.jumps
         found, at, largest = np.empty((len(stretches), len(start))), start, 0.0
         node = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
         between = np.empty((len(times), len(start)))
         for first in range(0, len(stretch), BLOCK):
             steps = slice(first, first + BLOCK)
-            Z, errors = self._walk(begins[steps], grid.lengths[steps], stretches.inputs[stretch[steps]], at)
+            inputs = stretches.inputs[stretch[steps]]
+            Z, errors = self._walk(begins[steps], grid.lengths[steps], inputs, jumps[steps], at)
             inside = np.flatnonzero((first <= node) & (node < first + len(errors)))
             if len(inside):
                 own = node[inside]
                 lengths = np.maximum(times[inside] - begins[own], 0.0)
-                between[inside] = self._steps(begins[own], lengths, stretches.inputs[stretch[own]], Z[own - first])
+                given = stretches.inputs[stretch[own]], jumps[own]
+                between[inside] = self._steps(begins[own], lengths, *given, Z[own - first])
             ended = np.flatnonzero((first < grid.ends) & (grid.ends <= first + len(errors)))
             found[ended], at = Z[grid.ends[ended] - first], Z[-1]
             largest = max(largest, float(np.where(np.isfinite(errors), errors, np.inf).max()))
         return found, between, largest
 
-    def _steps(self, times: Array, lengths: Array, inputs: Array, starts: Array) -> Array:
+    def begun(self, stretches: Stretches, start: Array) -> Array:
+        """[x, S] after a jump at the beginning of the first stretch."""
+        one = stretches.times[:1], np.zeros(1), stretches.inputs[:1], np.ones(1), start[None]
+        return np.asarray(self._steps(*one)[0])
+
+    def _steps(self, times: Array, lengths: Array, inputs: Array, jumps: Array, starts: Array) -> Array:
         """[x, S] a step after each of some (steps, size)."""
         ends = np.empty_like(starts)
         for i, start in enumerate(starts):
             one = slice(i, i + 1)
-            ends[i] = self._walk(times[one], lengths[one], inputs[one], start)[0][1]
+            ends[i] = self._walk(times[one], lengths[one], inputs[one], jumps[one], start)[0][1]
         return ends
 
-    def _walk(self, times: Array, lengths: Array, inputs: Array, start: Array) -> tuple[Array, Array]:
+    def _walk(self, times: Array, lengths: Array, inputs: Array, jumps: Array, start: Array) -> tuple[Array, Array]:
         """[x, S] before and after steps that begin at some times (steps + 1, size), and their errors."""
         Z, errors = np.empty((len(times) + 1, len(start))), np.empty(len(times))
         Z[0] = start
-        t, h, here, given, *fixed = self._step.arguments
+        t, h, here, given, *fixed, jump = self._step.arguments
         end, error = self._step.results
         if self._kernel is None:
             for i in range(len(times)):
-                t[0], h[0], here[:], given[:] = times[i], lengths[i], Z[i], inputs[i]
+                t[0], h[0], here[:], given[:], jump[0] = times[i], lengths[i], Z[i], inputs[i], jumps[i]
                 self._step()
                 Z[i + 1], errors[i] = end, error[0]
             return Z, errors
-        inputs = np.ascontiguousarray(inputs)
+        inputs, jumps = np.ascontiguousarray(inputs), np.ascontiguousarray(jumps)
         moving = (each.strides[0] for each in (times, lengths, Z, inputs))
         reads = [(each.ctypes.data, stride) for each, stride in zip((times, lengths, Z, inputs), moving, strict=True)]
-        reads += [(each.ctypes.data, 0) for each in fixed]
+        reads += [*((each.ctypes.data, 0) for each in fixed), (jumps.ctypes.data, jumps.strides[0])]
         self._kernel.walk(reads, [(Z[1:].ctypes.data, Z.strides[0]), (errors.ctypes.data, 8)], len(times))
         return Z, errors
 
@@ -217,12 +257,12 @@ class Follower:
         """Steps with which the errors keep to the tolerances. Raises ComputationError where they are too many."""
         taken, ends, tried = list[float](), list[int](), 0
         length = stretches.times[1] - stretches.times[0]
-        at, h_, x, inputs, *_ = self._step.arguments
+        at, h_, x, inputs, *_, jump = self._step.arguments
         after, size = self._step.results
         x[:] = start
         for i in range(len(stretches)):
             t, end = stretches.times[i : i + 2]
-            inputs[:] = stretches.inputs[i]
+            inputs[:], jump[0] = stretches.inputs[i], stretches.jumps[i]
             while t < end:
                 h = end - t if end - t <= length * (1 + 1e-9) else min(length, (end - t) / 2)
                 at[0], h_[0] = t, h
@@ -232,7 +272,7 @@ class Follower:
                 factor = SAFETY * max(error, 1e-12) ** (-1 / (ORDER + 1)) if np.isfinite(error) else LEAST
                 if error <= 1:
                     taken.append(h)
-                    x[:] = after
+                    x[:], jump[0] = after, 0.0
                     t = end if h == end - t else t + h
                     length = max(length if h < length else 0.0, h * min(GROWTH, factor))
                 else:

@@ -13,8 +13,8 @@ FINER = 8
 LOBE = 2 * FINER
 # Vibrations below this share of the largest one are not told apart from what leaks of it; so many are told.
 SHARE, MOST = 0.02, 3
-# What swings by less of the largest distance is an error of the run.
-NOISE = 1e-5
+# What swings by less of the largest distance is an error of the run, by less of the places themselves their rounding.
+NOISE, ROUNDING = 1e-5, 1e-14
 
 
 def settling_time(times: Array, away: Array, band: float) -> float | None:
@@ -58,6 +58,8 @@ def residual(times: Array, values: Array) -> Residual:
     place = window @ values
     swinging = values - place
     amplitude = float(np.linalg.norm(swinging, axis=1).max())
+    if amplitude <= ROUNDING * np.abs(values).max():
+        return Residual(place, amplitude, [])
     size = FINER * len(times)
     spectrum = 2 * np.linalg.norm(np.fft.rfft(window[:, None] * swinging, size, axis=0), axis=1)
     step = 2 * np.pi / (size * (times[1] - times[0]))

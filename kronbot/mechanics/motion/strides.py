@@ -1,8 +1,9 @@
-"""The steps of RODAS in a row in C, round a step that is compiled: as in Python, without its time; of one run, or of
+"""Steps in a row in C, round a step that is compiled: as in Python, without its time; of one run, or of
 many in lanes side by side, each with steps of its own."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,11 +20,12 @@ LOOP = """
 #include <math.h>
 typedef int function(const double **, double **, long long *, double *, int);
 typedef void rows(const double *const *, double *const *, double *, long long);
-double factor(double error)
+double factor(double error, double before)
 {
     double found;
     if (!(error - error == 0)) return LEAST;
-    found = SAFETY * pow(error < 1e-12 ? 1e-12 : error, POWER);
+    if (error > 1.0) found = SAFETY * pow(error, POWER);
+    else found = SAFETY * pow(error < 1e-12 ? 1e-12 : error, NOW) * pow(before < SMALL ? SMALL : before, BEFORE);
     found = found > LEAST ? found : LEAST;
     return found < MOST ? found : MOST;
 }
@@ -32,30 +34,33 @@ static double *copied(double *to, const double *from, long long size)
     for (long long i = 0; i < size; i++) to[i] = from[i];
     return to + size;
 }
-/* Whether a lane stops: state is its time, the length of its next step, what that may grow by and its end; counts are
-   times that are asked for, steps, times that are done, rows that are kept, and whether it has given up. */
+/* Whether a lane stops: state is its time, the length of its next step, what that may grow by, its end and the error of
+   its last good step; counts are times that are asked for, steps, times that are done, rows that are kept, and whether
+   it has given up. */
 static int taken(double *state, long long *counts, const double *times, double h, const double *here,
-    const double *there, double error, const double *within, double *kept, long long n, long long most)
+    const double *there, double error, const double *within, double *kept, long long n, long long wide,
+    long long most)
 {
-    double end = state[3], left = end - state[0], next = factor(error);
+    double end = state[3], left = end - state[0], next = factor(error, state[4]);
     counts[1]++;
     if (error <= 1.0) {
         double goal = h == left ? end : state[0] + h;
         long long last = counts[2];
         while (last < counts[0] && times[last] <= goal) last++;
         if (last > counts[2]) {
-            double *row = kept + counts[3]++ * (4 + 4 * n);
+            double *row = kept + counts[3]++ * (4 + 2 * n + wide);
             row[0] = last - counts[2];
             row[1] = state[0];
             row[2] = goal;
             row[3] = h;
-            copied(copied(copied(row + 4, here, n), there, n), within, 2 * n);
+            copied(copied(copied(row + 4, here, n), there, n), within, wide);
         }
         state[0] = goal;
         counts[2] = last;
         copied((double *)here, there, n);
         state[1] = h * (next < state[2] ? next : state[2]);
         state[2] = MOST;
+        state[4] = error;
     } else if (state[0] + h * LEAST == state[0]) {
         counts[4] = 1;
     } else {
@@ -67,12 +72,12 @@ static int taken(double *state, long long *counts, const double *times, double h
 }
 void steps(function *step, rows *many, const double **arg, double **res, long long *iw, double *w, double *const *in,
     double *const *out, double *state, long long *counts, const double *const *times, double *kept, long long lanes,
-    long long n, long long most)
+    long long n, long long wide, long long most)
 {
     int stopped = 0;
     for (long long tried = 0; tried < most && !stopped; tried++) {
         for (int l = 0; l < lanes; l++) {
-            double *s = state + 4 * l, left = s[3] - s[0], half = left / 2, length = s[1];
+            double *s = state + 5 * l, left = s[3] - s[0], half = left / 2, length = s[1];
             in[0][l] = s[0];
             in[2][l] = left <= length * (1 + 1e-9) ? left : half < length ? half : length;
         }
@@ -83,8 +88,8 @@ void steps(function *step, rows *many, const double **arg, double **res, long lo
             step(arg, res, iw, w, 0);
         }
         for (int l = 0; l < lanes; l++)
-            stopped |= taken(state + 4 * l, counts + 5 * l, times[l], in[2][l], in[1] + n * l, out[0] + n * l,
-                out[1][l], out[2] + 2 * n * l, kept + most * (4 + 4 * n) * l, n, most);
+            stopped |= taken(state + 5 * l, counts + 5 * l, times[l], in[2][l], in[1] + n * l, out[0] + n * l,
+                out[1][l], out[2] + wide * l, kept + most * (4 + 2 * n + wide) * l, n, wide, most);
     }
 }
 """.lstrip()
@@ -94,14 +99,16 @@ class Memory:
     """What steps work on: a row for each run, which is in a lane of its own.
 
     ``state`` and ``counts`` are as the loop has them, ``kept`` so many steps in which there is something to tell.
+    ``sizes`` are those of a state, of what else is kept of a step, and of the values of symbols.
     """
 
-    def __init__(self, lanes: int, size: int, symbols: int, limits: Array, most: int) -> None:
+    def __init__(self, lanes: int, sizes: tuple[int, int, int], limits: Array, most: int) -> None:
+        size, wide, symbols = sizes
         self.t, self.h, self.error = (np.zeros((lanes, 1)) for _ in range(3))
-        self.here, self.end, self.within = (np.zeros((lanes, width)) for width in (size, size, 2 * size))
+        self.here, self.end, self.within = (np.zeros((lanes, width)) for width in (size, size, wide))
         self.bound, self.limits = np.zeros((lanes, symbols)), np.tile(limits, (lanes, 1))
-        self.state, self.counts = np.zeros((lanes, 4)), np.zeros((lanes, 5), dtype=np.int64)
-        self.times, self.kept = np.zeros(lanes, dtype=np.uintp), np.empty((lanes, most, 4 + 4 * size))
+        self.state, self.counts = np.zeros((lanes, 5)), np.zeros((lanes, 5), dtype=np.int64)
+        self.times, self.kept = np.zeros(lanes, dtype=np.uintp), np.empty((lanes, most, 4 + 2 * size + wide))
 
     @property
     def sides(self) -> tuple[Sequence[Array], Sequence[Array]]:
@@ -134,7 +141,7 @@ class Strides:
     flags: tuple[str, ...] = ()
     instructions = 0
 
-    def __init__(self, constants: dict[str, float], factor: Callable[[float], float]) -> None:
+    def __init__(self, constants: dict[str, float], factor: Callable[[float, float], float]) -> None:
         heads = [f"#define {name} ({value!r})\n" for name, value in constants.items()]
         self._text, self._factor = "".join([*heads, "#pragma GCC visibility push(default)\n", LOOP]), factor
 
@@ -156,4 +163,4 @@ class Strides:
     def agrees(self, library: Path) -> bool:
         """On how long the next step is."""
         factor = self.load(library).factor
-        return all(factor(each) == self._factor(each) for each in ERRORS)
+        return all(factor(*each) == self._factor(*each) for each in itertools.product(ERRORS, ERRORS[:6]))

@@ -39,7 +39,7 @@ def lines(robot: Robot) -> Lines:
             if robot.base and i <= len(robot.base):  # what moves a floating base is not seen
                 before, points = frames[len(robot.base)][-1], [frames[len(robot.base)][-1].r] * 2
             if link.beam is not None:
-                points[1:] = [root.r + root.R @ point for point in _points(link.beam, q[link.modal, :])]
+                points[1:] = [root.r + root.R @ pose.r for pose in link.beam.poses(PLACES, q[link.modal, :])]
             named[link.name] = casadi.horzcat(before.r, *points)
         hand = frames[robot.endpoint.link][-1]
         named["endpoint"] = casadi.horzcat(hand.r, hand.r + hand.R @ robot.endpoint.position)
@@ -96,7 +96,7 @@ def length_of_sections(robot: Robot, places: int) -> int:
 def _sections(beam: Beam, places: int, q: SX) -> list[SX]:
     """Origins and axes of cross-sections from root to tip, in the root frame, at the modal coordinates."""
     along = [float(xi) for xi in np.linspace(0, TIP, places)]
-    return [part for section in beam.cross_sections(along, q) for part in (section.pose.r, casadi.vec(section.pose.R))]
+    return [part for pose in beam.poses(along, q) for part in (pose.r, casadi.vec(pose.R))]
 
 
 def elements(robot: Robot, q: Array) -> Array:
@@ -196,7 +196,7 @@ def sections(robot: Robot) -> Callable[[Array], list[Array]]:
         q, found = SX.sym("q", robot.n), {"none": SX(6, 1)}  # since nothing at all has no trace
         for link, (_, root, _) in zip(robot.links, link_frames(robot, q), strict=True):
             if link.beam is not None:
-                poses = (section.pose for section in link.beam.cross_sections(PLACES, q[link.modal, :]))
+                poses = link.beam.poses(PLACES, q[link.modal, :])
                 found[link.name] = casadi.horzcat(
                     *(casadi.vertcat(root.r + root.R @ pose.r, root.R @ pose.R[:, 1]) for pose in poses)
                 )
@@ -222,10 +222,3 @@ def twists(robot: Robot, direction: Array) -> dict[str, Array]:
 
     turned = traced(robot, "twists", PURPOSE, angles)(direction)
     return {name: each for name, each in turned.items() if len(each) == len(PLACES)}
-
-
-def _points(beam: Beam, q_f: SX) -> list[SX]:
-    """Positions (3 x 1) along a beam in its root frame; only those of a rod need the sections between them."""
-    if beam.order == "exact":
-        return [section.pose.r for section in beam.cross_sections(PLACES, q_f)]
-    return [beam.position(xi, q_f) for xi in PLACES]

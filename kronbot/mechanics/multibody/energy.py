@@ -45,6 +45,15 @@ def gravity_energy(state: State) -> SX:
     return energy
 
 
+def gravity_size(state: State) -> SX:
+    """sum |g| |m r|: the parts that the energy of gravity is a sum of are as large, and so is their rounding."""
+    largest = SX(0)
+    for at in state.links:
+        mass, moment = mass_moment(at.M)
+        largest += casadi.norm_2(mass * at.pose.r + at.pose.R @ moment)
+    return casadi.norm_2(state.robot.gravity) * largest
+
+
 def total_mass(robot: Robot) -> SX:
     """Mass of all links, kg."""
     mass = SX(0)

@@ -170,13 +170,13 @@ def completed(robot: Robot, given: Mapping[int, float | Array], word: str, shape
 
     What else is not given is where nothing is deformed; of an elastic joint one of link and motor alone is both.
     """
-    values, found = np.zeros((*shape, robot.n)), robot.with_shafts(given)
+    values = np.zeros((*shape, robot.n))
+    if not given and word != "q":
+        return values
+    found = robot.with_shafts(given)
     for place in robot.rigid:
         values[..., place] = found.get(place, 0.0)
-    if word == "q":
-        values = robot.undeformed(values)
-    elif found:
-        values = robot.undeformed_rates(values)
+    values = robot.undeformed(values) if word == "q" else robot.undeformed_rates(values)
     for place, value in found.items():
         values[..., place] = value
     return values

@@ -15,8 +15,10 @@ from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix
 class Momentum(NamedTuple):
     """``linear`` (3 x 1, N s) and ``angular`` (3 x 1, N m s) about the origin of the fixed frame, in its axes.
 
-    ``sizes`` (2 x 1) are what these are sums of: |p_i| and |r_i x p_i| + |I_i omega_i| of all links, r_i their centres
-    of mass. Rotors, which turn about their own axes only, have no part in them: their momentum is their joint's.
+    ``sizes`` (2 x 1) are the largest that the kinetic energy T of the links allows, by Cauchy and Schwarz:
+    |p| <= sqrt(2 T sum m_i) and |L| <= sqrt(2 T sum (m_i r_i . (r_i + 2 c_i) + tr I_i)), with roots r_i of links, their
+    centres of mass c_i and tensors I_i from there. Rotors, which turn about their own axes only, have no part in them:
+    their momentum is their joint's.
     """
 
     linear: SX
@@ -26,19 +28,16 @@ class Momentum(NamedTuple):
 
 def momentum(state: State) -> Momentum:
     """The momenta of all links: the first rows of M_i t_i (23), brought to the fixed frame."""
-    linear, angular, sizes = SX(3, 1), SX(3, 1), SX(2, 1)
+    linear, angular, masses, twice_kinetic = SX(3, 1), SX(3, 1), SX(2, 1), SX(0)
     for at in state.links:
         mass, moment = mass_moment(at.M)
-        if mass.is_zero():
-            continue
-        share, R = at.M[:6, :] @ at.twist, at.pose.R
-        p, about = R @ share[:3], R @ share[3:]
-        centre = R @ (moment / mass)
-        around = cross(at.pose.r + centre, p)
-        spin = about - cross(centre, p)
-        linear, angular = linear + p, angular + around + spin
-        sizes += casadi.vertcat(casadi.norm_2(p), casadi.norm_2(around) + casadi.norm_2(spin))
-    return Momentum(linear, angular, sizes)
+        share, R, r = at.M[:6, :] @ at.twist, at.pose.R, at.pose.r
+        p = R @ share[:3]
+        linear, angular = linear + p, angular + cross(r, p) + R @ share[3:]
+        twice_kinetic += at.twist.T @ at.M @ at.twist
+        own = 2 * casadi.dot(r, R @ moment) + casadi.trace(at.M[3:6, 3:6])
+        masses += casadi.vertcat(mass, mass * casadi.sumsqr(r) + own)
+    return Momentum(linear, angular, casadi.sqrt(casadi.fmax(twice_kinetic * masses, 0)))
 
 
 def reduced(state: State, J: SX) -> SX:
