@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from kronbot.description.schema import JointDrive, Simulate
 from kronbot.description.table import Table
 from kronbot.errors import Argument, ComputationError, KronbotError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.control.riccati import Varying, flow
+from kronbot.mechanics.control.riccati import Jumps, Varying, flow
 from kronbot.mechanics.linear.modal import of_first_order
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.mechanics.multibody.recursion import demand_inertia, forward_dynamics
@@ -25,12 +25,13 @@ from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
 from kronbot.questions.design import Wish, away, cost, design, weighing, with_gains
+from kronbot.questions.elements import demand_constant
 from kronbot.questions.linearize import Linearization, Point
 from kronbot.questions.linearize_along import length_of, period_of
+from kronbot.questions.pieces import Pieces, Way
 from kronbot.questions.result import Result
 from kronbot.questions.signals import Choice
 from kronbot.questions.simulate import Run, simulate
-from kronbot.records import dataclass
 
 PURPOSE = "design"
 # Intervals at first, how often they are halved, and the share by which P may change then (what is left: a fifteenth).
@@ -44,24 +45,6 @@ SWINGING = 1e-3
 BEHIND = 0.1
 
 
-@dataclass(frozen=True)
-class _Nominal:
-    """What the arm does: points at the ends and in the middle of intervals."""
-
-    times: Array
-    points: Sequence[Point]
-
-    @property
-    def states(self) -> Array:
-        """[q; qd] (rows, 2n)."""
-        return np.array([np.concatenate([point.q, point.qd]) for point in self.points])
-
-    @property
-    def torques(self) -> Array:
-        """(rows, joints)."""
-        return np.array([point.tau for point in self.points])
-
-
 def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) -> Result:
     """Gains over the file's motion: of a finite one those of its length, else of its period.
 
@@ -70,6 +53,7 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     demand_inertia(robot)
     if robot.base:
         raise UsageError("a floating base goes along no given motion: gains of it are those about a posture")
+    demand_constant(robot)
     if not robot.motions:
         raise UsageError(Argument("motion"), " wants one in the file, motion: {JOINT: {...}}")
     period = period_of(robot) if wish.duration is None else "a duration is given"
@@ -83,10 +67,11 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     begin, rest = None, dict[str, NamedArray]()
     for mesh in range(MESHES):
         if periodic:
-            begin = _repeating(robot, moving, duration, intervals, begin)
+            begin = _repeating(robot, moving, duration, intervals, 2**mesh, begin)
         nominal = _follow(robot, moving, duration, 2 * intervals, begin)
-        plant = _plant(robot, nominal, Q, R, duration / intervals)
-        rest = rest or _at_rest(robot, nominal.points[-1], wish)
+        pieces = Pieces(robot, nominal, 2**mesh, PURPOSE)
+        plant = _plant(pieces, Q, R, periodic)
+        rest = rest or _at_rest(robot, nominal.q[-1], wish)
         last = rest["P"].values
         P = plant.periodic(last) if periodic else plant.backward(last)
         progress((mesh + 1) / (MESHES + 1))
@@ -94,14 +79,12 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
             break
         before, intervals = P, 2 * intervals
     else:
-        raise ComputationError(
-            f"gains along the motion are not found on {intervals // 2} intervals: vibrations are too fast beside it; "
-            "fewer modes a link, damping, or other weights"
-        )
+        why = "vibrations are too fast beside it; fewer modes a link, damping, or other weights"
+        raise ComputationError(f"gains along the motion are not found on {intervals // 2} intervals: {why}")
     K, rows = plant.gains(P), nominal.times[::2]
     names = [joint.name for joint in robot.joints]
     about = np.hstack([np.zeros((len(rows), 1)), nominal.states[::2]])[:, None]
-    gains = np.concatenate([about, np.concatenate([nominal.torques[::2, :, None], K], axis=2)], axis=1)
+    gains = np.concatenate([about, np.concatenate([nominal.tau[::2, :, None], K], axis=2)], axis=1)
     axis, told = ("t", rows.tolist()), list[str]()
     swinging = 0.0 if periodic else _swinging(robot, nominal, rest["gains"].values[0, 1:])
     if swinging:
@@ -123,7 +106,7 @@ def design_along(robot: Robot, wish: Wish, progress: Callable[[float], None]) ->
     else:
         summary |= _simulated(robot, arrays["gains"], nominal, start, (Q, R, P[-1]), told)
     progress(1.0)
-    at = {"start": robot.by_name(nominal.points[0].q), "end": robot.by_name(nominal.points[-1].q)}
+    at = {"start": robot.by_name(nominal.q[0]), "end": robot.by_name(nominal.q[-1])}
     return Result(PURPOSE, robot.name, robot.order, at, arrays, {}, summary, told, about=robot)
 
 
@@ -137,7 +120,7 @@ def _moving(robot: Robot) -> Robot:
     return build(replace(said, robot=file, tables=tables), robot.order)
 
 
-def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Array | None) -> _Nominal:
+def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Array | None) -> Way:
     """The arm at so many even times and the last, from [q; qd] or from rest, by CVODES."""
     q, qd = dict[int, float](), dict[int, float]()
     if begin is not None:
@@ -157,32 +140,43 @@ def _follow(robot: Robot, moving: Robot, duration: float, pieces: int, begin: Ar
         q, qd, torques = SX.sym("q", robot.n), SX.sym("qd", robot.n), SX.sym("tau", len(robot.joints))
         whole = SX(robot.n, 1)
         whole[list(robot.rigid)] = torques
-        qdd = forward_dynamics(propagate(replace(robot, stops=()), q, qd), whole, {})
-        return {"q": q, "qd": qd, "tau": torques}, {"qdd": qdd}
+        return {"q": q, "qd": qd, "tau": torques}, {"qdd": forward_dynamics(propagate(robot, q, qd), whole, {})}
 
     qdd = traced(robot, "accelerations", PURPOSE, parts).rows(q_rows, qd_rows, tau)["qdd"]
-    none = np.zeros(3)
-    points = [Point(*each, none) for each in zip(q_rows, qd_rows, qdd, tau, strict=True)]
-    return _Nominal(series["t"], points)
+    return Way(series["t"], q_rows, qd_rows, qdd, tau)
 
 
-def _matrices(robot: Robot, nominal: _Nominal) -> Mapping[str, Array]:
+def _matrices(robot: Robot, way: Way) -> Mapping[str, Array]:
     """M, D, K (rows, n, n) and E (rows, n, joints)."""
-    words = "q", "qd", "qdd", "tau", "force"
     trace = Linearization(robot, Choice(frozenset(), ("torques",), ()), False).trace
-    rows = trace.rows(*(np.array([getattr(point, word) for point in nominal.points]) for word in words))
-    return {name: rows[name].reshape(len(nominal.points), robot.n, -1) for name in "MDKE"}
+    rows = trace.rows(way.q, way.qd, way.qdd, way.tau, np.zeros((len(way.times), 3)))
+    return {name: rows[name].reshape(len(way.times), robot.n, -1) for name in "MDKE"}
 
 
-def _plant(robot: Robot, nominal: _Nominal, Q: Array, R: Array, h: float) -> Varying:
+def _linear(pieces: Pieces, free: list[int], periodic: bool) -> tuple[Array, Array, Jumps]:
+    """A (N, 3, 2m, 2m) and B (N, 3, 2m, joints) of the free coordinates where pieces begin, in their middle and where
+    they end, and what deviations jump to.
+    """
+    times, which = pieces.samples
+    found = _matrices(pieces.robot, pieces.smooth.at(times))
+    M, D, K = (found[name][:, free][:, :, free] for name in "MDK")
+    pairs = [of_first_order(*each) for each in zip(M, D, K, found["E"][:, free], strict=True)]
+    A, B = (np.array(each)[which] for each in zip(*pairs, strict=True))
+    jumps, m = dict[int, Array](), len(free)
+    for border, s, damped in pieces.jumps(free, periodic):
+        jump = np.eye(2 * m)
+        jump[m:, :m] = -np.linalg.solve(M[which[border - 1, 2]], np.outer(s, damped))
+        jumps[border] = jump @ jumps.get(border, np.eye(2 * m))
+    return A, B, jumps
+
+
+def _plant(pieces: Pieces, Q: Array, R: Array, periodic: bool) -> Varying:
     """The linear model about what the arm does."""
-    found = _matrices(robot, nominal)
-    pairs = [of_first_order(*each) for each in zip(*(found[name] for name in "MDKE"), strict=True)]
-    A, B = (np.array(each) for each in zip(*pairs, strict=True))
-    return Varying(A, B, Q, R, h)
+    A, B, jumps = _linear(pieces, [*range(pieces.robot.n)], periodic)
+    return Varying(A, B, Q, R, np.diff(pieces.borders), pieces.kept, jumps)
 
 
-def _repeating(robot: Robot, moving: Robot, period: float, intervals: int, begin: Array | None) -> Array:
+def _repeating(robot: Robot, moving: Robot, period: float, intervals: int, more: int, begin: Array | None) -> Array:
     """Where the arm begins, [q; qd], so that beams are after a period where they were: by Newton's method."""
     n, loose = robot.n, robot.others(frozenset(robot.rigid))
     places = [*loose, *(n + i for i in loose)]
@@ -193,23 +187,21 @@ def _repeating(robot: Robot, moving: Robot, period: float, intervals: int, begin
         off = (states[-1] - states[0])[places]
         if not loose or np.abs(off).max() <= REPEATS * np.abs(states[:, places]).max(initial=1e-300):
             return begin
-        found = _matrices(robot, nominal)
-        M, D, K = (found[name][:, loose][:, :, loose] for name in "MDK")
-        none = np.zeros((len(loose), 1))
-        A = np.array([of_first_order(*each, none)[0] for each in zip(M, D, K, strict=True)])
-        begin[places] += np.linalg.solve(np.eye(len(places)) - flow(A, period / intervals), off)
+        pieces = Pieces(robot, nominal, more, PURPOSE)
+        A, _, jumps = _linear(pieces, loose, True)
+        begin[places] += np.linalg.solve(np.eye(len(places)) - flow(A, np.diff(pieces.borders), jumps), off)
     raise ComputationError("no motion of the beams is found that repeats: damping, or another period")
 
 
-def _at_rest(robot: Robot, end: Point, wish: Wish) -> dict[str, NamedArray]:
-    """Gains, and their P, about the rest at the joints of a point: what gains go on with."""
+def _at_rest(robot: Robot, end: Array, wish: Wish) -> dict[str, NamedArray]:
+    """Gains, and their P, about the rest at the joints of q (n,): what gains go on with."""
     rest, q = np.zeros(robot.n), np.zeros(robot.n)
-    q[list(robot.rigid)] = end.q[list(robot.rigid)]
+    q[list(robot.rigid)] = end[list(robot.rigid)]
     point = Point(robot.undeformed(q), rest, rest, None, np.zeros(3))
     return dict(design(robot, point, frozenset(), replace(wish, motion=False), None).arrays)
 
 
-def _swinging(robot: Robot, nominal: _Nominal, rest: Array) -> float:
+def _swinging(robot: Robot, nominal: Way, rest: Array) -> float:
     """How far the arm is from its rest at the end, or has to go with its rates in all this time; 0 of a little."""
     n, states = robot.n, nominal.states
     off = np.abs(states[-1] - rest) * np.repeat([1.0, nominal.times[-1]], n)
@@ -232,7 +224,7 @@ def _to_rest(times: Array, gains: Array, rest: Array) -> tuple[Array, Array]:
 def _simulated(
     robot: Robot,
     gains: NamedArray,
-    nominal: _Nominal,
+    nominal: Way,
     start: Array,
     weights: tuple[Array, Array, Array],
     told: list[str],
@@ -252,5 +244,5 @@ def _simulated(
         return {}
     series = outcome.result.series
     x = np.column_stack([series[name] for name in (gains.columns or ())[1:]]) - nominal.states
-    u = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints]) - nominal.torques
+    u = np.column_stack([series[f"torque.{joint.name}"] for joint in robot.joints]) - nominal.tau
     return {"cost_simulated": cost(nominal.times, x, u, Q, R) + float(x[-1] @ last @ x[-1])}

@@ -34,16 +34,16 @@ from kronbot.questions.closed_loop import held, told_of_loop
 from kronbot.questions.columns import columns_of_control
 from kronbot.questions.elements import demand_directions, told_of_tendons, told_of_time
 from kronbot.questions.friction import told_of_friction
-from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
+from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered, sides
 from kronbot.questions.outputs import chosen, named_in
 from kronbot.questions.responses import columns
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.signals import OUTPUTS, Choice, outputs_seen, signals
 from kronbot.questions.stops import told_of_stops
-from kronbot.questions.verdict import verdict
+from kronbot.questions.verdict import told_of_rounding, verdict
 from kronbot.records import dataclass
 
-PURPOSE = "linearize"
+PURPOSE, BEYOND = "linearize", "beyond_small_deflections"
 # h_L below this share of the largest force counts as zero: what Newton's method leaves.
 BALANCED = 1e-9
 # A motion is steady whose matrices are the same, to this share, where one of its coordinates has gone on so far.
@@ -197,9 +197,9 @@ class Linearization:
         if self.closed_loop:
             summary["verdict"] = f"closed loop: {summary['verdict']}"
         if beyond_small(robot, point.q[None], PURPOSE).any():
-            summary["beyond_small_deflections"] = True
+            summary[BEYOND] = True
         told = [*told_of_time(robot), *told_of_friction(robot, point.qd), *told_of_stops(robot, point.q)]
-        told += told_of_tendons(robot, point.q)
+        told += [*told_of_tendons(robot, point.q), *told_of_rounding(found.solution.poles)]
         told += told_of_loop(robot) if self.closed_loop else []
         return Result(PURPOSE, robot.name, robot.order, named, arrays, {}, summary, told, about=robot)
 
@@ -294,15 +294,16 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = dict.fromkeys(("M_L", "D_L", "K_L"), (names, names))
     arrays |= {"h_L": (names, None), "A": (states, states), "B": (states, enter), "C": (leave, states)}
     arrays |= {"D": (leave, enter), **modal(names, beside=len(integrals))}
-    numbers = numbered(len(states))
-    arrays["margins"] = numbers, ["controllable", "controllable_error", "observable", "observable_error"]
-    words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate"]
-    texts = ["verdict", "controllable_doubt", "observable_doubt"]
+    arrays["margins"] = numbered(len(states)), ["controllable", "controllable_error", "observable", "observable_error"]
+    words = ["states", "controllable", "observable", "largest_h_L", "free_coordinates", "largest_growth_rate", BEYOND]
     usual = first("frequencies", robot, "all" not in given.get("lock", ()))
     kinds = [str(kind) for kind in given.get("response", ()) if kind]
+    texts = ["verdict", "controllable_doubt", "observable_doubt", *["response"] * bool(kinds)]
     series = columns(kinds[0], leave, enter) if kinds else ()
-    texts += ["response"] if kinds else []
-    return Outline([*words, "beyond_small_deflections"], texts, arrays, series, usual, ("poles", "shapes"))
+    matrices = zip(("M_L", "D_L", "K_L"), matrix_units(robot, [*range(robot.n)]), strict=True)
+    units = {name: sides(names, each["rows"], names, each["columns"]) for name, each in matrices}
+    units["h_L"] = units["M_L"][0], {}
+    return Outline(words, texts, arrays, series, usual, ("poles", "shapes"), units=units)
 
 
 def rigid_forces(robot: Robot, linear: LinearModel) -> SX:
@@ -345,6 +346,5 @@ def _steady(robot: Robot, trace: Trace, point: Point) -> bool:
 
 def matrix_units(robot: Robot, free: list[int]) -> list[dict[str, list[str]]]:
     """Units of M_L, D_L, K_L: generalized force per second derivative, rate, coordinate."""
-    own = [robot.units[place] for place in free]
-    rows = robot.force_units(free)
+    rows, own = robot.force_units(free), [robot.units[place] for place in free]
     return [{"rows": rows, "columns": [f"{time}/({unit})" for unit in own]} for time in ("s2", "s", "1")]

@@ -21,6 +21,8 @@ from kronbot.mechanics.linear.regularity import demand_regular
 from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.model.build import numbers_apart
 from kronbot.model.robot import Robot
+from kronbot.questions.contacts_along import ContactsAlong, told_of_contacts_along
+from kronbot.questions.elements import demand_constant
 from kronbot.questions.grids import SHORTEST_STEP, demand_rows, grid
 from kronbot.questions.limits import told_of_motion
 from kronbot.questions.linearize import PURPOSE, matrix_units, rigid_forces
@@ -50,11 +52,7 @@ def linearize_along(
         raise UsageError("a floating base goes along no given motion: linear models of it are those at points")
     if not robot.motions:
         raise UsageError("the file has no motion: {JOINT: {...}}")
-    changing = [each.name for each in robot.elements if each.in_time is not None]
-    if changing:
-        raise UsageError(
-            f"the force of {quote(changing[0])} changes in time: along a motion only constant forces are taken"
-        )
+    demand_constant(robot)
     demand_inertia(robot)
     trace = _traced(robot)
     moving = frozenset(joint.driven for joint in robot.joints if joint.name in robot.motions)
@@ -75,6 +73,7 @@ def linearize_along(
         if joint.name in robot.motions
         for words in told_of_motion(robot, joint.name, robot.motions[joint.name], times[-1], PURPOSE)
     ]
+    told += told_of_contacts_along(robot, times, PURPOSE)
     summary: dict[str, Scalar] = {"largest_h_L": float(np.abs(arrays["h_L"].values).max(initial=0.0))}
     if isinstance(found, str):
         summary["multipliers"] = f"none: {found}"
@@ -127,21 +126,9 @@ def _along(robot: Robot) -> tuple[dict[str, SX], dict[str, SX]]:
     """M_L, D_L, K_L, h_L as functions of a time for each motion, in the order of the file."""
     robot = numbers_apart(robot)
     linear = LinearModel.about_any_motion(robot)
-    t = SX.sym("t", len(robot.motions))
-    times = dict(zip(robot.motions, casadi.vertsplit(t), strict=True))
-    symbols, values = [], []
-    for joint in robot.joints:
-        known = joint.name in robot.motions
-        motion = robot.motions[joint.name].derivatives(times[joint.name]) if known else (SX(0), SX(0), SX(0))
-        symbols += [part[joint.driven] for part in (linear.q, linear.qd, linear.qdd)]
-        values += list(motion)
     rigid = rigid_forces(robot, linear)
     parts = [casadi.substitute(part, linear.tau, rigid) for part in (linear.M_L, linear.D_L, linear.K_L, linear.h_L)]
-    parts = linear.on_rigid_motion(*parts)
-    placed = casadi.substitute(
-        parts, [casadi.vertcat(*symbols), linear.force], [casadi.densify(casadi.vertcat(*values)), SX.zeros(3, 1)]
-    )
-    return {"t": t}, dict(zip("MDKh", placed, strict=True))
+    return linear.along_motions(dict(zip("MDKh", parts, strict=True)))
 
 
 def _stacks(robot: Robot, rows: dict[str, Array], times: Array, locked: frozenset[int]) -> dict[str, NamedArray]:
@@ -161,8 +148,14 @@ def _monodromy(along: Along, period: float, progress: Callable[[float], None]) -
     """The monodromy matrix of the free coordinates."""
     robot = along.robot
     demand_regular(along.at(np.zeros(1))[0][0], [robot.coordinates[place] for place in along.free])
+    contacts = ContactsAlong(along, period)
     corners = [t for motion in robot.motions.values() for t in motion.meetings(robot.parameters, period, PURPOSE)]
-    return monodromy(along.at, lambda times: along.errors(times, period), period, corners, progress, along.elsewhere)
+    corners += [*contacts.found[0].tolist(), *contacts.reversals.tolist()]
+
+    def errors(times: Array) -> tuple[Array, Array, Array]:
+        return along.errors(contacts.aside(times), period)
+
+    return monodromy(along.at, errors, period, corners, progress, along.elsewhere, contacts.jumps())
 
 
 def _verdict(robot: Robot, found: Multipliers, locked: frozenset[int]) -> dict[str, Scalar]:

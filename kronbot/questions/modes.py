@@ -31,7 +31,8 @@ from kronbot.questions.elements import demand_directions, told_of_tendons, told_
 from kronbot.questions.friction import told_of_friction
 from kronbot.questions.outline import Given, Labels, Outline, first, modal, numbered
 from kronbot.questions.result import Outcome, Result
-from kronbot.questions.verdict import model_in_words, verdict
+from kronbot.questions.stops import told_of_stops
+from kronbot.questions.verdict import model_in_words, told_of_rounding, verdict
 from kronbot.records import dataclass
 
 PURPOSE = "modes"
@@ -92,7 +93,8 @@ class Vibrations:
         summary: dict[str, Scalar] = {}
         still = sorted(robot.coordinates[place] for place in idle - moving)
         warned = [f"{name} moves no inertia of its own and stays locked" for name in still]
-        warned += [*told_of_time(robot), *told_of_friction(robot, qd), *told_of_tendons(robot, q)]
+        warned += [*told_of_time(robot), *told_of_friction(robot, qd)]
+        warned += [*told_of_stops(robot, q), *told_of_tendons(robot, q)]
 
         def answer() -> Result:
             return Result(
@@ -109,6 +111,7 @@ class Vibrations:
                     error.partial = answer()
                 raise
             arrays |= named_modes(Modes(poles, len(solution.names)), solution.names, f"_{case}")
+            warned += told_of_rounding(poles, f" with {case} joints")
             if tables is not None:
                 arrays[f"convergence_{case}"] = tables[case]
             said = verdict(robot, solution.system, poles, f"about {basic}", locked)

@@ -10,6 +10,7 @@ from oracles import Lagrangian
 from robots_in_tests import loaded, model
 from scipy.integrate import quad, solve_ivp
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 from scipy.special import mathieu_a, mathieu_b
 from thinned import rare
 from yaml import safe_load
@@ -581,6 +582,101 @@ def test_corners_of_motions_are_ends_of_pieces():
     wanted = np.linalg.eigvals(X)
     assert np.abs(np.sort_complex(answer.values) - np.sort_complex(wanted)).max() < 1e-11
     assert answer.errors.max() < 1e-10
+
+
+# A slider on a shaken one, tied to the ground by a rope; the sum of their ways is that of the slider.
+TIED = """
+kronbot: 1
+name: tied
+gravity: [0, 0, 0]
+parameters: {k: 400, c: 8, rest: 2.1}
+links:
+  - {name: a, joint: {type: prismatic, name: x}, pose: {rpy: [0, pi/2, 0]}, rigid: {mass: 1}}
+  - {name: b, joint: {type: prismatic, name: y, damping: 0.1, spring: {stiffness: 20}}, pose: {}, rigid: {mass: 1}}
+elements:
+  - {name: rope, type: tendon, between: [world, b], points: [[-2, 0, 0], [0, 0, 0]], stiffness: k, rest: rest,
+     damping: c}
+motion: {x: {type: sinusoid, amplitude: 0.5, frequency: 3}, y: {type: sinusoid, amplitude: 0, frequency: 3}}
+"""
+
+
+@pytest.mark.parametrize(("c", "rest"), [(0.0, 2.1), (8.0, 2.1), (8.0, 2.0)])
+def test_ropes_that_become_taut_and_slack_along_a_motion(c, rest):
+    """Multipliers by differences of runs that go from contact to contact, whose instants deviations move."""
+    w, begin, step = 3.0, 0.3, 1e-5
+    end = begin + 2 * np.pi / w
+
+    def ways(t, z):
+        depth, rate = 2 + 0.5 * np.sin(w * t) + z[0] - rest, 1.5 * np.cos(w * t) + z[1]
+        return np.array([depth, 400 * depth + c * rate])
+
+    def pulls(t):
+        return bool((ways(t, (0, 0)) > 0).all())
+
+    def ran(z):
+        """Taut until the force is zero, then loose until it is long again; what holds the motion jumps at corners."""
+        t, taut = begin, True
+        while t < end:
+            stop = min(each for each in (*corners, end) if each > t + 1e-12)
+            held = pulls((t + stop) / 2)
+
+            def slope(t, z, taut=taut, held=held):
+                pull = taut * ways(t, z)[1] - held * ways(t, (0, 0))[1]
+                return [z[1], -20 * z[0] - 0.1 * z[1] - pull]
+
+            def turns(t, z, taut=taut):
+                return ways(t, z)[int(taut)]
+
+            turns.terminal, turns.direction = True, -1 if taut else 1
+            run = solve_ivp(slope, (t, stop), z, method="DOP853", rtol=1e-12, atol=1e-15, events=turns)
+            t, z, taut = run.t[-1], run.y[:, -1], taut ^ (run.status == 1)
+        return z
+
+    grid = np.linspace(begin, end, 4001)
+    turning = [(a, b, int(pulls(a))) for a, b in pairwise(grid) if pulls(a) != pulls(b)]
+    corners = [brentq(lambda t, part=part: ways(t, (0, 0))[part], a, b, xtol=1e-15) for a, b, part in turning]
+    moved = [(ran(step * each) - ran(-step * each)) / (2 * step) for each in np.eye(2)]
+    wanted = np.sort_complex(np.linalg.eigvals(np.column_stack(moved)))
+    answer = loaded(TIED).with_parameters(c=c, rest=rest).linearize_along(lock="x")
+    assert np.sort_complex(answer["multipliers"]) == pytest.approx(wanted, abs=2e-6)
+    assert answer["multiplier_errors"].max() < 1e-10
+    assert any(told.startswith("tendon rope is taut at") for told in answer.warnings)
+
+
+@pytest.mark.parametrize(("smoothing", "static", "phase"), [(1e-3, 3, 1.3), (1e-5, 3, 0.4), (1e-3, 5, 0.4)])
+def test_no_step_goes_over_a_reversal_with_friction(smoothing, static, phase):
+    """Where the slider turns back its friction is a damping for a millisecond: y'' + D(t) y' + 20 y = 0."""
+    text = f"""
+kronbot: 1
+name: reversal
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {{type: prismatic, name: x, spring: {{stiffness: 20}},
+            friction: {{coulomb: 3, static: {static}, stribeck_rate: 0.02, smoothing: {smoothing}}}}}
+    pose: {{}}
+    rigid: {{mass: 1}}
+motion: {{x: {{type: sinusoid, amplitude: 0.5, frequency: 3, phase: {phase}}}}}
+"""
+
+    def damping(t):
+        rate = 1.5 * np.cos(3 * t + phase)
+        more, u = (static - 3) * np.exp(-((rate / 0.02) ** 2)), min(abs(rate) / smoothing, 300)
+        return (3 + more) / smoothing / np.cosh(u) ** 2 - 2 * rate / 0.02**2 * more * np.tanh(rate / smoothing)
+
+    def slope(t, x):
+        return (np.array([[0, 1], [-20, -damping(t)]]) @ x.reshape(2, 2)).ravel()
+
+    period = 2 * np.pi / 3
+    turns = [(turn - phase) / 3 % period for turn in (np.pi / 2, 3 * np.pi / 2)]
+    wide = [s * share for share in (0.02, 0.005, 40 * smoothing / 4.5, 8 * smoothing / 4.5) for s in (-1, 1)]
+    ends = sorted({0.0, period, *turns, *(t + by for t in turns for by in wide)})
+    X = np.eye(2)
+    for span in pairwise(ends):
+        X = solve_ivp(slope, span, X.ravel(), method="Radau", rtol=1e-9, atol=1e-12).y[:, -1].reshape(2, 2)
+    answer = kronbot.loads(text).linearize_along(lock=[])
+    assert np.sort_complex(answer["multipliers"]) == pytest.approx(np.sort_complex(np.linalg.eigvals(X)), abs=1e-6)
+    assert answer["multiplier_errors"].max() < 1e-8
 
 
 def test_equal_vibrations_are_stable_though_their_multipliers_coincide():

@@ -50,6 +50,7 @@ def slack(robot, order, rng):
     return kronbot.loads(to_yaml(robot), order=order), posture
 
 
+@pytest.mark.slow
 @drawn(
     2,
     7,

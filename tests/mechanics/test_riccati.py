@@ -22,8 +22,13 @@ def B(t):
 
 
 def varying(intervals):
-    t = np.linspace(0, T, 2 * intervals + 1)
-    return Varying(np.array([A(s) for s in t]), np.array([B(s) for s in t]), Q, R, T / intervals)
+    return pieces(np.linspace(0, T, intervals + 1), np.arange(intervals + 1))
+
+
+def pieces(borders, kept, jumps=()):
+    places = np.stack([borders[:-1], (borders[:-1] + borders[1:]) / 2, borders[1:]], axis=1)
+    a, b = (np.array([[f(t) for t in row] for row in places]) for f in (A, B))
+    return Varying(a, b, Q, R, np.diff(borders), kept, dict(jumps))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +80,7 @@ def test_what_repeats_is_found_and_its_loop_decays():
     assert plant.backward(P[-1])[0] == pytest.approx(P[0], rel=1e-8, abs=1e-8 * np.abs(P).max())
     K, t = plant.gains(P), np.linspace(0, T, 2 * N + 1)
     loop = plant.closed(K)
-    assert np.abs(np.linalg.eigvals(loop)).max() < 1 < np.abs(np.linalg.eigvals(flow(plant.A, plant.h))).max()
+    assert np.abs(np.linalg.eigvals(loop)).max() < 1 < np.abs(np.linalg.eigvals(flow(plant.A, plant.h, {}))).max()
 
     def rate(s, y):
         gain = np.array([[np.interp(s, t, K[:, i, j]) for j in range(4)] for i in range(2)])
@@ -83,3 +88,29 @@ def test_what_repeats_is_found_and_its_loop_decays():
 
     wanted = solve_ivp(rate, (0, T), np.eye(4).ravel(), "DOP853", rtol=1e-9, atol=1e-11).y[:, -1].reshape(4, 4)
     assert loop == pytest.approx(wanted, abs=1e-3 * np.abs(wanted).max())
+
+
+def test_jumps_and_borders_between_the_rows():
+    """At t = 0.7 deviations jump by S, on borders of their own: the cost is that of the linear plant with its jump."""
+    S = np.eye(4)
+    S[2:, :2] = [[-0.4, 0.1], [0.2, -0.3]]
+    last, rows, at = solve_continuous_are(A(T), B(T), Q, R), np.linspace(0, T, 101), 0.7 + 1 / 300
+    borders = np.unique(np.concatenate([np.linspace(0, at, 500), np.linspace(at, T, 1000), rows]))
+    kept, jump = np.searchsorted(borders, rows), int(np.searchsorted(borders, at))
+    plant = pieces(borders, kept, {jump: S})
+    P = plant.backward(last)
+    assert len(P) == 101
+
+    def rate(s, p):
+        P, a, b = p.reshape(4, 4), A(T - s), B(T - s)
+        return (a.T @ P + P @ a - P @ b @ np.linalg.solve(R, b.T @ P) + Q).ravel()
+
+    def back(P, s, end):
+        return solve_ivp(rate, (s, end), P.ravel(), "DOP853", rtol=1e-10, atol=1e-12).y[:, -1].reshape(4, 4)
+
+    wanted = back(S.T @ back(last, 0, T - at) @ S, T - at, T)
+    assert P[0] == pytest.approx(wanted, rel=1e-6, abs=1e-6 * np.abs(wanted).max())
+    K = np.zeros((101, 2, 4))
+    parts = (pieces(each, np.arange(len(each))) for each in (borders[: jump + 1], borders[jump:]))
+    first, second = (flow(part.A, part.h, {}) for part in parts)
+    assert plant.closed(K) == pytest.approx(second @ S @ first, rel=1e-9, abs=1e-9)

@@ -2,28 +2,17 @@
 
 import numpy as np
 import pytest
+from robots_in_tests import boom_and_arm
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+from scipy.optimize import brentq
 
 import kronbot
 from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError, UsageError
 from kronbot.questions.design import outline
 
-ARM = """
-kronbot: 1
-name: arm
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: upper
-    joint: {type: revolute, name: q1, damping: 0.1}
-    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton, damping: {ratio: 0.05}}
-  - name: lower
-    joint: {type: revolute, name: q2}
-    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
-"""
+ARM = boom_and_arm(", damping: {ratio: 0.05}")
 FINITE = "motion: {q1: {type: cycloidal, from: 0, to: 1, duration: 1.2}}\n"
 REPEATING = "motion: {q1: {type: sinusoid, amplitude: 0.4, frequency: 5, offset: 0.2}}\n"
 WORDS = ["--lqr", "--weights", "q1=100,q2=50", "--effort", "q1=0.5,q2=0.5"]
@@ -51,6 +40,7 @@ def written(folder, motion, words, feedback="K: gains.csv"):
     return kronbot.load(folder / "arm.yaml")
 
 
+@pytest.mark.slow
 def test_gains_of_a_motion_cost_what_they_promise(tmp_path):
     """In a simulation of the arm itself, from a small deviation; without one it stays on its way."""
     robot = written(tmp_path, FINITE, WORDS)
@@ -72,6 +62,7 @@ def test_gains_of_a_motion_cost_what_they_promise(tmp_path):
     assert later["q1"][-1] == pytest.approx(1, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_gains_of_a_period_hold_an_arm_on_its_orbit(tmp_path):
     """It comes back with the largest multiplier of the loop; without gains beams alone would swing."""
     robot = written(tmp_path, REPEATING, WORDS, "K: gains.csv, periodic: true")
@@ -89,6 +80,124 @@ def test_gains_of_a_period_hold_an_arm_on_its_orbit(tmp_path):
     assert np.abs(off[0]).max() < 2e-5
     left = np.abs(off[1] - off[0]).max(axis=1)
     assert 0 < left[1] < 10 * slowest * left[0] and left[2] < 10 * slowest**2 * left[0]
+
+
+SLIDER = """
+kronbot: 1
+name: slider
+gravity: [0, 0, 0]
+parameters: {s: 0.1, c: 0}
+links:
+  - name: a
+    joint: {type: prismatic, name: x, spring: {stiffness: 20}, PART}
+    pose: {}
+    rigid: {mass: 1}
+motion: {x: {type: sinusoid, amplitude: 0.5, frequency: 3, phase: 1.3}}
+"""
+TURN = 2 * np.pi / 3
+
+
+def a_period_earlier(P, rate, jumps):
+    """P (2 x 2) of the slider by an integrator that ends at times with the jumps of deviations."""
+    ends = [TURN, *sorted(jumps, reverse=True), 0.0]
+
+    def slope(u, p):
+        P, A = p.reshape(2, 2), np.array([[0, 1], rate(-u)])
+        return (A.T @ P + P @ A - np.outer(P[:, 1], P[1]) + np.diag([1, 0])).ravel()
+
+    for start, end in zip(ends[:-1], ends[1:], strict=True):
+        P = solve_ivp(slope, (-start, -end), P.ravel(), "DOP853", rtol=1e-10, atol=1e-13).y[:, -1].reshape(2, 2)
+        S = jumps.get(end, np.eye(2))
+        P = S.T @ P @ S
+    return P
+
+
+@pytest.mark.parametrize("smoothing", [0.1, 1e-6])
+def test_gains_see_the_peak_of_friction_where_a_joint_turns_back(smoothing):
+    """Behind every reversal a deviation has lost 1 - exp(-2 F_c / (m |a|)) of its rate, where the peak is narrow."""
+    friction = "friction: {coulomb: 3, smoothing: s}"
+    found = kronbot.loads(SLIDER.replace("PART", friction)).with_parameters(s=smoothing)
+    found = found.design(lqr=True, motion=True)
+    turns = [(np.pi / 2 - 1.3) / 3, (3 * np.pi / 2 - 1.3) / 3]
+
+    def rate(t):
+        return [-20, -3 / smoothing / np.cosh(1.5 * np.cos(3 * t + 1.3) / smoothing) ** 2]
+
+    lost = {t: np.diag([1, np.exp(-2 * 3 / 4.5)]) for t in turns}
+    way = (rate, {}) if smoothing == 0.1 else (lambda t: [-20, 0], lost)
+    assert found["P"][0] == pytest.approx(a_period_earlier(found["P"][-1], *way), rel=1e-6)
+    assert not found.warnings
+
+
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+def test_gains_see_where_stops_begin_and_cease_to_hold(damping):
+    """They push from depth 0, where rates of deviations y jump by -c y / m, until their force is 0."""
+    stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: c}"
+    found = kronbot.loads(SLIDER.replace("PART", stop)).with_parameters(c=damping).design(lqr=True, motion=True)
+    phase = np.arcsin(0.4)
+    begins, ends = (phase - 1.3) / 3 + TURN, np.pi - phase
+    ends = brentq(lambda w: 200 * (0.5 * np.sin(w) - 0.2) + damping * 1.5 * np.cos(w), 1.6, ends + 0.1)
+    ends = (ends - 1.3) / 3
+
+    def rate(t):
+        return [-220, -damping] if t > begins or t < ends else [-20, 0]
+
+    jumps = {begins: np.array([[1, 0], [-damping, 1]]), ends: np.eye(2)}
+    assert found["P"][0] == pytest.approx(a_period_earlier(found["P"][-1], rate, jumps), rel=1e-6)
+
+
+def test_gains_see_a_stop_that_throws_back_what_is_behind_a_shaft():
+    """Its damper jolts a mass that no motion gives: two constant plants and a jump, at instants of an own orbit."""
+    shaft = "rotor_inertia: 0.5, elastic: {stiffness: 300, damping: 6}"
+    stop = "limits: [-5, 0.2], stops: {stiffness: 200, damping: 5}"
+    found = kronbot.loads(SLIDER.replace("spring: {stiffness: 20}, PART", f"{shaft}, {stop}"))
+    found = found.design(lqr=True, motion=True, weights={"x": 50, "x.motor": 50})
+
+    def slope(t, y, held):
+        x, v = y
+        push = held * (200 * (x - 0.2) + 5 * v)
+        return [v, 300 * (0.5 * np.sin(3 * t + 1.3) - x) + 6 * (1.5 * np.cos(3 * t + 1.3) - v) - push]
+
+    def begins(t, y, held):
+        return y[0] - 0.2 if not held else -200 * (y[0] - 0.2) - 5 * y[1]
+
+    begins.terminal, begins.direction = True, 1
+    t, y, held, instants = 0.0, [0.4, 0.0], 1, []
+    while t < 8 * TURN:
+        way = solve_ivp(slope, (t, 9 * TURN), y, "DOP853", events=begins, args=(held,), rtol=1e-11, atol=1e-13)
+        t, y, held = way.t[-1], way.y[:, -1], 1 - held
+        instants.append(t % TURN)
+    on, off = sorted(instants[-2:], reverse=True)
+    plants = {h: np.zeros((4, 4)) for h in (0, 1)}
+    for h, A in plants.items():
+        A[:2, 2:] = np.eye(2)
+        A[2] = [-300 - 200 * h, 300, -6 - 5 * h, 6]
+        A[3] = [600, -600, 12, -12]
+    B, Q, S = np.array([[0, 0, 0, 2.0]]).T, np.diag([50.0, 50, 0, 0]), np.eye(4)
+    S[2, 0] = -5
+    P = found["P"][-1]
+    for length, h, jump in ((TURN - on, 1, S), (on - off, 0, np.eye(4)), (off, 1, np.eye(4))):
+        H = np.block([[plants[h], -B @ B.T], [-Q, -plants[h].T]])
+        for _ in range(64):
+            X, Y = np.split(expm(-H * length / 64) @ np.vstack([np.eye(4), P]), 2)
+            P = Y @ np.linalg.inv(X)
+        P = jump.T @ P @ jump
+    assert found["P"][0] == pytest.approx(P, rel=1e-6, abs=1e-6 * P.max())
+    assert found.summary["intervals"] <= 1600
+
+
+def test_gains_along_a_motion_with_corners_converge():
+    """Accelerations of a trapezoid jump between rows: the next mesh changes P by a fifteenth of the last change."""
+    text = SLIDER[: SLIDER.index("motion")].replace("spring: {stiffness: 20}, PART", "damping: 1")
+    row = "dh: {a: 0.8, d: 0, alpha: pi/2, theta: 0}"
+    beam = "mass: 1, EI: {z: 40}, modes: {v: 1}, shape: craig-bampton, damping: {ratio: 0.05}"
+    text = text.replace("pose: {}\n    rigid: {mass: 1}", f"{row}\n    flexible: {{{beam}}}\n    payload: {{mass: 1}}")
+    text = text.replace("type: prismatic", "type: revolute").replace(
+        "name: slider", "name: slider\nconvention: standard"
+    )
+    text += "motion: {x: {type: trapezoid, from: 0, to: 1, rate: 2, acceleration: 9.7}}\n"
+    found = kronbot.loads(text).design(lqr=True, motion=True, weights={"x": 50})
+    assert found.summary["intervals"] <= 800
 
 
 def test_rows_of_postures_are_followed_by_what_the_motion_wants(tmp_path):

@@ -17,6 +17,7 @@ import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.description import controlling
 from kronbot.description.gains import AT, CASE, TIME, Gains
 from kronbot.description.mistakes import raise_all
 from kronbot.description.wording import did_you_mean, quote
@@ -152,12 +153,9 @@ class StateFeedback:
         return replace(curve, form=lambda t: curve.form(casadi.fmin(casadi.fmax(t, rows[0]), rows[-1])), held=True)
 
 
-def state_feedback(robot: Robot, others: Collection[str]) -> StateFeedback | None:
-    """That of the file. Raises DescriptionError where gains or a filter are not for this robot; ``others`` are joints
-    that have another controller."""
-    said = robot.file.control.state_feedback
-    if said is None:
-        return None
+def state_feedback(robot: Robot, said: controlling.StateFeedback, others: Collection[str]) -> StateFeedback:
+    """What the file has said. Raises DescriptionError where gains or a filter are not for this robot; ``others`` are
+    joints that have another controller."""
     gains, taken = robot.description.tables[said.K].gains(), {*others, *robot.file.simulate.by_joint}
     (rates,) = robot.derivative_names(["qd"]).values()
     known, joints = (*robot.coordinates, *rates), [joint.name for joint in robot.joints]
@@ -176,7 +174,7 @@ def state_feedback(robot: Robot, others: Collection[str]) -> StateFeedback | Non
         mistakes += _of_period(robot, gains)
     raise_all(mistakes)
     by = _by(robot, gains) if gains.over == CASE else ""
-    return StateFeedback(robot, gains, said.periodic, _estimator(robot, gains), by)
+    return StateFeedback(robot, gains, said.periodic, _estimator(robot, said, gains), by)
 
 
 def _of_period(robot: Robot, gains: Gains) -> list[Mistake]:
@@ -205,10 +203,9 @@ def _by(robot: Robot, gains: Gains) -> str:
     return ""
 
 
-def _estimator(robot: Robot, gains: Gains) -> Estimator | None:
+def _estimator(robot: Robot, said: controlling.StateFeedback, gains: Gains) -> Estimator | None:
     """The file's filter, with the states in the order of the gains. Raises DescriptionError where it is for others."""
-    said = robot.file.control.state_feedback
-    if said is None or said.estimator is None:
+    if said.estimator is None:
         return None
     found, states, joints = robot.description.tables[said.estimator].filter(), [*gains.at], [*gains.K]
     if gains.over:

@@ -59,8 +59,8 @@ class Block:
 def blocks(p: Polynomial, centre: complex, spread: float, away: float, equal: bool = False) -> list[Block] | None:
     """All eigenvalues within a spread of a centre, others being further away, in blocks that can be told apart.
 
-    None where no circle parts them from others. Of a real centre those of the lower half plane are left out. Where they
-    are known to be ``equal`` they are one.
+    None where no circle parts them from others, or their errors have no bound. Of a real centre those of the lower half
+    plane are left out. Where they are known to be ``equal`` they are one.
     """
     real, n = centre.imag == 0, len(p.matrices[0])
     radius = away / ROOM if spread * ROOM**2 <= away else float(np.sqrt(spread * away))
@@ -98,6 +98,8 @@ def blocks(p: Polynomial, centre: complex, spread: float, away: float, equal: bo
     turned = sum(E @ np.abs(X) @ np.linalg.matrix_power(reach, k) for k, E in enumerate(p.all_errors))
     spread_out = p.error(np.array([at]))[0]
     moved = np.abs(Y.T) @ (turned + spread_out @ np.abs(rest) @ turned) + 16 * ROUNDING * np.abs(N).max() + left_over
+    if not np.isfinite(np.linalg.norm(moved)):
+        return None
     return _Whole(at, N, X, Y, rest, spread_out, moved, max(abs(at), radius)).parts(bool(real), equal)
 
 

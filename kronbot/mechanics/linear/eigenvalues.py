@@ -144,7 +144,7 @@ def _reach(e: Eigenvalue, share: float = NEAR) -> float:
     size = abs(e.value)
     if not np.isfinite(e.error):
         return max((FAR if _crowded(e) else share) * size, e.around)
-    return max(min(share, NEARER) * size, min(4 * e.error, 4 * size))
+    return max(min(share, NEARER) * size, min(4 * e.error, size / 2))
 
 
 def _crowded(e: Eigenvalue) -> bool:

@@ -7,6 +7,8 @@ out (its example has EI k11 in g). A dead load f at the endpoint adds -d(J^T f)/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import casadi
 from casadi import SX
 
@@ -114,3 +116,24 @@ class LinearModel:
         motion = self.q, self.qd, self.qdd
         symbols = casadi.vertcat(*(each[flexible, :] for each in motion))
         return casadi.substitute(list(expressions), [symbols], [casadi.vertcat(*attached(self.robot, *motion))])
+
+    def along_motions(self, parts: Mapping[str, SX]) -> tuple[dict[str, SX], dict[str, SX]]:
+        """Expressions by name along the robot's motions, where nothing is deformed and no force acts at the endpoint.
+
+        They are functions of a time ``t`` for each motion, in the order of the file.
+        """
+        motions = self.robot.motions
+        t = SX.sym("t", len(motions))
+        times = dict(zip(motions, casadi.vertsplit(t), strict=True))
+        symbols, values = [], []
+        for joint in self.robot.joints:
+            known = joint.name in motions
+            motion = motions[joint.name].derivatives(times[joint.name]) if known else (SX(0), SX(0), SX(0))
+            symbols += [part[joint.driven] for part in (self.q, self.qd, self.qdd)]
+            values += list(motion)
+        placed = casadi.substitute(
+            self.on_rigid_motion(*parts.values()),
+            [casadi.vertcat(*symbols), self.force],
+            [casadi.densify(casadi.vertcat(*values)), SX.zeros(3, 1)],
+        )
+        return {"t": t}, dict(zip(parts, placed, strict=True))

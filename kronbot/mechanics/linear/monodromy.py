@@ -90,6 +90,12 @@ class Scales:
         dA[:, count:] = np.abs(np.linalg.inv(self.rates.T @ M @ self.rates)) @ (rates.T @ forces)
         return dA
 
+    def jump(self, G: Array) -> Array:
+        """What a jump of y' by -G y makes of z (m x m); cyclic coordinates meet none."""
+        found = np.eye(len(self.seen) + len(self.rates))
+        found[len(self.seen) :, : len(self.seen)] = -np.linalg.solve(self.rates, G[:, self.seen] @ self.places)
+        return found
+
     def form(self, M: Array, D: Array) -> Array:
         """The skew form y1 . p2 - y2 . p1 of two deviations, with the gyroscopic part of D in the momenta."""
         G = (D - D.T) / 2
@@ -110,11 +116,13 @@ def monodromy(
     corners: Iterable[float],
     progress: Callable[[float], None],
     others: Coefficients | None = None,
+    jumps: Sequence[tuple[float, Array]] = (),
 ) -> Monodromy:
     """The monodromy matrix of the periodic coefficients, smooth but for ``corners`` (s), which are ends of pieces.
 
     ``roundings`` are the errors of their entries, ``others`` the coefficients with other numbers: what meets no
-    stiffness there, either, is cyclic by structure. ``progress`` is told the share of the period that is done.
+    stiffness there, either, is cyclic by structure. At ``jumps``, corners, y' jumps by -G y, with G (n x n).
+    ``progress`` is told the share of the period that is done.
     """
     progress(0.0)
     times = _ends(period, corners)
@@ -139,6 +147,10 @@ def monodromy(
         pieces.append(piece)
         errors.append(error)
         progress(times[k + 1] / period)
+    for t, G in jumps:
+        jump = scales.jump(np.asarray(np.linalg.solve(T, G @ T), dtype=float))
+        last = int(np.abs(times - t).argmin()) - 1  # one at the beginning is at the end, too
+        pieces[last], errors[last] = jump @ pieces[last], np.abs(jump) @ errors[last] + _rounded(jump, pieces[last])
     kept = []
     for place in cyclic.tolist():
         rows = [scales.momentum(M[k % count], D[k % count], place) for k in range(count + 1)]
@@ -157,6 +169,11 @@ def monodromy(
         pieces = [after.T @ piece @ before for piece, (before, after) in zip(pieces, sides, strict=True)]
         form = bases[0].T @ form @ bases[0]
     return Monodromy(pieces, errors, len(cyclic) + len(kept), form)
+
+
+def _rounded(A: Array, B: Array) -> Array:
+    """A bound of what rounding makes of the entries of A B, those of A being right to a few units."""
+    return np.asarray(4 * len(A) * EPS * np.abs(A) @ np.abs(B))
 
 
 def _ends(period: float, corners: Iterable[float]) -> Array:

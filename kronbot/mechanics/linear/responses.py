@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.errors import ComputationError
-from kronbot.floats import Array
+from kronbot.floats import Array, decimals
 from kronbot.mechanics.linear.state_space import StateSpace
 
+EPS = float(np.finfo(float).eps)
 Complex = npt.NDArray[np.complex128]
 
 # Points of the grid of frequencies; fewer where the model is large: each costs the solution of a system of its size.
@@ -41,9 +42,20 @@ def frequencies(poles: Complex, states: int) -> Array:
 
 
 def transfer(model: StateSpace, at: Array) -> Complex:
-    """C (i omega - A)^-1 B + D (N, outputs, inputs) at frequencies (N,), rad/s."""
-    unit = np.eye(len(model.A))
-    return np.array([model.C @ np.linalg.solve(1j * omega * unit - model.A, model.B) + model.D for omega in at])
+    """C (i omega - A)^-1 B + D (N, outputs, inputs) at frequencies (N,), rad/s; 0 within the error of the solution.
+
+    With L = i omega - A and x = L^-1 B that is eps (|C L^-1| (|L| |x| + |B|) + |C| |x| + |D|), entry by entry.
+    """
+    A, B, C, D = model.A, model.B, model.C, model.D
+    unit, found = np.eye(len(A)), np.empty((len(at), *D.shape), dtype=complex)
+    for values, omega in zip(found, at, strict=True):
+        L = 1j * omega * unit - A
+        x, y = np.linalg.solve(L, B), np.linalg.solve(L.T, C.T).T
+        size = np.abs(x)
+        error = EPS * (np.abs(y) @ (np.abs(L) @ size + np.abs(B)) + np.abs(C) @ size + np.abs(D))
+        values[:] = C @ x + D
+        values[np.abs(values) <= error] = 0.0
+    return found
 
 
 def how_long(poles: Complex) -> float:
@@ -79,4 +91,5 @@ def in_time(model: StateSpace, duration: float, impulse: bool) -> tuple[Array, A
     values = model.C @ states + (0.0 if impulse else model.D)
     if not np.isfinite(values).all():
         raise ComputationError(f"the response overflows in {duration:g} s: ask for a shorter duration")
-    return np.linspace(0, duration, ROWS + 1), values
+    (end,), denominator = decimals(duration)
+    return np.array([end * row / (ROWS * denominator) for row in range(ROWS + 1)]), values

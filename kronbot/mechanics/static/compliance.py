@@ -8,6 +8,11 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.floats import Array
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+# Of rows and of columns.
+UNITS = {
+    "compliance": (["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3),
+    "stiffness": (["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3),
+}
 # Directions of the compliance weaker than this share of the strongest do not yield.
 YIELDING = 1e-10
 
@@ -19,8 +24,6 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Sca
     weighs metres against radians by the norms of their blocks, so that it turns with the base: zero stands for "does
     not yield there".
     """
-    units_m, units_n = ["m"] * 3 + ["rad"] * 3, ["1/N"] * 3 + ["1/(N m)"] * 3
-    force, per = ["N"] * 3 + ["N m"] * 3, ["1/m"] * 3 + ["1/rad"] * 3
     C = J @ np.linalg.solve(K, J.T) if len(K) else np.zeros((6, 6))
     blocks = [np.linalg.norm(C[block, block], 2) for block in (slice(0, 3), slice(3, 6))]
     weight = np.repeat([1 / np.sqrt(norm) if norm > 0 else 1.0 for norm in blocks], 3)
@@ -28,7 +31,7 @@ def compliance(K: Array, J: Array) -> tuple[dict[str, NamedArray], dict[str, Sca
     yields = sizes > YIELDING * sizes[0]
     S = weight[:, None] * (Vh[yields].T / sizes[yields] @ U[:, yields].T) * weight
     arrays = {
-        "compliance": NamedArray(C, DIRECTIONS, {"rows": units_m, "columns": units_n}, DIRECTIONS),
-        "stiffness": NamedArray(S, DIRECTIONS, {"rows": force, "columns": per}, DIRECTIONS),
+        name: NamedArray(each, DIRECTIONS, dict(zip(("rows", "columns"), UNITS[name], strict=True)), DIRECTIONS)
+        for name, each in (("compliance", C), ("stiffness", S))
     }
     return arrays, {"yielding_directions": int(yields.sum())}

@@ -246,6 +246,10 @@ class StaticModel:
                 outputs[f"turns {each.link.name}"] = turns
         return outputs
 
+    def turned(self, name: str) -> SX:
+        """How the tip of a beam of order exact has turned against its root (3 x 3)."""
+        return self.positions[f"turns {name}"][:, -3:]
+
     @property
     def _hub(self) -> LinkState:
         """The link on the base that carries the endpoint; a floating base stands behind a link for each coordinate.
