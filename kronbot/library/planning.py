@@ -20,7 +20,7 @@ from kronbot.library.values import by_index, of_drives
 from kronbot.model.build import with_values
 from kronbot.model.robot import Robot
 from kronbot.questions.following import Path
-from kronbot.questions.judgement import Wish
+from kronbot.questions.judgement import LONGEST, Wish
 
 # Arguments of plans from rest to rest, and their defaults: a path tells all of that.
 TOLD_BY_A_PATH = {
@@ -57,6 +57,9 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
     ]
     if arguments.flag(asked["shortest"], "shortest") == (times[0] is not None):
         raise UsageError("one of ", Argument("duration"), " and ", Argument("shortest"), " is wanted")
+    if times[0] and times[1] and times[1] > LONGEST * times[0]:
+        most = f"{LONGEST} times its duration at most, {LONGEST * times[0]:g} s"
+        raise UsageError(Argument("after"), f": vibrations are looked for {most}, not {times[1]:g} s")
     follows = arguments.choice(asked["drive"], choices.PLANNED, "drive") == "motion"
     least = "time" if times[0] is None else "change" if follows else "effort"
     if asked["least"] is not None:
@@ -81,7 +84,8 @@ def wish(robot: Robot, asked: Mapping[str, Any]) -> Wish:
             Argument("least", "residual"), " wants ", Argument("effort_limits"), " or ", Argument("limits"), why
         )
     through = () if asked["through"] is None else _through(robot, asked["through"], times[0])
-    return Wish(start, goal, low, high, times[0], least, follows, limits, times[1], through)
+    whenever = any(np.isnan(time) for time, _ in through)
+    return Wish(start, goal, low, high, times[0], least, follows, limits, times[1], through, whenever)
 
 
 def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], ...]:
@@ -100,19 +104,20 @@ def _limits(robot: Robot, asked: Mapping[str, Any]) -> tuple[dict[str, tuple[flo
 
 
 def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tuple[float, Array]]:
-    """Times and places of motors on the way. Raises UsageError."""
-    if duration is None:
-        raise UsageError(Argument("through"), " tells times: it goes with ", Argument("duration"))
+    """Times, NaN where these are told nowhere, and places of motors on the way. Raises UsageError."""
     joints, rows = [joint.name for joint in robot.joints], table(given, "through")
     names = [name for name in rows.header if name != "t"]
     for name in names:
         if name not in joints:
             raise unknown(name, joints, Argument("through"), ": no joint ")
-    if "t" not in rows.header or not names:
-        raise UsageError(Argument("through"), ": columns t, s, and of joints are wanted")
-    found = rows.numbers(["t", *names])
-    times = found["t"]
-    if not ((times > 0) & (times < duration)).all() or not (np.diff(times) > 0).all():
+    if not names:
+        raise UsageError(Argument("through"), ": columns of joints are wanted, and t, s, or none for any time")
+    found = rows.numbers(rows.header)
+    times, timed = np.full(len(found[names[0]]), np.nan), "t" in found
+    if timed and duration is None:
+        raise UsageError(Argument("through"), " tells times: leave t out, or ", Argument("shortest"))
+    times = found.get("t", times)
+    if duration is not None and timed and not (np.diff(times, prepend=0.0, append=duration) > 0).all():
         raise UsageError(Argument("through"), f": times between 0 and {duration:g} s are wanted, in their order")
     nothing = np.full(len(times), np.nan)
     return [*zip(times.tolist(), np.column_stack([found.get(name, nothing) for name in joints]), strict=True)]
@@ -124,8 +129,8 @@ def _start(robot: Robot, q: Any) -> Array:
     return np.array([given.get(place, 0.0) for place in robot.rigid])
 
 
-def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> list[Robot]:
-    """The robot, and those of the ends of ranges of parameters, that are to share its motion."""
+def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> tuple[list[Robot], list[Robot]]:
+    """The robot, and those of the ends of ranges of parameters, that are to share its motion; those midway to them."""
     ranges = _pairs(robot, robust, "robust", [*robot.description.values])
     if ranges and not follows:
         raise UsageError(
@@ -134,9 +139,17 @@ def sharing(robot: Robot, robust: Mapping[str, Any] | None, follows: bool) -> li
             Argument("drive", "motion"),
             ": arms that differ under one torque go apart",
         )
-    corners = product(*(((name, end) for end in pair) for name, pair in ranges.items()))
-    others = [robot.description.with_overrides({name: repr(value) for name, value in corner}) for corner in corners]
-    return [robot, *(with_values(robot, other) for other in others if ranges)]
+    corners = [dict(corner) for corner in product(*(((name, end) for end in pair) for name, pair in ranges.items()))]
+    own = robot.description.values
+    middles = [{name: (end + (own.get(name) or end)) / 2 for name, end in corner.items()} for corner in corners]
+
+    def like(values: Mapping[str, float]) -> Robot:
+        told = {name: repr(value) for name, value in values.items()}
+        return with_values(robot, robot.description.with_overrides(told))
+
+    if not ranges:
+        return [robot], []
+    return [robot, *map(like, corners)], [*map(like, middles)]
 
 
 def _pairs(

@@ -87,6 +87,7 @@ def test_a_tip_behind_a_beam_follows_its_path_as_the_exact_inverse():
     assert set(found.summary) | set(found.series) | set(found.arrays) <= set(held.all)
 
 
+@pytest.mark.slow
 def test_a_tip_of_two_beams_follows_a_line_in_its_weight(tmp_path):
     """Half a metre along a line: the file of the plan, by another integrator, keeps the tip on it."""
     t, robot = np.linspace(0, 1.5, 151), Robot(model(TWO))
@@ -135,6 +136,7 @@ def test_a_path_is_a_file_of_the_command_line(tmp_path, capsys):
     assert run(asked) == 2 and "tip.csv:3:3" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_paths_that_cannot_be_followed_are_refused():
     robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
     good = {"t": t, "endpoint.y": 0.1 * smooth(t)}
@@ -168,10 +170,13 @@ def test_paths_that_cannot_be_followed_are_refused():
     shaft = "{type: revolute, name: q1, rotor_inertia: 0.1, elastic: {stiffness: 100, damping: 1}}"
     text = BOOM.replace("{type: revolute, name: q1, damping: 0.3}", shaft)
     behind = Robot(model(text.replace(text[text.index("flexible:") : text.index("payload:")], "")))
-    with pytest.raises(ComputationError, match="no torque accelerates these outputs at once"):
+    with pytest.raises(ComputationError, match=r"motors reach them .* shafts of q1 alone; .* \(q1.motor\) are wanted"):
         behind.plan(follow={"t": t, "q1": 0.01 * smooth(t)})
+    still = behind.plan(follow={"t": t, "q1.motor": 0.01 * smooth(t)})
+    assert still.summary["complete"] and still.summary["pre_actuation"] == 0
 
 
+@pytest.mark.slow
 def test_limits_that_a_path_exceeds_are_told():
     """Of torques, of coordinates and of outputs; those that it keeps are not."""
     robot, t = Robot(model(BOOM)), np.linspace(0, 1, 101)
@@ -189,6 +194,7 @@ def test_limits_that_a_path_exceeds_are_told():
         robot.plan(follow=path, limits={"q9": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["missed", "interrupted"])
 def test_a_path_that_is_left_or_interrupted_has_the_best_so_far(how, monkeypatch):
     """That of the last mesh, by its run; nothing where no mesh is done."""

@@ -167,7 +167,7 @@ def test_limits_are_kept_and_told():
     nearest = np.hypot(1 + 0.8 * np.cos(0.1), 0.8 * np.sin(0.1)) - np.hypot(1.2, 0.7)
     assert refused.value.partial.summary["position_error"] == pytest.approx(nearest, rel=1e-9)
     told = planar(", limits: [0, 3]").kinematics({"q2": 3.5}, inverse=target)
-    assert told.warnings == ["q2 is beyond its limit of 3 rad by 0.5 rad"]
+    assert list(told.warnings) == ["q2 is beyond its limit of 3 rad by 0.5 rad"]
 
 
 def test_a_solution_takes_the_turn_nearest_to_the_start():

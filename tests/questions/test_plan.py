@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from bench import plans
 from robots_in_tests import model
+from scipy.interpolate import CubicSpline
 from scipy.linalg import expm, solve
+from scipy.optimize import minimize
 
 import kronbot
 from kronbot.cli.main import run
 from kronbot.errors import ComputationError, Interrupted, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control import collocation
-from kronbot.questions import judgement
-from kronbot.questions import plan as question
+from kronbot.questions import judgement, keeping, searching
 from kronbot.questions.plan import outline
 from kronbot.system.platform import host
 
@@ -76,46 +77,148 @@ def test_least_effort_of_a_linear_arm_is_that_of_its_gramian():
     assert found.summary["rms_torque.q1"] ** 2 * N == pytest.approx(x @ solve(W, x), rel=1e-5)
 
 
-def test_torques_nearest_to_those_of_a_motion_are_the_least_change_of_them(monkeypatch):
-    """Torques in N steps that end where they should: near + W (x - what near makes), the pseudoinverse of its map."""
-    found, search = [], question.nearest
+def test_torques_nearest_to_those_of_a_motion_have_the_impulses_of_its_steps(monkeypatch):
+    """Nothing but the torque changes the momentum of two masses; a twelfth of second differences is left out."""
+    motions, held = [], searching.held
 
-    def kept(*given):
-        found.append(search(*given))
-        return found[-1]
+    def heard(*given):
+        motions.append(given)
+        return held(*given)
 
-    monkeypatch.setattr(question, "nearest", kept)
-    T = 3.0
-    answer = two().plan({"q1": 1}, duration=T, least="nearest")
-    assert answer.summary["least"] == "nearest" and answer.summary["end_error"] < 1e-5
-    plan = found[-1]
-    N, motion = plan.intervals, plan.motion
-    spring = (motion.q[:, 1] - motion.q[:, 0])[1:] + (motion.q[:, 1] - motion.q[:, 0])[:-1]
-    near = np.diff(motion.qd[:, 1]) * N / T + spring / 2
-    whole = np.zeros((5, 5))
-    whole[:2, 2:4], whole[2:4, :2], whole[3, 4] = np.eye(2), [[-1, 1], [1, -1]], 1  # link and motor
-    step = expm(whole * T / N)
-    reach = np.column_stack([np.linalg.matrix_power(step[:4, :4], N - 1 - k) @ step[:4, 4] for k in range(N)])
-    wanted = near + np.linalg.pinv(reach) @ (np.array([1.0, 1, 0, 0]) - reach @ near)
-    assert plan.inputs[:, 0] == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
-    assert np.abs(plan.inputs[:, 0] - near).max() < 0.05 * np.abs(near).max()
+    monkeypatch.setattr(searching, "held", heard)
+    found = two().plan({"q1": 1}, duration=3, least="nearest")
+    steps = found.summary["intervals"]
+    assert found.summary["least"] == "nearest" and found.summary["end_error"] < 2e-6 and steps == searching.STEPS[0]
+    _, times, _, rates, *_ = motions[0]
+    impulses = np.diff(CubicSpline(times, rates.sum(axis=1))(np.linspace(0, 3, steps + 1)))
+    impulses -= np.diff([impulses[0], *impulses, impulses[-1]], 2) / 12
+    torques = found["torque.q1"][:-1].reshape(steps, -1)
+    assert np.ptp(torques, axis=1).max() == 0
+    assert torques[:, 0] * 3 / steps == pytest.approx(impulses, abs=1e-7 * impulses.max())
 
 
+@pytest.mark.slow
+def test_torques_of_an_arm_without_damping_keep_limits(tmp_path):
+    """A beam on a turning hub: rates are held in, which rise within the steps, at a third of them, too."""
+    within = {"effort_limits": {"q1": 7}, "limits": {"q1_dot": 2.0}}
+    found = Robot(model(ARM.replace("-9.81", "0"))).plan({"q1": 1}, duration=1, least="nearest", **within)
+    assert found.summary["complete"] and found.summary["end_error"] < 1e-5
+    assert 0 < found.summary["residual_amplitude"] < 1e-3  # of three modes, motors following
+    assert 1.99 < found["q1_dot"].max() < 2.0 * (1 + 1e-5)
+    assert np.abs(found["torque.q1"]).max() <= 7
+    write(found, tmp_path / "plan.csv")
+    drive = "simulate: {drive: {q1: {torque: {file: plan.csv, steps: true}}}}"
+    (tmp_path / "arm.yaml").write_text(ARM.replace("-9.81", "0") + drive)
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(1, 1 / 960, solver="rodas", rtol=1e-7, atol=1e-9)
+    assert np.abs(run["q1_dot"]).max() < 2.0 * (1 + 2e-5)
+
+
+@pytest.mark.slow
 def test_where_the_least_effort_is_lost_the_nearest_to_a_motion_is_told(monkeypatch):
-    monkeypatch.setattr(collocation, "SOON", 0)
+    monkeypatch.setitem(collocation.SOON, "effort", 0)
     found = two().plan({"q1": 1}, duration=3)
     assert found.summary["complete"] and found.summary["least"] == "nearest" and found.summary["end_error"] < 1e-5
     assert any("least effort has not been found (no plan is found (maximum" in told for told in found.warnings)
+    monkeypatch.setattr(judgement, "judged", lambda *given: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(Interrupted, match="^interrupted; the best so far is told$") as error:
+        two().plan({"q1": 1}, duration=3)
+    assert error.value.partial.summary["least"] == "nearest" and error.value.partial.summary["end_error"] < 1e-5
     with pytest.raises(UsageError, match="least nearest goes with drive torque"):
         two().plan({"q1": 1}, duration=3, drive="motion", least="nearest")
 
 
-def test_least_effort_begins_at_a_smooth_motion_and_is_less():
-    """From anywhere the arm went around and around, with twice the torque that holds it still."""
-    arm, told = kronbot.load("khang"), {"to": {"qa": 0.5}, "duration": 2}
-    near, found = (arm.plan(**told, **least).summary for least in ({"least": "nearest"}, {}))
-    assert near["complete"] and found["complete"] and found["least"] == "effort"
-    assert found["rms_torque.qa"] < near["rms_torque.qa"]
+@pytest.mark.slow
+@pytest.mark.parametrize(("duration", "falls", "most"), [(2, True, 0.717), (1, False, 3.432)])
+def test_least_effort_falls_where_that_is_less(duration, falls, most, unjudged):
+    """The example of the help: it swings up behind; from a smooth motion alone the best nearby takes 3.01 N m.
+
+    In half of the time nothing swings so far: nearly what holds it still, 3.5 N m, is the least.
+    """
+    found = kronbot.load("khang").plan({"qa": 0.5}, duration=duration)
+    assert found.summary["complete"] and found.summary["least"] == "effort"
+    assert 0.9 * most < found.summary["rms_torque.qa"] < most
+    assert bool(found["qa"].min() < -3) is falls
+
+
+def test_places_are_passed_whenever_it_is_best(unjudged):
+    """There and back: of two masses' sum, a force of 2 takes 2 s to the turn, sqrt(2) s back; the least effort is that
+    of cubic splines with the best instants and rates between, by another search."""
+    soon = two("").plan({"q1": 0.5}, shortest=True, effort_limits={"q1": 2}, through={"q1": [1.0]})
+    assert soon["through"] == pytest.approx([2.0], rel=2e-3)
+    assert soon.summary["duration"] == pytest.approx(2 + np.sqrt(2), rel=2e-3)
+    assert soon["q1"].max() == pytest.approx(1, abs=1e-3)
+    found = two("").plan({"q1": 0}, duration=3, through={"q1": [1.0, -0.5]})
+    places = np.array([0, 1, -0.5, 0])
+
+    def effort(x):
+        t, v = np.diff([0, x[0], x[1], 3]), np.array([0, x[2], x[3], 0])
+        d, a, b = np.diff(places), v[:-1], v[1:]
+        return np.sum(4 / t**3 * (3 * d**2 - 3 * d * t * (a + b) + t**2 * (a**2 + a * b + b**2)))
+
+    best = minimize(effort, [1, 2, 0, 0], tol=1e-12)
+    assert found["through"] == pytest.approx(best.x[:2], rel=1e-3)
+    assert found.summary["rms_torque.q1"] == pytest.approx(2 * np.sqrt(best.fun / 3), rel=4e-3)
+    assert np.interp(found["through"], found["t"], found["q1"]) == pytest.approx([1, -0.5], abs=1e-3)
+    assert set(found.summary) | {"through"} <= set(outline(two("").model, {"through": [object()]}).all)
+
+
+def test_a_flexible_arm_passes_a_place_in_the_shortest_time(tmp_path, unjudged):
+    """The file of the plan, by another integrator, is at the place at the instant told, and rests at the end."""
+    found = Robot(model(ARM)).plan({"q1": 0.4}, shortest=True, effort_limits={"q1": 30}, through={"q1": [1.0]})
+    write(found, tmp_path / "plan.csv")
+    drive = "simulate: {start: equilibrium, drive: {q1: {torque: {file: plan.csv, steps: true}}}}"
+    (tmp_path / "arm.yaml").write_text(ARM + drive)
+    T, (instant,) = found.summary["duration"], found["through"]
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(T, T / 400, solver="rodas", rtol=1e-8, atol=1e-10)
+    assert CubicSpline(run["t"], run["q1"])(instant) == pytest.approx(1.0, abs=2e-5)
+    for name, value in found.at["goal"].items():
+        assert run[name][-1] == pytest.approx(value, abs=2e-5)
+    assert np.abs(found["torque.q1"]).max() <= 30 * (1 + 1e-9)
+
+
+def test_a_search_that_has_so_many_seconds_keeps_the_best_so_far(monkeypatch, tmp_path, capsys):
+    """It ends where a clock says so: before the first step, after some, in the simulation that judges."""
+    left = 0
+
+    def over(deadline):
+        nonlocal left
+        left -= 1
+        if deadline.seconds is not None and left < 0:
+            raise Interrupted(f"{deadline.seconds:g} s were over")
+
+    monkeypatch.setattr(keeping.Deadline, "demand", over)
+    asked = {"shortest": True, "effort_limits": {"q1": 1}}
+    for steps in (0, 9):
+        left = steps
+        with pytest.raises(Interrupted, match=f"60 s were over after {steps} iterations on 40 intervals") as error:
+            two().plan({"q1": 1}, **asked, seconds=60)
+    assert error.value.partial.summary["complete"] is False and error.value.partial.summary["iterations"] == 9
+    left, file = 10**3, tmp_path / "two.yaml"
+    file.write_text(TWO.replace("ELASTIC", SPRING))
+
+    def late(*given):
+        nonlocal left
+        left = 0
+
+    monkeypatch.setattr(judgement, "under", lambda *given: (late(), given[-1]()))
+    given = ["plan", str(file), "--to", "q1=1", "--shortest", "--effort-limits", "q1=1", "--seconds", "60"]
+    picture = tmp_path / "plan.svg"
+    assert run([*given, "-o", str(tmp_path / "plan.json"), "--plot", str(picture)]) == Interrupted.exit_code
+    assert "60 s were over; the best so far is told" in capsys.readouterr().err
+    assert json.loads((tmp_path / "plan.json").read_text())["summary"]["complete"] is False and picture.exists()
+    with pytest.raises(UsageError, match="seconds must be positive"):
+        two().plan({"q1": 1}, **asked, seconds=0)
+
+
+@pytest.mark.parametrize("drive", ["torque", "motion"])
+def test_where_the_least_time_is_lost_a_smooth_motion_takes_little_more(drive, monkeypatch, unjudged):
+    """Within the limits; torques of a smooth motion want a third more than switches, 4.218 s."""
+    monkeypatch.setitem(collocation.SOON, "time", 15)
+    found = two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1}, drive=drive)
+    assert found.summary["complete"] and found.summary["end_error"] < 1e-5
+    assert found.summary["least"] == ("nearest" if drive == "torque" else "change")
+    assert 4.218 < found.summary["duration"] < 6.5 and np.abs(found["torque.q1"]).max() < 1 + 2e-5
+    assert any("least time has not been found (no plan is found (maximum" in told for told in found.warnings)
 
 
 def test_a_search_without_memory_for_it_is_not_begun(monkeypatch):
@@ -137,6 +240,11 @@ def test_what_cannot_be_planned_is_refused():
     robot = two()
     with pytest.raises(ComputationError, match="no plan is found"):
         robot.plan({"q1": 1}, duration=1, effort_limits={"q1": 1})
+    # The switch of a mass of 2 wants a force of 2 (4 d/T^2) = 8.
+    with pytest.raises(
+        ComputationError, match="in 1 s torque.q1 goes beyond its limits -1 and 1 by 7 or so: more time"
+    ):
+        two("").plan({"q1": 1}, duration=1, effort_limits={"q1": 1})
     for given, said in (
         ({"to": {"q1": 1}}, "one of duration and shortest"),
         ({"to": {"q1": 1}, "shortest": True}, "limits of torque: effort_limits of q1"),
@@ -146,6 +254,18 @@ def test_what_cannot_be_planned_is_refused():
     ):
         with pytest.raises(UsageError, match=said):
             robot.plan(**given)
+
+
+@pytest.mark.parametrize("after", [40.1, 1e12, 2**63, 1e300])
+def test_vibrations_are_looked_for_within_reason(after):
+    """Before anything is searched for where the duration is known, else instead of being judged."""
+    with pytest.raises(UsageError, match=r"^after: .* 40 times its duration at most, 40 s, not"):
+        two().plan({"q1": 1}, duration=1, after=after)
+    rest, torque, told = np.zeros(1), np.ones(1), []
+    wish = judgement.Wish(rest, rest + 1, -torque, torque, None, "time", after=after)
+    arm = kronbot.load("khang")
+    assert judgement.judged(arm.model, arm.simulate(0.02, 0.01), wish, 1.0, told, lambda: None) == {}
+    assert told == ["no finer model has judged the plan: vibrations are looked for 40 times its duration at most"]
 
 
 def test_a_rigid_joint_that_follows_the_smoothest_motion():
@@ -164,23 +284,29 @@ def test_a_rigid_joint_that_follows_the_smoothest_motion():
     assert found.summary["rms_torque.q1"] > 1.2 * effort.summary["rms_torque.q1"]
 
 
+@pytest.mark.slow
 def test_arms_of_a_range_come_to_rest_under_one_motion(tmp_path):
     """Of a motor that follows plan.csv; links at the ends of the range, and nearly so between."""
     text = TWO.replace("ELASTIC", SPRING).replace("links:", "parameters: {m: 1}\nlinks:").replace("mass: 1", "mass: m")
     found = Robot(model(text)).plan({"q1": 1}, duration=8, drive="motion", robust={"m": [0.7, 1.4]})
     alone = Robot(model(text)).plan({"q1": 1}, duration=8, drive="motion")
-    left = {}
+    assert "between_error" not in alone.summary
+    left, errors = {}, {}
     for name, plan in (("robust", found), ("alone", alone)):
         write(plan, tmp_path / f"{name}.csv")
         motion = f"simulate: {{drive: {{q1: {{motion: {{type: table, file: {name}.csv, held: true}}}}}}}}"
         (tmp_path / f"{name}.yaml").write_text(text + motion)
-        for m in (0.7, 1.0, 1.4):
+        for m in (0.7, 0.85, 1.0, 1.2, 1.4):
             run = kronbot.load(tmp_path / f"{name}.yaml", parameters={"m": m}).simulate(
-                duration=30, rtol=1e-9, atol=1e-11
+                duration=30, step=0.01, rtol=1e-9, atol=1e-11
             )
             assert run["q1.motor"][-1] == pytest.approx(1, abs=1e-9)
             left[name, m] = np.abs(run["q1"][run["t"] > 8] - 1).max()
+            row, moving = np.searchsorted(run["t"], 8 - 1e-9), np.hypot(np.sqrt(m) * run["q1_dot"], run["q1.motor_dot"])
+            errors[name, m] = max(abs(run["q1"][row] - 1), moving[row] / moving.max())
     assert max(left["robust", m] for m in (0.7, 1.0, 1.4)) < 2e-5
+    between = max(errors["robust", m] for m in (0.85, 1.2))
+    assert found.summary["between_error"] == pytest.approx(between, rel=1e-2) and between > 20 * errors["robust", 1.4]
     assert left["alone", 1.0] < 2e-5 < 50 * left["robust", 0.7] < left["alone", 0.7]
 
 
@@ -203,7 +329,8 @@ links:
 """
 
 
-def test_deflections_and_torques_keep_their_limits_between_the_stages():
+@pytest.mark.slow
+def test_deflections_and_torques_keep_their_limits_between_the_stages(unjudged):
     """A beam in its weight: both ends are equilibria, sagging; each of two limits is met and not passed."""
     robot = Robot(model(ARM))
     free = robot.plan({"q1": 1}, duration=1, drive="motion", limits={"tip.boom.y": [-9, 9]})
@@ -219,12 +346,12 @@ def test_deflections_and_torques_keep_their_limits_between_the_stages():
         robot.plan({"q1": 1}, duration=1, drive="motion", effort_limits={"q1": 0.5})
     with pytest.raises(ComputationError, match="the arm ends with q1 = 1, beyond its limits -0.5 and 0.5"):
         robot.plan({"q1": 1}, duration=1, drive="motion", limits={"q1": 0.5})
-    with pytest.raises(ComputationError, match=r"no plan is found \("):
+    with pytest.raises(ComputationError, match="in 1 s q1_dot goes beyond its limits -0.9 and 0.9 by 0.19 or so: more"):
         robot.plan({"q1": 1}, duration=1, drive="motion", limits={"q1_dot": 0.9})
 
 
 @pytest.mark.slow
-def test_the_canadarm_stands_after_a_plan(tmp_path):
+def test_the_canadarm_stands_after_a_plan(tmp_path, unjudged):
     """From straight to (0.5, 0.5, 1) in 10 s, by two shapes a link; what three leave in the 5 s after.
 
     Within the largest torques of the cycloidal motion, which leaves 2 m: tests/bench/plans.py has the whole comparison.
@@ -241,7 +368,7 @@ def test_the_canadarm_stands_after_a_plan(tmp_path):
 @pytest.mark.parametrize("at", ["_start", "collocated", "under", "judged"])
 def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
     """An iterate of the search, which says how far it is off, or the plan of a mesh; nothing before the first step."""
-    search, steps = question.collocated, 0 if at == "_start" else 9
+    search, steps = searching.collocated, 0 if at == "_start" else 9
 
     def counted(*given):
         left = steps
@@ -259,7 +386,7 @@ def test_a_plan_that_is_interrupted_is_the_best_so_far(at, monkeypatch, capfd):
         signal.raise_signal(signal.SIGINT)
 
     if at in ("_start", "collocated"):
-        monkeypatch.setattr(question, "collocated", counted)
+        monkeypatch.setattr(searching, "collocated", counted)
     else:
         monkeypatch.setattr(judgement, at, ring)
     with pytest.raises(KeyboardInterrupt if at == "_start" else Interrupted) as error:
@@ -288,13 +415,13 @@ def test_a_search_that_runs_out_of_iterations_keeps_the_best_so_far(monkeypatch,
     assert "(maximum iterations exceeded)" in said and "the best so far is told" in said
     found = json.loads(rows.read_text())
     assert found["summary"]["complete"] is False and found["summary"]["iterations"] == 5
-    assert len(found["series"]["q1"]) == question.INTERVALS + 1
+    assert len(found["series"]["q1"]) == searching.INTERVALS + 1
     assert any("no simulation has judged this plan" in told for told in found["warnings"])
 
 
 def test_a_plan_that_misses_its_goal_is_kept_with_its_run(monkeypatch):
-    monkeypatch.setattr(question, "MESHES", 1)
-    monkeypatch.setattr(question, "ARRIVED", 1e-12)
+    monkeypatch.setattr(searching, "MESHES", 1)
+    monkeypatch.setattr(searching, "ARRIVED", 1e-12)
     with pytest.raises(ComputationError, match="misses its goal .* the best so far is told") as error:
         two().plan({"q1": 1}, shortest=True, effort_limits={"q1": 1})
     found = error.value.partial
@@ -324,7 +451,7 @@ def test_torques_stand_at_the_rows_where_their_steps_begin(tmp_path):
 def test_limits_are_not_drawn_in_beyond_each_other():
     """However far an arm on too few intervals goes astray."""
     low, high = np.array([-1.0, 0.9, -np.inf]), np.array([1.0, 1.0, 2.0])
-    least, most = question.drawn_in(low, high, np.array([1e-3, 5.0, 7.0]))
+    least, most = searching.drawn_in(low, high, np.array([1e-3, 5.0, 7.0]))
     assert least == pytest.approx([-0.999, 0.91, -np.inf]) and most == pytest.approx([0.999, 0.99, -5.0])
 
 
@@ -353,11 +480,17 @@ def random_arm(seed):
     return text, {f"q{i}": number(-0.6, 0.6) for i in range(n)}, number(1.5, 3)
 
 
+@pytest.fixture
+def unjudged(monkeypatch):
+    """What a finer model makes of a plan takes most of its time, and is looked at elsewhere."""
+    monkeypatch.setattr(judgement, "judged", lambda *given: {})
+
+
 MANY = [pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4, 5, 7)]
 
 
 @pytest.mark.parametrize("seed", [0, 3, *MANY])
-def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path):
+def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
     """What the file of a plan makes of the arm, by another integrator: it arrives, within its limits."""
     text, goal, duration = random_arm(seed)
     robot = kronbot.loads(text)
@@ -366,25 +499,31 @@ def test_plans_of_random_arms_hold_in_an_independent_simulation(seed, tmp_path):
     write(found, tmp_path / "plan.csv")
     drives = ", ".join(f"{joint}: {{motion: {{type: table, file: plan.csv, held: true}}}}" for joint in goal)
     (tmp_path / "arm.yaml").write_text(f"{text}simulate: {{start: equilibrium, drive: {{{drives}}}}}\n")
-    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 200, solver="rodas", rtol=1e-9, atol=1e-11)
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 200, solver="rodas", rtol=1e-7, atol=1e-9)
     end = robot.linearize(q=goal, equilibrium=True).at["q"]
     way = max(abs(end[name] - found[name][0]) for name in end)
     assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
     assert np.abs(run["q0_dot"]).max() < limit * (1 + 2e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [5, 7, 8])
-def test_torques_of_arms_that_hardly_damp_arrive(seed):
-    """Modes of 3 to 290 rad/s with joints held, damped by 1 %: the least effort of two of them is not found."""
+@pytest.mark.parametrize("seed", [3, pytest.param(7, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])
+def test_torques_of_arms_that_hardly_damp_hold_in_an_independent_simulation(seed, tmp_path, unjudged):
+    """Modes of 3 to 290 rad/s with joints held, damped by 1 %: the file of a plan, by another integrator."""
     text, goal, duration = random_arm(seed)
     text = text.replace("craig-bampton", "craig-bampton, damping: {ratio: 0.01}")
-    found = kronbot.loads(text.replace("{stiffness", "{damping: 0.5, stiffness")).plan(goal, duration=duration)
+    text = text.replace("{stiffness", "{damping: 0.5, stiffness")
+    found = kronbot.loads(text).plan(goal, duration=duration, least="nearest")
     assert found.summary["complete"] and found.summary["end_error"] < 1e-5
-    assert all(found[name][-1] == pytest.approx(value, abs=1e-5) for name, value in found.at["goal"].items())
+    write(found, tmp_path / "plan.csv")
+    drives = ", ".join(f"{joint}: {{torque: {{file: plan.csv, steps: true}}}}" for joint in goal)
+    (tmp_path / "arm.yaml").write_text(f"{text}simulate: {{start: equilibrium, drive: {{{drives}}}}}\n")
+    run = kronbot.load(tmp_path / "arm.yaml").simulate(duration, duration / 20, solver="rodas", rtol=1e-8, atol=1e-10)
+    end, start = found.at["goal"], found.at["start"]
+    way = max(abs(end[name] - start[name]) for name in end)
+    assert max(abs(run[name][-1] - end[name]) for name in end) < 2e-5 * way
 
 
-def test_joints_pass_through_places_on_the_way(tmp_path):
+def test_joints_pass_through_places_on_the_way(tmp_path, unjudged):
     """A rigid joint in the least effort of N steps, the least solution of three equations in them; and motors of a
     flexible arm that follow, one of two joints free at one of the times."""
     T, s = 2.0, 0.63
@@ -403,10 +542,10 @@ def test_joints_pass_through_places_on_the_way(tmp_path):
         assert np.interp(time, found["t"], found[name]) == pytest.approx(value, abs=3e-5)
     assert found["q2"][-1] == pytest.approx(0.4, abs=1e-5)
     for given, said in (
-        ({"shortest": True, "effort_limits": {"q1": 9, "q2": 9}}, "through tells times: it goes with duration"),
+        ({"shortest": True, "effort_limits": {"q1": 9, "q2": 9}}, "through tells times: leave t out, or shortest"),
         ({"duration": 1}, "times between 0 and 1 s"),
         ({"duration": 3, "through": {"t": [1], "q9": [1]}}, "no joint 'q9'"),
-        ({"duration": 3, "through": {"q1": [1]}}, "columns t, s, and of joints"),
+        ({"duration": 3, "through": {"t": [1]}}, "columns of joints are wanted"),
     ):
         with pytest.raises(UsageError, match=said):
             arm.plan(goal, **{"through": str(tmp_path / "via.csv"), **given})

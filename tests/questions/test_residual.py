@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from kronbot.errors import UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.control.collocation import TIMES
-from kronbot.questions import plan as question
+from kronbot.questions import searching
 
 TWO = """
 kronbot: 1
@@ -60,13 +60,13 @@ def least(springs, T, N, most):
 @pytest.mark.parametrize(("T", "robust", "most"), [(8, RANGE, 0.12), (5, None, 0.3)])
 def test_the_least_energy_is_that_of_a_quadratic_program(T, robust, most, monkeypatch):
     """On one mesh to the accuracy of the search; the answer, drawn in between the stages, leaves a little more."""
-    found, search = [], question.collocated
+    found, search = [], searching.collocated
 
     def kept(*given):
         found.append(search(*given))
         return found[-1]
 
-    monkeypatch.setattr(question, "collocated", kept)
+    monkeypatch.setattr(searching, "collocated", kept)
     given = {} if robust is None else {"robust": {"k": robust}}
     robot = Robot(model(TWO))
     answer = robot.plan({"q1": 1}, duration=T, drive="motion", least="residual", limits={MOST: most}, **given)
@@ -81,6 +81,7 @@ def test_the_least_energy_is_that_of_a_quadratic_program(T, robust, most, monkey
     assert np.abs(answer[MOST]).max() < most * (1 + 1e-5) and answer.summary["end_error"] < 1e-5
 
 
+@pytest.mark.slow
 def test_a_range_is_left_quieter_than_by_a_shaper():
     """Of zv for the middle, after a cycloidal motion, in the same time within the same acceleration, and half as much
     again."""

@@ -35,13 +35,20 @@ from kronbot.errors import UsageError
 @click.option(
     "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
 )
-@click.option("--after", type=Quantity(), help="How long vibrations are looked for afterwards, s; default: as long.")
-@click.option("--through", metavar="FILE.csv", help="With --duration: places of joints on the way: columns t, q1, q2.")
+@click.option(
+    "--after",
+    type=Quantity(),
+    help="How long vibrations are looked for afterwards, s: 40 times as long at most; default: as long.",
+)
+@click.option(
+    "--through", metavar="FILE.csv", help="Places of joints on the way, in order: columns q1, q2; at times t."
+)
 @click.option(
     "--follow",
     metavar="FILE.csv",
     help="A path of the tip instead of --to, from near --q: columns t, endpoint.x, endpoint.y, one a joint.",
 )
+@click.option("--seconds", type=Quantity(), help="Time to search: then the best so far is told, as at Ctrl-C.")
 @options.output_options(plot=True, view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.
@@ -56,7 +63,7 @@ def plan(subject: Subject, out: Output, **asked: Any) -> None:
       kronbot plan arm.yaml --to q1=pi/2,q2=0 --shortest --effort-limits q1=40,q2=-5:10 -o plan.csv
       kronbot plan arm.yaml --follow tip.csv --q q1=0.3,q2=-0.5 -o plan.csv
     """
-    out.check(arrays=("zeros",))
+    out.check(arrays=("zeros", "through"))
     if not asked["to"] and not asked["follow"]:
         raise UsageError("where to? --to q1=0.5,q2=0, or --follow tip.csv")
     for word, what in (("through", "the file of places"), ("follow", "the path of the tip")):

@@ -15,13 +15,14 @@ from typing import Any
 import casadi
 import numpy as np
 from casadi import MX
+from scipy.interpolate import PchipInterpolator
 
 from kronbot.errors import ComputationError, Interrupted
 from kronbot.floats import Array
+from kronbot.mechanics.control.planned import Plan, summed
 from kronbot.mechanics.control.repeated import Call, Repeated, derivatives, inlined
-from kronbot.mechanics.control.residual import Residual
+from kronbot.mechanics.control.wanted import Arm, Wanted
 from kronbot.mechanics.control.watch import Watch
-from kronbot.records import dataclass
 
 # Radau IIA of three stages: the rows of its matrix, the last of which are the weights.
 _ROOT = np.sqrt(6.0)
@@ -37,112 +38,27 @@ STAGES, TIMES, WEIGHTS = len(RADAU), RADAU.sum(axis=1).tolist(), RADAU[-1].tolis
 TWICE = np.linalg.inv(np.vander(TIMES, increasing=True)).T / (np.arange(1, STAGES + 1) * np.arange(2, STAGES + 2))
 # Iterations of IPOPT, and the share of the best value to which it is found.
 ITERATIONS, TOLERANCE = 1000, 1e-8
-# Of searches for the least effort of torques, which end soon or never: arms that swing have many ways to save some.
-SOON = 250
+# Of searches for the least time, and effort of torques, which end soon or never: arms that swing have many ways to save
+# some. Those nearest to a motion's are found at once, or intervals are too long for the vibrations.
+SOON = {"time": 250, "effort": 100, "nearest": 30, "excess": 100}
 # Bounds of the end time, as shares of the first guess.
 SPAN = (1e-2, 1e2)
+# Between places that are passed whenever it is best: intervals at least, and the share of the time.
+BETWEEN, SHORTEST = 6, 1e-3
 # What may be left of rest in coordinates that nothing drives: what is too fast for the intervals hardly heeds inputs.
 LEFT = 1e-6
 BEYOND = "no plan is found: its speeds are too large or too small for double precision"
 # So much the squares of changes count, in the search alone: they are of the order of one with it. And so much effort
 # counts beside what is left of vibration: among motions that leave as little one is taken.
 CHANGE, ASIDE = 1e-4, 1e-9
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One that moves from rest at ``start`` to rest at ``goal`` (n,), with the ``forces`` [q, qd, qdd] -> n.
-
-    ``seen`` [q, qd, qdd] -> m is what limits hold, ``residual`` what is left at the end, where that is least.
-    """
-
-    forces: Repeated
-    seen: Repeated
-    start: Array
-    goal: Array
-    residual: Residual | None = None
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Torques or forces (k,) at the coordinates ``driven`` between ``low`` and ``high``; ``scale`` (k,) is their size,
-    ``weights`` (n,) are those of the forces in all equations.
-
-    What is seen of an arm is between ``low_seen`` and ``high_seen`` (m,), of the size ``sizes``. ``least`` is the
-    "time", of which ``duration`` (s), kept otherwise, is a first guess; the "effort", the integral of the squares of
-    the torques, each by its scale; the "change", that of the rates of what moves them; the "residual" energy of all
-    arms, whose coordinates that are not driven end anywhere; or what torques are away from those ``near`` (N, k),
-    "nearest". ``follows``: motors follow a motion. The coordinates ``driven`` pass ``through`` places (k,), NaN for
-    any, at shares of the time.
-    """
-
-    driven: tuple[int, ...]
-    low: Array
-    high: Array
-    scale: Array
-    weights: Array
-    low_seen: Array
-    high_seen: Array
-    sizes: Array
-    duration: float
-    least: str
-    follows: bool
-    through: Sequence[tuple[float, Array]] = ()
-    near: Array | None = None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """States q, qd (N + 1, n) of the first arm at the ends of N intervals, ``inputs``, duration (s).
-
-    Inputs are torques (N, k) on the intervals, or jerks (N + 1, k) at their ends, beside ``accelerations``. ``ends``
-    are q and qd of every arm at the end. ``missed`` is how far conditions are missed, of a size of one: nearly nothing,
-    unless the search was stopped. ``motion`` is that of motors which it is near to, where it is.
-    """
-
-    q: Array
-    qd: Array
-    inputs: Array
-    accelerations: Array
-    ends: Sequence[tuple[Array, Array]]
-    duration: float
-    iterations: int
-    missed: float
-    motion: Plan | None = None
-
-    @property
-    def intervals(self) -> int:
-        """Their number."""
-        return len(self.q) - 1
-
-    def followed(self, driven: Sequence[int], pieces: int) -> tuple[Array, Array]:
-        """Times (s) and places of the joints that follow it, so many on each interval, at rest at the end to rounding.
-
-        Integrated from its jerks, of which the least change undoes what the search has left of the end.
-        """
-        N, h = self.intervals, self.duration / self.intervals
-        ahead = self.duration - h * np.arange(1, N)
-        left = h * np.array([np.ones(N - 1), ahead, ahead**2 / 2 + h**2 / 12])
-        way = np.zeros((3, len(driven)))
-        way[2] = self.q[-1, driven] - self.q[0, driven]
-        j = np.zeros((N + 1, len(driven)))
-        j[1:-1] = self.inputs[1:-1] + np.linalg.lstsq(left, way - left @ self.inputs[1:-1], rcond=None)[0]
-        a = _summed(0 * way[0], h * (j[:-1] + j[1:]) / 2)
-        v = _summed(0 * way[0], h * a[:-1] + h**2 * (j[:-1] / 3 + j[1:] / 6))
-        q = _summed(self.q[0, driven], h * v[:-1] + h**2 * a[:-1] / 2 + h**3 * (j[:-1] / 8 + j[1:] / 24))
-        parts = np.arange(pieces) / pieces * h
-        snap, s = np.diff(j, axis=0)[:, None] / h, parts[None, :, None]
-        rows = q[:-1, None] + s * (v[:-1, None] + s / 2 * (a[:-1, None] + s / 3 * (j[:-1, None] + s / 4 * snap)))
-        times = (np.arange(N)[:, None] * h + parts).ravel()
-        return np.append(times, self.duration), np.vstack([rows.reshape(-1, len(driven)), self.q[-1, driven]])
-
-
-def _summed(first: Array, changes: Array) -> Array:
-    return np.vstack([first, first + np.cumsum(changes, axis=0)])
+# And beside what limits are passed by, which is told to two digits.
+BESIDE = 1e-4
 
 
 def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None, watch: Callable[[], None]) -> Plan:
-    """The best motion on so many intervals, from the one ``before`` or a smooth one.
+    """The best motion on about so many intervals, from the one ``before`` or a smooth one.
+
+    Where places are passed whenever it is best, intervals between two of them have one length, which is an unknown.
 
     ``watch`` is called now and then and may raise what stops the search: then Interrupted is raised, with the plan so
     far as ``partial``. Raises ComputationError where there is none, likewise with it where iterations run out.
@@ -151,7 +67,8 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     opti = problem.opti
     met = Watch(opti, watch)
     options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "show_eval_warnings": False}
-    most = min(ITERATIONS, SOON) if wanted.least == "effort" and not wanted.follows else ITERATIONS
+    often = wanted.follows and wanted.least not in ("time", "excess")
+    most = ITERATIONS if often else min(ITERATIONS, SOON.get(wanted.least, ITERATIONS))
     options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
     opti.solver("ipopt", options | problem.derivatives | {"iteration_callback": met})
@@ -168,10 +85,17 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
         )
         beyond = np.maximum(value(opti.lbg) - value(opti.g), value(opti.g) - value(opti.ubg))
         missed, duration = max(0.0, float(beyond.max())), wanted.duration * float(value(problem.T))
-        return Plan(q, qd, inputs, accelerations, [(end[0], end[1]) for end in ends], duration, met.done, missed)
+        shares = np.array([share for share, _ in wanted.through])
+        nodes = summed(np.zeros(1), np.ravel(value(problem.lengths))[:, None])[:, 0]
+        pairs, instants = [(end[0], end[1]) for end in ends], nodes[problem.passing] if wanted.whenever else shares
+        excess = np.ravel(value(problem.excess)) if wanted.least == "excess" else np.zeros(0)
+        times = (duration * instants).tolist()
+        found = Plan(q, qd, inputs, accelerations, pairs, duration, met.done, missed, times, excess)
+        return found.evenly(nodes / nodes[-1]) if wanted.whenever else found
 
     if met.heard:
-        stopped = Interrupted(f"interrupted after {met.done} iterations on {intervals} intervals")
+        why = str(met.heard[0]) if isinstance(met.heard[0], Interrupted) else "interrupted"
+        stopped = Interrupted(f"{why} after {met.done} iterations on {intervals} intervals")
         stopped.partial = reached() if met.done else None
         raise stopped from met.heard[0]
     if not solved:
@@ -189,39 +113,54 @@ class _Problem:
     """Unknowns, equations and what is least: states of every arm, and the inputs that all share."""
 
     def __init__(self, arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | None) -> None:
-        self.wanted, self.intervals, self.before = wanted, intervals, before
+        parts = np.diff([0.0, *(share for share, _ in wanted.through if wanted.whenever), 1.0])
+        counts = [intervals] if len(parts) == 1 else [max(BETWEEN, round(intervals * part)) for part in parts]
+        self.wanted, self.before, self.intervals = wanted, before, sum(counts)
+        # Where intervals end in the first guess, as shares of the time; those that end at places on the way.
+        self.ends = np.append(0.0, np.cumsum(np.repeat(parts / counts, counts)))
+        self.passing = np.cumsum(counts)[:-1]
         self.opti: Any = casadi.Opti()
         self.unknowns, self.calls, self.held = list[MX](), list[Call](), list[tuple[MX, Array, Array]]()
-        self.size = max(max(float(np.abs(arm.goal - arm.start).max(initial=0.0)) for arm in arms), 1e-6)
+        away = [np.abs(place - arms[0].start[list(wanted.driven)]) for _, place in wanted.through]
+        away += [np.abs(arm.goal - arm.start) for arm in arms]
+        self.size = max(float(np.nanmax(np.concatenate(away), initial=0.0)), 1e-6)
         self.pace = self.size / wanted.duration
         self.rise = self.pace / wanted.duration
         if not 0 < self.rise / wanted.duration < np.inf:
             raise ComputationError(BEYOND)
         self.T = self._unknown(1, 1) if wanted.least == "time" else MX(1)
-        self.h = self.T * wanted.duration / intervals
+        self.lengths = self._shares(counts, parts)
+        self.h = self.T * wanted.duration * self.lengths
         count, self.unit = len(wanted.driven), np.full(len(wanted.driven), self.rise / wanted.duration)
         if not wanted.follows:
             self.unit = wanted.scale
-        U = self._unknown(count, intervals + wanted.follows)
-        A = self._unknown(count, intervals + 1) if wanted.follows else MX.zeros(count, intervals + 1)
+        N = self.intervals
+        limits = count + len(wanted.sizes)
+        self.excess = self._unknown(limits, 1) if wanted.least == "excess" else MX.zeros(limits, 1)
+        U = self._unknown(count, N + wanted.follows)
+        A = self._unknown(count, N + 1) if wanted.follows else MX.zeros(count, N + 1)
         self.inputs, self.accelerations = casadi.diag(MX(self.unit)) @ U, self.rise * A
-        self._begin_inputs(U, A, arms[0])
+        begun = self._begin_inputs(U, A, arms[0])
         efforts = [self._moved(arm, arm is arms[0]) for arm in arms]
         ends = [casadi.horzcat(q[:, -1], v[:, -1]) for _, q, v in efforts]
         self.parts = (*efforts[0][1:], self.inputs, self.accelerations, *ends)
         if wanted.follows:
-            rising = self.h * (self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
+            rising = _each(self.h, self.inputs[:, :-1] + self.inputs[:, 1:]) / 2
             self._zero(A[:, :-1] + rising / self.rise - A[:, 1:])
             self._zero(*(each[:, end] for each in (U, A) for end in (0, -1)))
-        changes = casadi.sumsqr(U[:, 1:] - U[:, :-1]) * intervals
+        apart = self.lengths if wanted.follows else (self.lengths[:-1] + self.lengths[1:]) / 2
+        changes = casadi.dot(casadi.sum1((U[:, 1:] - U[:, :-1]) ** 2), 1 / apart)
         effort = sum((each for each, *_ in efforts), MX(0))
         least = CHANGE * changes if wanted.least == "change" else effort
-        if wanted.near is not None:
-            least = casadi.sumsqr(U - MX((wanted.near / wanted.scale).T)) / intervals
+        if wanted.least == "nearest":
+            least = casadi.sumsqr(U - MX(begun.T)) / N
         if wanted.least == "residual":
             pairs = [(arm.residual, end) for arm, end in zip(arms, ends, strict=True) if arm.residual is not None]
             left = sum((each.energy(*casadi.horzsplit(end)) for each, end in pairs), MX(0))
             least = left / (len(pairs) * max(each.struck for each, _ in pairs)) + ASIDE * effort
+        if wanted.least == "excess":
+            self._hold(self.excess, 0.0, np.inf)
+            least = casadi.sum1(self.excess) + BESIDE * effort
         if wanted.least == "time":
             self._hold(self.T, *SPAN)
             self.opti.set_initial(self.T, 1.0 if before is None else before.duration / wanted.duration)
@@ -231,6 +170,16 @@ class _Problem:
         self.opti.minimize(inlined(least, self.calls))
         self.opti.subject_to(self.opti.bounded(low, inlined(g, self.calls), high))
         self.derivatives = derivatives(casadi.veccat(*self.unknowns), least, g, self.calls)
+
+    def _shares(self, counts: Sequence[int], parts: Array) -> MX:
+        """How long intervals are, as shares of the time (1 x N): so many of one length, one after the other."""
+        if len(counts) == 1:
+            return MX(np.full((1, counts[0]), 1 / counts[0]))
+        part = self._unknown(len(counts), 1)
+        self._hold(part, SHORTEST, 1.0)
+        self._zero(casadi.sum1(part) - 1)
+        self.opti.set_initial(part, parts)
+        return casadi.horzcat(*(casadi.repmat(part[i] / count, 1, count) for i, count in enumerate(counts)))
 
     def _unknown(self, rows: int, columns: int) -> MX:
         self.unknowns.append(self.opti.variable(rows, columns))
@@ -252,8 +201,8 @@ class _Problem:
         Q, V, A = self._unknown(n, N + 1), self._unknown(n, N + 1), self._unknown(n * STAGES, N)
         q, v, a = self.size * Q, self.pace * V, self.rise * A
         accelerations = [a[i * n : (i + 1) * n, :] for i in range(STAGES)]
-        rates = [v[:, :-1] + self.h * _combined(row, accelerations) for row in RADAU]
-        places = [q[:, :-1] + self.h * _combined(row, rates) for row in RADAU]
+        rates = [v[:, :-1] + _each(self.h, _combined(row, accelerations)) for row in RADAU]
+        places = [q[:, :-1] + _each(self.h, _combined(row, rates)) for row in RADAU]
         driven, free = list(wanted.driven), [i for i in range(n) if i not in wanted.driven]
         share = casadi.repmat(MX(wanted.weights), 1, N)
         efforts = []
@@ -263,25 +212,26 @@ class _Problem:
             if wanted.follows:
                 self._zero((needed / share)[free, :])
                 jerk, change_of_jerk = self.inputs[:, :-1], self.inputs[:, 1:] - self.inputs[:, :-1]
-                along = self.accelerations[:, :-1] + self.h * c * (jerk + c / 2 * change_of_jerk)
+                along = self.accelerations[:, :-1] + _each(self.h, c * (jerk + c / 2 * change_of_jerk))
                 self._zero((change[driven, :] - along) / self.rise)
             else:
                 self._zero((needed - _placed(self.inputs, driven, n)) / share)
                 taus = self.inputs
-            efforts.append(casadi.sumsqr(taus / casadi.repmat(MX(wanted.scale), 1, N)) / N)
+            squares = casadi.sum1((taus / casadi.repmat(MX(wanted.scale), 1, N)) ** 2)
+            efforts.append(casadi.dot(squares, self.lengths))
             if wanted.follows or c == TIMES[0]:
-                self._between(taus, wanted.low, wanted.high, wanted.scale)
+                self._between(taus, wanted.low, wanted.high, wanted.scale, 0)
             if len(wanted.sizes):
                 columns = self._called(arm.seen, at, rate, change)
-                self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes)
+                self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes, len(driven))
         self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
-        for when, place in wanted.through if first or not wanted.follows else ():
-            i = min(int(when * N), N - 1)
-            s = when * N - i
+        for k, (when, place) in enumerate(wanted.through if first or not wanted.follows else ()):
+            i = self.passing[k] if wanted.whenever else min(int(when * N), N - 1)
+            s = 0.0 if wanted.whenever else when * N - i
             bends = _combined(TWICE @ s ** np.arange(2, STAGES + 2), [each[:, i] for each in accelerations])
-            there = q[:, i] + self.h * (s * v[:, i] + self.h * bends)
+            there = q[:, i] + self.h[i] * (s * v[:, i] + self.h[i] * bends)
             kept = np.flatnonzero(np.isfinite(place))
-            self._zero((there[[driven[k] for k in kept]] - place[kept]) / self.size)
+            self._zero((there[[driven[j] for j in kept]] - place[kept]) / self.size)
         still = np.zeros(n)
         self._zero(Q[:, 0] - arm.start / self.size, V[:, 0])
         for side, value in ((Q[:, -1], arm.goal / self.size), (V[:, -1], still)):
@@ -296,49 +246,68 @@ class _Problem:
         for part in parts:
             self._hold(part, 0.0, 0.0)
 
-    def _between(self, values: MX, low: Array, high: Array, sizes: Array) -> None:
-        """Rows of values between bounds, where these are finite."""
+    def _between(self, values: MX, low: Array, high: Array, sizes: Array, first: int) -> None:
+        """Rows of values between bounds, where these are finite; ``first`` is the place of their excess."""
         for i, (least, most) in enumerate(zip(low / sizes, high / sizes, strict=True)):
-            if np.isfinite([least, most]).any():
+            if self.wanted.least == "excess":
+                beyond = casadi.repmat(self.excess[first + i], 1, values.shape[1])
+                self._hold(values[i, :] / sizes[i] - beyond, -np.inf, most)
+                self._hold(values[i, :] / sizes[i] + beyond, least, np.inf)
+            elif np.isfinite([least, most]).any():
                 self._hold(values[i, :] / sizes[i], least, most)
 
     def _begin(self, Q: MX, V: MX, A: MX, arm: Arm) -> None:
         """Where the search begins: a polynomial from rest to rest, or what is known of the first arm."""
-        s = np.linspace(0, 1, self.intervals + 1)
+        s = self.ends
         if self.before is None:
             way = arm.goal - arm.start
             q = arm.start + np.outer(s**3 * (10 - 15 * s + 6 * s**2), way)
             v = np.outer(30 * s**2 * (1 - s) ** 2, way) / self.wanted.duration
+            for k, i in enumerate(self.wanted.driven if self.wanted.whenever else ()):
+                known = [(t, place[k]) for t, place in self.wanted.through if np.isfinite(place[k])]
+                curve = PchipInterpolator(*np.transpose([(0.0, arm.start[i]), *known, (1.0, arm.goal[i])]))
+                q[:, i], v[:, i] = curve(s), curve(s, 1) / self.wanted.duration
         else:
-            old = np.linspace(0, 1, self.before.intervals + 1)
-            q, v = (np.column_stack([np.interp(s, old, c) for c in x.T]) for x in (self.before.q, self.before.qd))
+            q, v = _at(s, self.before.q), _at(s, self.before.qd)
         self._guess(Q, q / self.size)
         self._guess(V, v / self.pace)
-        if self.before is not None and self.wanted.near is not None:
-            self._guess(A, np.tile(np.diff(v, axis=0) * self.intervals / self.wanted.duration / self.rise, STAGES))
+        if self.before is not None:
+            rises = np.diff(self.before.qd, axis=0) * self.before.intervals / self.before.duration / self.rise
+            self._guess(A, np.hstack([_at(s[:-1] + c * np.diff(s), rises, 0.5) for c in TIMES]))
 
     def _guess(self, unknown: MX, values: Array) -> None:
         if not np.isfinite(values).all():
             raise ComputationError(BEYOND)
         self.opti.set_initial(unknown, values.T)
 
-    def _begin_inputs(self, U: MX, A: MX, arm: Arm) -> None:
-        wanted, before = self.wanted, self.before
-        s = np.linspace(0, 1, self.intervals + 1)
+    def _begin_inputs(self, U: MX, A: MX, arm: Arm) -> Array:
+        """What U begins with, rows by interval."""
+        wanted, before, s = self.wanted, self.before, self.ends
         if before is None:
             way = (arm.goal - arm.start)[list(wanted.driven)]
             rises = np.outer(60 * s - 180 * s**2 + 120 * s**3, way) / np.square(wanted.duration)
             jerks = np.outer(60 - 360 * s + 360 * s**2, way) / np.power(wanted.duration, 3)
             given = jerks if wanted.follows else np.zeros((self.intervals, len(way)))
         elif wanted.follows:
-            old = np.linspace(0, 1, before.intervals + 1)
-            parts = (before.inputs, before.accelerations)
-            given, rises = (np.column_stack([np.interp(s, old, c) for c in x.T]) for x in parts)
+            given, rises = _at(s, before.inputs), _at(s, before.accelerations)
         else:
-            given = before.inputs[np.minimum((s[:-1] * before.intervals + 1e-9).astype(int), before.intervals - 1)]
+            impulses = summed(0 * before.inputs[0], before.inputs / before.intervals)
+            given = np.diff(_at(s, impulses), axis=0) / np.diff(s)[:, None]
         self._guess(U, given / self.unit)
         if wanted.follows:
             self._guess(A, rises / self.rise)
+        return np.asarray(given / self.unit)
+
+
+def _at(s: Array, rows: Array, first: float = 0.0) -> Array:
+    """Rows, evenly from 0 to 1 or in the middle of as many intervals, at shares s."""
+    places = (first + np.arange(len(rows))) / (len(rows) - 1 + 2 * first)
+    return np.column_stack([np.interp(s, places, column) for column in rows.T])
+
+
+def _each(lengths: MX, rows: MX) -> MX:
+    """Columns, one an interval, each times its length."""
+    return rows * casadi.repmat(lengths, rows.shape[0], 1)
 
 
 def _combined(weights: Array, parts: Sequence[MX]) -> MX:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import casadi
 import numpy as np
@@ -19,12 +20,14 @@ from kronbot.cached import cached_property
 from kronbot.description import schema
 from kronbot.description.controlling import PID, Controller
 from kronbot.floats import Array
-from kronbot.mechanics.control.state_feedback import Fed, StateFeedback, state_feedback
 from kronbot.mechanics.multibody.energy import elastic_energy, gravity_energy
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.joint import DrivenJoint
 from kronbot.model.robot import Robot
 from kronbot.records import dataclass
+
+if TYPE_CHECKING:
+    from kronbot.mechanics.control.state_feedback import Fed, StateFeedback
 
 # Newton's steps from the undeformed arm to its sag, with the stiffness there.
 STEPS = 2
@@ -195,7 +198,12 @@ def controllers(robot: Robot) -> Controllers:
             found[name] = _of_pd(each.pd)
     along = drive == "rigid-inverse-dynamics"
     by_joint_in_order = {j.name: found[j.name] for j in robot.joints if j.name in found}
-    return Controllers(robot, by_joint_in_order, along, state_feedback(robot, by_joint_in_order))
+    feedback = None
+    if robot.file.control.state_feedback is not None:
+        from kronbot.mechanics.control.state_feedback import state_feedback  # here, since few robots have one
+
+        feedback = state_feedback(robot, robot.file.control.state_feedback, by_joint_in_order)
+    return Controllers(robot, by_joint_in_order, along, feedback)
 
 
 def _of_pd(pd: schema.PD) -> Controller:

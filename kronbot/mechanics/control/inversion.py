@@ -9,7 +9,7 @@ motion without the driven ones, accelerations of the outputs, and of all such mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import casadi
 import numpy as np
@@ -72,7 +72,7 @@ def zeros(stiffness: Array, damping: Array, mass: Array, outputs: Array, free: S
         return np.zeros(0, dtype=complex)
     M, D, K = ((each[list(free)] @ still) for each in (mass, damping, stiffness))
     if count != len(free) or np.linalg.cond(M) > DEAF:
-        raise ComputationError("no torque accelerates these outputs at once: others are wanted, like the endpoint")
+        raise ComputationError("no torque accelerates these outputs at once")
     unit, nothing = np.eye(count), np.zeros((count, count))
     found = eig(np.block([[nothing, unit], [-K, -D]]), np.block([[unit, nothing], [nothing, M]]), right=False)
     return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
@@ -97,13 +97,20 @@ def standing(equations: Repeated, outputs: Repeated, free: Sequence[int], q: Arr
 
 
 def inverse(
-    equations: Repeated, outputs: Repeated, free: Sequence[int], guess: Array, wanted: Array, h: float
+    equations: Repeated,
+    outputs: Repeated,
+    free: Sequence[int],
+    guess: Array,
+    wanted: Array,
+    h: float,
+    watch: Callable[[], None],
 ) -> Followed:
     """The motion near a ``guess`` (N + 1, n) of postures at rest whose outputs have the accelerations ``wanted``
     (N, stages, k), from rest to rest.
 
     ``equations`` [q, qd, qdd] are the forces of n coordinates and the accelerations of the outputs below; the arm
-    stands in the first and last postures. Raises ComputationError where Newton's method finds none.
+    stands in the first and last postures. ``watch`` is called in every step and may raise what stops it. Raises
+    ComputationError where Newton's method finds none.
     """
     from scipy.sparse import coo_matrix, csc_matrix, diags
     from scipy.sparse.linalg import splu
@@ -145,6 +152,7 @@ def inverse(
     weight[still] = 1.0
     seen, place = outputs.jacobian(guess[0]).full(), outputs(guess[0])
     for iteration in range(1, ITERATIONS + 1):
+        watch()
         s = np.einsum("jaw,iw->ija", stage, x[places]).reshape(N * STAGES, 3 * n)
         values = np.asarray(equations.function.map(len(s))(s.T)).T[:, rows]
         values[:, n - k :] -= wanted.reshape(-1, k)

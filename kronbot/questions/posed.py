@@ -1,0 +1,139 @@
+"""A plan that is wished for, in numbers of the problem: arms with their equations and ends, limits, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.floats import Array
+from kronbot.mechanics.control.planned import Plan
+from kronbot.mechanics.control.repeated import Repeated
+from kronbot.mechanics.control.residual import residual
+from kronbot.mechanics.control.wanted import Arm, Wanted
+from kronbot.mechanics.multibody.recursion import inverse_dynamics
+from kronbot.mechanics.multibody.state import propagate
+from kronbot.model.robot import Robot
+from kronbot.questions import judgement
+from kronbot.questions.bounded import seen, with_values
+from kronbot.questions.judgement import Wish
+from kronbot.questions.statics import sag
+
+Bounds = Mapping[str, tuple[float, float]]
+# What the first guess of the time between two places has beside the way there, as a share of the whole way.
+EVENLY = 0.1
+# As a share of torques: less weight is none.
+WEIGHTLESS = 1e-6
+
+
+def arm(robot: Robot, wish: Wish) -> Arm:
+    """Its equations with its values, and both ends: equilibria."""
+    start, goal = (sag(robot, judgement.placed(robot, values)) for values in (wish.start, wish.goal))
+    forces, columns = _forces(robot), with_values(robot, seen(robot, [*wish.limits]))
+    if wish.least != "residual" or wish.duration is None:
+        return Arm(forces, columns, start, goal)
+    left = residual(forces, goal, robot.others(frozenset(robot.rigid)), (goal - start) / wish.duration)
+    return Arm(forces, columns, start, goal, left)
+
+
+def demand_within(robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish) -> None:
+    """Raise ComputationError where an end itself is beyond a limit, which no motion can mend."""
+    for robot, arm in zip(robots, arms, strict=True):
+        still, efforts = np.zeros(robot.n), [*zip(wish.low.tolist(), wish.high.tolist(), strict=True)]
+        for word, q in (("starts", arm.start), ("ends", arm.goal)):
+            values = arm.seen(q, still, still) if wish.limits else still[:0]
+            found = [*zip(wish.limits.items(), values.tolist(), strict=True)]
+            held = arm.forces(q, still, still)[list(robot.rigid)]
+            names = (f"torque.{joint.name}" for joint in robot.joints)
+            found += [*zip(zip(names, efforts, strict=True), held.tolist(), strict=True)]
+            for (name, (low, high)), value in found:
+                if not low <= value <= high:
+                    raise ComputationError(
+                        f"no plan is found: the arm {word} with {name} = {value:.6g}, beyond its limits {low:g} and "
+                        f"{high:g}: wider ones, or another place"
+                    )
+
+
+def bounds(robot: Robot, wish: Wish) -> Bounds:
+    """Limits that may be passed between the stages: of columns, and of torques that are outcomes."""
+    efforts = zip(robot.joints, wish.low.tolist(), wish.high.tolist(), strict=True)
+    own = {f"torque.{joint.name}": (low, high) for joint, low, high in efforts} if wish.follows else {}
+    return {name: pair for name, pair in (dict(wish.limits) | own).items() if np.isfinite(pair).any()}
+
+
+def _gone(start: Array, places: Sequence[Array]) -> Array:
+    """How far motors go from place to place (places, joints); NaN is any place, where they do not."""
+    rows = [start]
+    for place in places:
+        rows.append(np.where(np.isfinite(place), place, rows[-1]))
+    return np.abs(np.diff(rows, axis=0))
+
+
+def falling(robot: Robot, arm: Arm, wanted: Wanted, intervals: int) -> list[Plan]:
+    """One without torques that gives way to its weight, by a radian, on a smooth motion; none where nothing weighs."""
+    s = np.linspace(0, 1, intervals + 1)
+    q = arm.start + np.outer(s**3 * (10 - 15 * s + 6 * s**2), arm.goal - arm.start)
+    still, turning = np.zeros(robot.n), [i for i in wanted.driven if robot.units[i] == "rad"]
+    weight = arm.forces(q[intervals // 2], still, still)[turning]
+    if not np.abs(weight).max(initial=0.0) > WEIGHTLESS * wanted.scale.max():
+        return []
+    q[:, turning] -= np.outer(np.sin(np.pi * s) ** 2, weight / np.abs(weight).max())
+    qd, inputs = np.gradient(q, wanted.duration / intervals, axis=0), np.zeros((intervals, len(wanted.driven)))
+    instants = [wanted.duration * share for share, _ in wanted.through]
+    return [Plan(q, qd, inputs, inputs, [], wanted.duration, 0, 0.0, instants)]
+
+
+def _forces(robot: Robot) -> Repeated:
+    """[q, qd, qdd] -> forces that a motion needs."""
+    q, qd, qdd = (SX.sym(word, robot.n) for word in ("q", "qd", "qdd"))
+    needed = casadi.densify(inverse_dynamics(propagate(replace(robot, stops=()), q, qd), qdd))
+    numbers = robot.parameters
+    numbers.require({name for name in numbers.used_in(needed) if numbers.values[name] is None}, "plan")
+    return with_values(robot, casadi.Function("forces", [q, qd, qdd, numbers.symbols(numbers.extent)], [needed]))
+
+
+def wanted(robot: Robot, wish: Wish, arm: Arm) -> Wanted:
+    """The wish in numbers of the problem: a first guess of its time, sizes of torques."""
+    rest, places = np.zeros(robot.n), list(robot.rigid)
+    gone = _gone(arm.start[places], [*(place for _, place in wish.through), arm.goal[places]])
+    way = gone.sum(axis=0)
+    if not way.any():
+        raise UsageError(Argument("to"), " is where the arm stands already")
+    unit = robot.undeformed_rates(np.eye(robot.n)[places])
+
+    def needed(q: Array, qdd: Array) -> Array:
+        return arm.forces(q, rest, qdd)
+
+    weight = [needed(q, rest)[places] for q in (arm.start, arm.goal)]
+    inertia = np.array([np.abs((needed(arm.start, e) - needed(arm.start, rest)) @ e) for e in unit])
+    held = np.max(np.abs(weight), axis=0)
+    limit = np.minimum(np.abs(wish.low), np.abs(wish.high))
+    if wish.duration is None:
+        moving = way > 0
+        if not np.isfinite(limit[moving]).all():
+            names = ", ".join(
+                j.name for j, bare in zip(robot.joints, ~np.isfinite(limit) & moving, strict=True) if bare
+            )
+            raise UsageError("the shortest time wants limits of torque: ", Argument("effort_limits"), f" of {names}")
+        duration = float(1.5 * np.max(2 * np.sqrt(way * inertia / np.maximum(limit, 1e-300))[moving]))
+    else:
+        duration = wish.duration
+    rise = 6 * way.max() / np.square(duration)
+    scale = np.maximum(np.where(np.isfinite(limit), limit, held + inertia * rise), 1e-12)
+    moved = [np.abs(needed(arm.start, rise * e) - needed(arm.start, rest)) for e in unit]
+    weights = np.maximum(np.sum(moved, axis=0), 1e-6 * np.max(moved))
+    weights[places] = scale
+    least, most = np.array([*wish.limits.values()], dtype=float).reshape(-1, 2).T
+    sizes = np.array([judgement.size_of(*each) for each in wish.limits.values()])
+    times = np.array([time for time, _ in wish.through]) / duration
+    if wish.whenever:
+        parts = gone.max(axis=1) + EVENLY * gone.max(axis=1).sum()
+        times = np.cumsum(parts)[:-1] / parts.sum()
+    return Wanted(
+        tuple(places), wish.low, wish.high, scale, weights, least, most, sizes, duration,
+        wish.least, wish.follows, [*zip(times.tolist(), (place for _, place in wish.through), strict=True)],
+    )  # fmt: skip

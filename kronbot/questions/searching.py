@@ -1,0 +1,278 @@
+"""The search for a plan: from several starts, on finer meshes until arms arrive, or for what stands in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NoReturn, cast
+
+import numpy as np
+
+from kronbot.errors import ComputationError, Interrupted, KronbotError
+from kronbot.floats import Array
+from kronbot.mechanics.control.collocation import plan as collocated
+from kronbot.mechanics.control.held import held
+from kronbot.mechanics.control.planned import Plan
+from kronbot.mechanics.control.wanted import Arm, Wanted
+from kronbot.model.robot import Robot
+from kronbot.questions import judgement, posed
+from kronbot.questions.judgement import Wish
+from kronbot.questions.keeping import Deadline
+from kronbot.questions.result import Result
+from kronbot.records import dataclass
+from kronbot.system.interruption import Interruptions
+
+# Intervals to begin with, how often they are halved, and what may be left at the end, as a share of the way.
+INTERVALS, MESHES, ARRIVED = 40, 5, 1e-5
+# Steps in which torques of a motion are held, until these bring the arm to its goal; how much better that motion is.
+STEPS, BETTER = (320, 640, 1280), 4
+# Of the shortest time that was seen, where that search is lost.
+SLOWER = (1.02, 1.1, 1.3)
+# Limits of what is not found are told where they are passed by more than this share, by a motion that is nearly one.
+TOO_FAR, NEARLY = 1e-3, 1e-2
+# Limits are drawn in by more than they were passed, and by at most this share of what is between them.
+DRAWN, MOST_DRAWN = 1.5, 0.1
+Passed = Mapping[str, float]
+
+
+@dataclass
+class Search:
+    """What a search has found: the ``best`` plan, and the ``run`` of the arm under it; ``missed`` is the worst's.
+
+    A signal that is ``met``, or the ``deadline``, ends it.
+    """
+
+    met: Interruptions
+    deadline: Deadline
+    progress: Callable[[float], None]
+    best: Plan | None = None
+    run: Result | None = None
+    missed: float = np.inf
+    ends: Sequence[Array] = ()
+    left: Sequence[float] = ()
+    stopped: str = "interrupted"
+    least: str = ""
+    lost: str = ""
+    between: Sequence[float] = ()
+
+    def watch(self) -> None:
+        """Raise what ends the search, if anything does."""
+        self.met.demand_none()
+        self.deadline.demand()
+
+    def search(self, robots: Sequence[Robot], wish: Wish) -> None:
+        """Find one; that of least effort begins at the torques of a smooth motion, which stand where it is lost. Where
+        the least time is lost a smooth motion takes a little more."""
+        self.least, near = wish.least, dict[str, object]()
+        if wish.least == "effort" and not wish.follows:
+            self.least = "nearest"
+            try:
+                self._search(robots, replace(wish, least=self.least), None)
+                near = {**vars(self)}
+            except ComputationError:
+                self.best = self.run = None
+            self.least = wish.least
+        try:
+            self._search(robots, wish, self.best)
+        except (ComputationError, Interrupted, KeyboardInterrupt) as error:
+            vars(self).update(near | {"stopped": self.stopped, "lost": str(error)})
+            if isinstance(error, ComputationError) and wish.least == "time" and self.best is not None:
+                self._slower(robots, wish, error)
+            elif not isinstance(error, ComputationError):
+                raise
+            elif not near:
+                raise self._because(robots, wish, error) from None
+
+    def _because(self, robots: Sequence[Robot], wish: Wish, error: ComputationError) -> ComputationError:
+        """Why there is no plan: the limits that the motion which passes them least passes, if there are any."""
+        names = [*(f"torque.{joint.name}" for joint in robots[0].joints), *wish.limits]
+        pairs = [*zip(wish.low.tolist(), wish.high.tolist(), strict=True), *wish.limits.values()]
+        if wish.duration is None or wish.least == "residual" or self.run is not None or not np.isfinite(pairs).any():
+            return error
+        arms = [posed.arm(each, wish) for each in robots]
+        wanted = replace(posed.wanted(robots[0], wish, arms[0]), least="excess", whenever=wish.whenever)
+        boundless = replace(wanted, least="change", low=wanted.low - np.inf, high=wanted.high + np.inf)
+        boundless = replace(boundless, low_seen=wanted.low_seen - np.inf, high_seen=wanted.high_seen + np.inf)
+        try:
+            posed.demand_within(robots, arms, wish)
+            free = collocated(arms, boundless, INTERVALS, None, self.watch)
+            found = collocated(arms, _passing(wanted, free), INTERVALS, free, self.watch)
+        except KronbotError as lost:
+            found = cast("Plan", lost.partial)
+            if found is None or not len(found.excess) or found.missed > NEARLY:
+                return error
+        beyond = found.excess * np.append(wanted.scale, wanted.sizes)
+        told = [
+            f"{name} goes beyond its limits {low:g} and {high:g} by {much:.2g} or so"
+            for name, (low, high), much, share in zip(names, pairs, beyond, found.excess, strict=True)
+            if share > TOO_FAR
+        ]
+        if not told:
+            return error
+        why = ComputationError(
+            f"no plan is found: in {wish.duration:g} s {', '.join(told)}: more time, or wider limits"
+        )
+        why.partial = error.partial
+        return why
+
+    def _slower(self, robots: Sequence[Robot], wish: Wish, lost: ComputationError) -> None:
+        """The smoothest motion, or its torques, in a little more than the shortest time that a search has seen."""
+        seen, first = {**vars(self)}, self.best
+        if not wish.follows:
+            moved, arm = replace(wish, follows=True), posed.arm(robots[0], wish)
+            try:
+                first = self._first(
+                    [arm], replace(posed.wanted(robots[0], moved, arm), whenever=wish.whenever), None, robots[0]
+                )
+            except ComputationError as error:
+                first = cast("Plan | None", error.partial)
+        self.best, self.least = None, "change" if wish.follows else "nearest"
+        try:
+            for share in SLOWER if first is not None else ():
+                assert first is not None
+                try:
+                    found = replace(wish, duration=share * first.duration, least=self.least)
+                    return self._search(robots, found, first)
+                except ComputationError:
+                    self.best = None
+        finally:
+            if self.best is None:
+                vars(self).update(seen)
+        raise lost
+
+    def _search(self, robots: Sequence[Robot], wish: Wish, near: Plan | None) -> None:
+        """Halve intervals, or draw limits in, until all arms arrive within them; where torques are to be those of a
+        motion, that does first."""
+        moved = replace(wish, follows=True, least="change") if wish.least == "nearest" else wish
+        met, robot, arms = self.met, robots[0], [posed.arm(each, wish) for each in robots]
+        self.ends = arms[0].start, arms[0].goal
+        posed.demand_within(robots, arms, wish)
+        wanted, bounds, intervals = posed.wanted(robot, moved, arms[0]), posed.bounds(robot, moved), INTERVALS
+        before, wanted = near, wanted if near is None else _passing(wanted, near)
+        for mesh in range(MESHES):
+            try:
+                with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
+                    if mesh == 0:
+                        before = self._first(arms, replace(wanted, whenever=wish.whenever), near, robot)
+                        wanted = _passing(wanted, before)
+                    if mesh > 0 or wish.whenever:
+                        before = collocated(arms, wanted, intervals, before, self.watch)
+            except (Interrupted, ComputationError) as error:
+                if isinstance(error, Interrupted):
+                    self.stopped = str(error)
+                if self.best is None and moved is wish:
+                    self.best = cast("Plan | None", error.partial)
+                raise
+            assert before is not None
+            self.progress((mesh + 0.5) / (MESHES + 1))
+            if moved is wish:
+                self.best, self.run = before, None
+            passed = self._judge(robots, arms, moved, before, bounds, BETTER if moved is not wish else 1)
+            if moved is not wish:
+                self.missed *= BETTER
+                if _within(self.missed, passed):
+                    passed = self._hold(robots, arms, wish, before, bounds)
+            if _within(self.missed, passed):
+                return
+            efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
+            wanted = _tighter(wanted, efforts, [passed[name] for name in wish.limits])
+            intervals *= 2 if self.missed > ARRIVED else 1
+        assert before is not None
+        _refuse(wish, self.missed, passed, before.intervals)
+
+    def _first(self, arms: Sequence[Arm], wanted: Wanted, near: Plan | None, robot: Robot) -> Plan:
+        """The best on the first mesh. Least effort of torques, which is in many places, is sought from one ``near`` and
+        from where the arm falls."""
+        starts, found, lost = [near], list[Plan](), list[ComputationError]()
+        if near is not None and wanted.least == "effort":
+            nearest = replace(wanted, least="nearest", whenever=False)
+            starts = [collocated(arms, nearest, INTERVALS, near, self.watch)]
+        if wanted.least == "effort" and not wanted.follows:
+            starts += posed.falling(robot, arms[0], wanted, INTERVALS)
+        for start in starts:
+            try:
+                found.append(collocated(arms, wanted, INTERVALS, start, self.watch))
+            except ComputationError as error:
+                lost.append(error)
+        if not found:
+            raise lost[0]
+        return min(found, key=lambda each: float(np.square(each.inputs / wanted.scale).mean()))
+
+    def _judge(
+        self, robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish, plan: Plan, bounds: posed.Bounds, finer: int = 1
+    ) -> Passed:
+        """Simulate the arms under a plan; what goes beyond which limits."""
+        runs = [judgement.under(each, plan, wish, finer, self.watch) for each in robots]
+        self.run = runs[0]
+        ways = [judgement.way(arm, each, wish) for arm, each in zip(arms, robots, strict=True)]
+        strayed = [judgement.strayed(each, run, plan, wish, ways[0]) for each, run in zip(robots, runs, strict=True)]
+        still = np.zeros(robots[0].n)
+        ends = plan.ends if wish.least == "residual" else [(arm.goal, still) for arm in arms]
+        self.missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
+        rests = map(judgement.ended, robots, runs)
+        self.left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
+        return {name: max(judgement.passed(run, name, *pair) for run in runs) for name, pair in bounds.items()}
+
+    def look(self, others: Sequence[Robot], wish: Wish) -> None:
+        """How far other arms under the best plan are from rest at the end."""
+        assert self.best is not None
+        arms, still = [posed.arm(each, wish) for each in others], np.zeros(others[0].n if others else 0)
+        runs = [judgement.under(each, self.best, wish, 1, self.watch) for each in others]
+        self.between = [
+            judgement.missed(arm, robot, run, (arm.goal, still), judgement.way(arm, robot, wish))
+            for arm, robot, run in zip(arms, others, runs, strict=True)
+        ]
+
+    def _hold(
+        self, robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish, motion: Plan, bounds: posed.Bounds
+    ) -> Passed:
+        """The torques of the motion that has just been simulated, in ever shorter steps until they do as well."""
+        assert self.run is not None
+        series, names = self.run.series, robots[0].coordinates
+        q, qd = (np.column_stack([series[f"{name}{dot}"] for name in names]) for dot in ("", "_dot"))
+        torques = np.column_stack([series[f"torque.{joint.name}"] for joint in robots[0].joints])
+        for steps in STEPS:
+            best = held(motion, series["t"], q, qd, torques, steps)
+            self.best, self.run = replace(best, inputs=np.clip(best.inputs, wish.low, wish.high)), None
+            passed = self._judge(robots, arms, wish, self.best, bounds)
+            if self.missed <= ARRIVED:
+                break
+        else:
+            _refuse(wish, self.missed, passed, steps)
+        return passed
+
+
+def _passing(wanted: Wanted, plan: Plan) -> Wanted:
+    """That passes its places at the instants of a plan."""
+    places = [place for _, place in wanted.through]
+    shares = [time / plan.duration for time in plan.instants]
+    return replace(wanted, through=[*zip(shares, places, strict=True)])
+
+
+def _within(missed: float, passed: Passed) -> bool:
+    return missed <= ARRIVED and max(passed.values(), default=0.0) <= ARRIVED
+
+
+def _tighter(wanted: Wanted, efforts: Sequence[float], others: Sequence[float]) -> Wanted:
+    """Limits drawn in by what was beyond them between the stages, by shares, and a little more."""
+    low, high = drawn_in(wanted.low, wanted.high, DRAWN * np.array(efforts) * wanted.scale)
+    seen_low, seen_high = drawn_in(wanted.low_seen, wanted.high_seen, DRAWN * np.array(others) * wanted.sizes)
+    return replace(wanted, low=low, high=high, low_seen=seen_low, high_seen=seen_high)
+
+
+def drawn_in(low: Array, high: Array, inward: Array) -> tuple[Array, Array]:
+    """Limits that are closer to each other; an arm that went astray does not take away more than a share of them."""
+    inward = np.minimum(inward, MOST_DRAWN * (high - low))
+    return low + inward, high - inward
+
+
+def _refuse(wish: Wish, missed: float, passed: Passed, intervals: int) -> NoReturn:
+    if missed > ARRIVED:
+        why = f"by {missed:.1g} of its way, {intervals} intervals"
+        cure = "" if wish.follows else ", motors that follow a motion (drive motion)"
+        raise ComputationError(
+            f"under the plan the arm misses its goal ({why}): vibrations are too fast beside the motion; fewer modes a "
+            f"link, damping, a shorter motion{cure} want fewer intervals"
+        )
+    name, beyond = max(passed.items(), key=lambda item: item[1])
+    raise ComputationError(f"under the plan {name} goes beyond its limits, by {beyond:.1g} of them")
