@@ -191,21 +191,27 @@ def exact(case):
     return true, np.abs(off).max(initial=0.0), held
 
 
-def chi_square(case, count):
-    """Squares of errors over their covariance, summed over draws of truths and noise, and their degrees of freedom."""
-    rng, start = np.random.default_rng(5), case.start
+def chi_square(case, count, seed=5):
+    """Squares of errors over their covariance, summed over draws of truths and noise, and their degrees of freedom.
+
+    The last number is what that sum would be were answers linear in the parameters: all of it is the draws'.
+    """
+    rng, start = np.random.default_rng(seed), case.start
     typical = sigmas(case, case.measured(start))
     sigma = np.array([typical[name] for name in case.columns])
+    first = int(case.question == "simulate")  # a row that is known
+    J = case.answers.jacobian(start).reshape(-1, len(sigma), len(start))[first:]
+    J = (J * (SPREAD * start) / sigma[:, None]).reshape(-1, len(start))
+    H, chance = J.T @ J + np.eye(len(start)), 0.0
     prior = {name: (value, SPREAD * abs(value)) for name, value in zip(case.names, start, strict=True)}
     total = 0.0
     for _ in range(count):
         true = drawn(case, rng)
         measured = case.measured(true)
-        noise = sigma * rng.normal(size=measured.shape)
-        if case.question == "simulate":
-            measured = np.where(np.arange(len(measured))[:, None] > 0, measured + noise, np.nan)
-        else:
-            measured = measured + noise
+        draws = rng.normal(size=measured.shape)
+        far = np.linalg.solve(H, J.T @ draws[first:].ravel() - (true / start - 1) / SPREAD)
+        chance += far @ H @ far
+        measured = np.where(np.arange(len(measured))[:, None] >= first, measured + sigma * draws, np.nan)
         answer = case.fit(measured, typical, prior=prior)
         assert list(answer.arrays["standard_errors"].rows) == list(case.names)
         off = np.array([answer.at["parameters"][name] for name in case.names]) - true
@@ -213,12 +219,12 @@ def chi_square(case, count):
         scaled = off / errors
         R = answer["correlations"] if len(off) > 1 else np.eye(1)
         total += scaled @ np.linalg.solve(R, scaled)
-    return total, count * len(case.names)
+    return total, count * len(case.names), chance
 
 
 def main():
     """Every robot and question, or those that are named."""
-    from time import perf_counter
+    from time import process_time
 
     names = [each for each in sys.argv[1:] if each not in choices.FITTED and not each.isdigit()]
     questions = [each for each in sys.argv[1:] if each in choices.FITTED] or choices.FITTED
@@ -226,17 +232,29 @@ def main():
     every = sorted(path.stem for path in (Path(__file__).parent.parent / "robots").glob("*.yaml"))
     for name in names or every:
         for question in questions:
-            began = perf_counter()
+            began = process_time()
             try:
                 case = of(name, question)
-                _, off, held = exact(case)
-                total, freedom = chi_square(case, count)
             except KronbotError as error:
                 print(f"{name} {question}: {error}", flush=True)
                 continue
-            beyond = (total - freedom) / np.sqrt(2 * freedom)
-            told = f"off {off:.1e}, held {held}, chi-square {total:.1f} of {freedom} ({beyond:+.2f})"
-            print(f"{name} {question}: {told}; {perf_counter() - began:.1f} s", flush=True)
+            for told in (_exactly, _with_noise):
+                try:
+                    words = told(case, count)
+                except KronbotError as error:
+                    words = str(error)
+                print(f"{name} {question}: {words}; {process_time() - began:.1f} s", flush=True)
+
+
+def _exactly(case, _):
+    _, off, held = exact(case)
+    return f"off {off:.1e}, held {held}"
+
+
+def _with_noise(case, count):
+    total, freedom, chance = chi_square(case, count)
+    beyond, by_chance = ((each - freedom) / np.sqrt(2 * freedom) for each in (total, chance))
+    return f"chi-square {total:.1f} of {freedom} ({beyond:+.2f}, {by_chance:+.2f} of it the draws')"
 
 
 if __name__ == "__main__":

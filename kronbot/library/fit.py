@@ -61,9 +61,7 @@ def inquiry(
     folder = robot.description.source.folder
     expressions = _expressions(told.columns if columns is None else columns)
     known = robot.description.values
-    names, bounds = _estimated(robot, estimate, told)
-    fixed = _fixed(robot, names, told) if fix is None else arguments.names(fix, names, "fix", _FITTED)
-    names = [name for name in names if name not in fixed]
+    names, bounds = fitted(robot, estimate, fix)
     if not names:
         raise UsageError("no parameter is left to fit: give one to ", Argument("estimate"))
     priors: dict[str, object] = {name: each.prior for name, each in told.parameters.items() if each and each.prior}
@@ -136,6 +134,7 @@ def candidates(robot: Robot, given: object, columns: object) -> Named:
 def _column(values: object, word: str) -> Array:
     """A column of numbers, NaN where there is none."""
     plain = arguments.array_like(values, word)
+    arguments.demand_room(plain, word)
     if is_a(values, np.ma.MaskedArray):
         plain = np.ma.filled(values.astype(float), np.nan)
     if is_a(plain, np.ndarray) and plain.dtype.kind in "iuf":
@@ -178,6 +177,14 @@ def _of_parameters(robot: Robot, given: object, word: str) -> dict[str, Expressi
             if name not in definitions:
                 raise unknown(name, definitions, Argument(word), f" {quote(key)[1:-1]}: no parameter ")
     return found
+
+
+def fitted(robot: Robot, estimate: object, fix: object) -> tuple[list[str], dict[str, object]]:
+    """The parameters that are fitted, in the order of the file, and what is said of the bounds of all that might be."""
+    told = robot.file.fit or Fit()
+    names, bounds = _estimated(robot, estimate, told)
+    fixed = _fixed(robot, names, told) if fix is None else arguments.names(fix, names, "fix", _FITTED)
+    return [name for name in names if name not in fixed], bounds
 
 
 def _fixed(robot: Robot, names: Sequence[str], told: Fit) -> list[str]:

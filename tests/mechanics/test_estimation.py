@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import least_squares
 
 from kronbot.mechanics.estimation import knowledge
-from kronbot.mechanics.estimation.knowledge import Knowledge, outlying
+from kronbot.mechanics.estimation.knowledge import Knowledge, outlying, unlikely
 from kronbot.mechanics.estimation.least_squares import Beliefs, NoStart, fitted, starts
 from kronbot.mechanics.estimation.plans import chosen
+from kronbot.questions.fitting.words import ambiguous
 
 
 def beliefs(start, lower=-np.inf, upper=np.inf, mean=np.nan, deviation=np.nan):
@@ -134,6 +135,21 @@ def test_fewer_measurements_than_parameters():
     assert known.rank == 1 and np.isnan(known.errors).all()
 
 
+def test_few_errors_may_be_large_by_chance():
+    """Of four degrees of freedom one and a half times sigma is, sum of squares 9 beside 13.3; of forty it is not."""
+    assert not unlikely(1.5, 4) and unlikely(1.85, 4) and unlikely(1.5, 40)
+
+
+def test_words_of_one_group_say_nothing_of_another():
+    """Many sums of one group are counted with it, and what else is unknown has nothing to do with them."""
+    rng = np.random.default_rng(1)
+    J = np.column_stack([rng.normal(size=(8, 10)), np.zeros(8)])
+    names = [f"p{i}" for i in range(11)]
+    many, blind = ambiguous(Knowledge(J, np.ones(11), np.full(11, np.nan)).ambiguities, names, False)
+    assert many.endswith("8 sums, those of the array combinations; 2 combinations of them are left open")
+    assert blind == "these data tell nothing of p10"
+
+
 def test_an_outlying_row_is_found_among_chance():
     rng = np.random.default_rng(1)
     errors, rows = rng.normal(size=200), np.repeat(np.arange(1, 101), 2)
@@ -164,6 +180,14 @@ def test_starts_are_the_first_value_and_draws_within_bounds():
     assert (points == starts(known, 65, 7)).all() and not (points == starts(known, 65, 8)).all()
 
 
+def _of_planar_arms(q):
+    """How the tip (x, y) of an arm of two links goes with its lengths and the zeros of its joints, at angles (N, 2)."""
+    a, b = q[:, 0], q.sum(axis=1)
+    x = [np.cos(a), np.cos(b), -np.sin(a) - np.sin(b), -np.sin(b)]
+    y = [np.sin(a), np.sin(b), np.cos(a) + np.cos(b), np.cos(b)]
+    return np.array([x, y]).transpose(2, 0, 1)
+
+
 def test_a_plan_is_the_best_of_all_where_all_can_be_tried():
     rng = np.random.default_rng(6)
     blocks = rng.normal(size=(9, 2, 3)) * [1, 1e5, 1e-4]
@@ -174,6 +198,12 @@ def test_a_plan_is_the_best_of_all_where_all_can_be_tried():
 
     best = max(combinations(range(9), 4), key=information)
     assert chosen(blocks, np.zeros((3, 3)), 4) == list(best)
+    lost = []
+    for _ in range(12):  # no single exchange leads on from where the first ones end: several beginnings are wanted
+        J = _of_planar_arms(rng.uniform(-2, 2, (12, 2)))
+        sizes = {rows: np.linalg.slogdet(sum(J[i].T @ J[i] for i in rows))[1] for rows in combinations(range(12), 4)}
+        lost.append(max(sizes.values()) - sizes[tuple(chosen(J, np.zeros((4, 4)), 4))])
+    assert np.count_nonzero(np.array(lost) < 1e-9) >= 10 and np.exp(-max(lost) / 4) > 0.999
     # Where much is known of the first two, rows that tell of the third.
     alone = np.zeros((6, 1, 3))
     alone[range(6), 0, [0, 1, 2, 0, 1, 2]] = [1, 1, 1, 2, 2, 1.5]

@@ -226,6 +226,7 @@ def test_it_survives_the_ways_of_a_robot():
     assert yaml.safe_load(again.description.source.text)["damping"] == {"ratios": 0.02}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joints", [rare("locked"), "free"])
 def test_on_a_base_that_floats_a_run_may_be_the_first_question(joints):
     """D is that of the robot's own angles, whichever the run is in; the dissipation is that of D."""

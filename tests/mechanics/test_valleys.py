@@ -37,6 +37,18 @@ def test_the_floor_of_a_valley_is_followed_in_whole_steps(monkeypatch):
     assert not crawling.converged and crawling.values[0] < 0.5
 
 
+def test_at_the_end_of_a_floor_nothing_is_tried():
+    """One look at errors and slopes tells that there is nothing to gain but rounding."""
+    looks = []
+
+    def watched(p):
+        looks.append(p)
+        return valley(p)
+
+    x, steps = valleys.followed(watched, slopes, np.array([3 + 1e-6, (3 + 1e-6) ** 2 / 2]))
+    assert steps == 0 and len(looks) == 1 and x[0] == 3 + 1e-6
+
+
 def test_steps_along_a_floor_stay_within_bounds():
     found = fitted(valley, slopes, beliefs([0.2, 0.1], upper=np.array([1.0, np.inf])), "linear")
     assert found.values[0] <= 1.0

@@ -85,7 +85,8 @@ def test_derivatives_are_exact_for_every_kind_of_parameter(arm, order):
     rng = np.random.default_rng(5)
     what = [f"position.b.{axis}" for axis in "xyz"] + [f"rotation.b.{axis}" for axis in "xyz"]
     what += ["torque.q1", "torque.q2", "endpoint.y", "q1", "q1.x", "position.com:a.z", "position.base-to:camera,b.x"]
-    what += ["displacement.z", "displacement_hub.y", "tip.a.z", "reaction.mx", "energy.elastic"]
+    what += ["displacement.z", "displacement_hub.y", "tip.a.z", "reaction.mx", "energy.elastic", "tip.a.ry"]
+    what += ["tip.a.rx", "tip.a.rz", "reaction.q2.mz", "spring.q1.x"]
     what += ["curvature.g1", "twist.g1", "a.w1"] if order != "0" else []
     table = {"angle.q1": rng.normal(size=3), "q2": rng.normal(size=3), "force.z": rng.normal(size=3)}
     table |= {"load.a.mx": rng.normal(size=3), **{name: 0.3 * rng.normal(size=3) for name in what}}
@@ -180,7 +181,7 @@ def test_noise_is_what_it_was(count):
     for _ in range(count):
         noisy = {name: each + rng.normal(size=9) * sigma[name.partition(".")[0]] for name, each in exact.items()}
         answer = robot.fit({"q1": q, **noisy}, sigma=sigma)
-        assert answer.arrays["standard_errors"].rows == names
+        assert answer.arrays["standard_errors"].rows == tuple(names)
         off = np.array([answer.at["parameters"][name] - true[name] for name in names])
         errors = answer["standard_errors"]
         squares.append(off @ np.linalg.solve(answer["correlations"] * np.outer(errors, errors), off))
@@ -366,6 +367,20 @@ def test_hostile_measurements(arm, measured, tmp_path):
     with pytest.raises(MeasurementError) as wrong:
         arm.fit(sheet, estimate="mp")
     assert [(each.line, each.column) for each in wrong.value.mistakes] == [(3, 5), (4, 7), (5, 1)]
+    sheet.write_text("q1,q_2,torqe.q2,other,torque.q1\n0.1,0,1,a,2\n")
+    with pytest.raises(MeasurementError, match="'q_2'; did you mean 'q2'.*'#q_2'\n.*'torque.q2'") as wrong:
+        arm.fit(sheet, estimate="mp")
+    assert [(each.line, each.column) for each in wrong.value.mistakes] == [(1, 4), (1, 8)]
+    with pytest.raises(UsageError, match="'q_2'.*\n.*'torqe.q2'"):
+        arm.fit({"q1": [0.1], "q_2": [0.1], "torqe.q2": [0.1]}, estimate="mp")
+    sheet.write_text("q1,q2,quaternion.bb.w,quaternion.bb.x,quaternion.bb.y,quaternion.bb.z\n0,0,1,0,0,0\n")
+    with pytest.raises(MeasurementError, match="rotation.bb.z.; did you mean 'rotation.b.z'") as wrong:
+        arm.fit(sheet, estimate="mp")
+    assert [(each.line, each.column) for each in wrong.value.mistakes] == [(1, 7)]
+    for sign, name in {";": "semicolons", "\t": "tabs"}.items():
+        sheet.write_text(sign.join(["q1", "q2", "position.base-to:a,b.x"]) + "\n0,0,0\n")
+        with pytest.raises(MeasurementError, match=f"1:1: columns are separated by commas, not by {name}"):
+            arm.fit(sheet, estimate="mp")
     sheet.write_text("q1,q2,torque.q2,note\n0.1,0,1,a\n\n0.2,pi/2,,b\n0.3,0,NaN,c\n0.4,0,2,\n")
     answer = arm.fit(sheet, estimate="mp", sigma={"torque": 1})
     assert answer["row"].tolist() == [1, 4] and any("not used: note" in each for each in answer.warnings)
@@ -417,6 +432,20 @@ def test_other_units_are_told_by_the_errors_they_leave():
     assert told == 'rotation.b reaches 90 rad: is it in degrees? columns: {rotation.b.x: "...*deg"} and so on'
 
 
+def test_units_are_no_question_where_a_fit_ends_well():
+    """A stiffness far off is as good as degrees at first."""
+    robot, q = kronbot.load("khang"), np.linspace(-1, 1, 9)
+    at = robot.with_parameters(EI=1100).statics(q=q[:, None])
+    names = ["tip.arm.y", "endpoint.x", "endpoint.y", "torque.qa"]
+    asked = {"question": "statics", "estimate": "EI", "sigma": dict.fromkeys(names, 1e-6)}
+    table = {"qa": q, **{name: at[name] for name in names}}
+    answer = robot.fit(table, **asked)
+    assert answer.at["parameters"]["EI"] == pytest.approx(1100, rel=1e-8)
+    assert not any("degrees" in each for each in answer.warnings)
+    wrong = robot.fit({**table, "qa": np.degrees(q)}, **asked)
+    assert any("were qa in degrees" in each or "is it in degrees" in each for each in wrong.warnings)
+
+
 def test_what_shapes_a_trace_is_refused():
     clamped = ARM.replace("modes: {v: 1}}", "modes: {v: 1}, shape: clamped-mass}")
     with pytest.raises(UsageError, match="what is traced depends on one of mp: .*clamped-mass"):
@@ -453,6 +482,74 @@ def test_springs_between_frames_are_fitted():
     answers, _ = StaticAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), ())
     at = np.array([robot.parameters.values[name] for name in names])
     demand_derivatives(answers.errors, at, answers.jacobian(at), names)
+
+
+TABLE = """
+kronbot: 1
+name: table
+gravity: [0, 0, -9.81]
+base: {type: floating, rigid: {mass: 5, inertia: {Ixx: 0.1, Iyy: 0.1, Izz: 0.2}}}
+parameters: {k: 20000, m: 1, EI: 40, l: 0.4}
+links:
+  - name: a
+    joint: {type: revolute, name: q1}
+    pose: {xyz: [0.1, 0, 0.1], rpy: [0.4, 0, 0]}
+    flexible: {length: l, mass: m, EI: {z: EI, y: EI}, modes: {v: 1, w: 1}}
+elements:
+""" + "".join(
+    f"  - {{name: {axis}{i}, type: spring, between: [world, base], points: [[{x + a}, {y + b}, {-c}], [{x}, {y}, 0]], "
+    "stiffness: k, rest: 0.3}\n"
+    for i, (x, y) in enumerate([(0.3, 0.3), (-0.3, 0.3), (0.3, -0.3), (-0.3, -0.3)])
+    for axis, a, b, c in [("x", 0.3, 0, 0), ("y", 0, 0.3, 0), ("z", 0, 0, 0.3)]
+)
+
+
+@pytest.mark.slow
+def test_a_base_that_springs_hold_gives_way():
+    """Where statics has it, with exact derivatives; one that nothing holds is refused under its weight."""
+    robot, q = kronbot.loads(TABLE), np.array([0.3, -1.0, 2.0])
+    true = robot.with_parameters(k=18000, EI=44)
+    what = ["endpoint.x", "endpoint.z", "base.z", "base.ry", "torque.q1", "tension.z1", "tip.a.rz"]
+    told = [true.statics(q=[angle]) for angle in q]
+    table = {"q1": q, **{name: np.array([each[name][0] for each in told]) for name in what}}
+    answer = robot.fit(table, estimate=["k", "EI"], sigma=dict.fromkeys(what, 1e-05))
+    assert answer.at["parameters"] == pytest.approx({"k": 18000, "EI": 44}, rel=1e-8)
+    names = ["k", "m", "EI", "l"]
+    answers, _ = StaticAnswers.read(Variation.of(robot.model, names), Named(Columns(table), {}), ())
+    at = np.array([robot.description.values[name] for name in names])
+    demand_derivatives(answers.errors, at, answers.jacobian(at), names)
+    with pytest.raises(UsageError, match="a floating base has no supports"):
+        loose = {name: table[name] for name in ("q1", "endpoint.x")}
+        kronbot.loads(TABLE.partition("elements")[0]).fit(loose, estimate=["EI"])
+
+
+def test_every_column_of_statics_is_compared_or_told(arm):
+    """Those of files, too; angles and loads are given."""
+    robot = kronbot.load("piedboeuf")
+    run = robot.statics()
+    table = {name: np.asarray(each) for name, each in run.series.items()}
+    answer = robot.fit(table, question="statics", estimate=["EI"], sigma={"endpoint": 1e-3})
+    compared = set(answer.arrays["residuals"].rows)
+    told = [each for each in answer.warnings if "not compared" in each]
+    assert len(told) == 1 and "curvature_relative.g1" in told[0] and "offset has what a gauge reads" in told[0]
+    left = {name for name in table if name not in compared and name not in told[0]}
+    assert left == {name for name in table if name.startswith(("angle.", "force.", "moment."))}
+    with pytest.raises(UsageError, match=r"columns: velocity.b.x is not compared: 0 in statics"):
+        arm.fit({"q1": np.zeros(3), "v": np.ones(3)}, columns={"velocity.b.x": "v"}, estimate=["l"])
+
+
+def test_how_the_tip_of_an_exact_beam_turns_is_measured_whole():
+    """As the rotation vector that statics tells, which is compared as a turn."""
+    text = ARM.replace("EI: {y: EIy, z: EI}, GJ: GJ", "EI: {y: EI/9, z: EI}, GJ: GJ")
+    robot = kronbot.loads(text, order="exact")
+    run = [robot.with_parameters(EI=8).statics(q=[0.3, each], forces=[[0, 0, 9]]) for each in (0.2, 0.9)]
+    names = [f"tip.a.r{axis}" for axis in "xyz"]
+    table = {"q1": np.array([0.3, 0.3]), "q2": np.array([0.2, 0.9]), "force.z": np.array([9.0, 9.0])}
+    table |= {name: np.array([each[name][0] for each in run]) for name in names}
+    answer = robot.fit(table, estimate=["EI"], sigma={"tip": 1e-4})
+    assert answer.at["parameters"]["EI"] == pytest.approx(8, rel=1e-8)
+    with pytest.raises(UsageError, match="tip.a is measured whole: columns rx, ry and rz of a rotation vector"):
+        robot.fit({name: each for name, each in table.items() if name != "tip.a.rx"}, estimate=["EI"])
 
 
 def test_very_many_rows_are_asked_for_in_parts(arm, measured, monkeypatch):

@@ -11,6 +11,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.data import Columns, Named
 from kronbot.questions.fitting.dynamics import DynamicAnswers
 from kronbot.questions.fitting.modes import ModalAnswers
+from kronbot.questions.fitting.smoothed import BANDWIDTH, Filter
 
 # Damping, friction, rotors, a shaft, a follower, a beam with structural damping, gravity in any direction.
 ARM = """
@@ -89,7 +90,10 @@ def torques(robot, data):
     return {f"torque.{joint.name}": tau[:, joint.driven] for joint in robot.model.joints}
 
 
-def test_derivatives_of_torques(arm):
+@pytest.mark.parametrize("order", ["2", rare("0"), rare("1"), rare("exact")])
+def test_derivatives_of_torques(arm, order):
+    """Beside a beam, a payload on it, rotors and friction."""
+    arm = arm.at_order(order)
     names = [name for name in arm.description.values if name != "share"]
     data = moving(arm, 4)
     measured = {"torque.q1": np.zeros(4), "torque.q2": np.array([0.0, np.nan, 1.0, 2.0])}
@@ -318,7 +322,7 @@ def test_rates_are_found_from_coordinates():
     answer = robot.fit(told, **asked)
     for name in names:
         assert answer.at["parameters"][name] == pytest.approx(true[name], rel=1e-4)  # exp(-0.38 2 pi 4)
-    assert len(np.unique(answer["row"])) == 2 * (800 - 2 * 80)
+    assert np.unique(answer["row"]).tolist() == [*range(121, 681, 11), *range(921, 1481, 11)]  # 200/(2 0.898 10)
     noisy = {name: each + 1e-4 * rng.normal(size=1600) if name[0] == "q" else each for name, each in told.items()}
     answer = robot.fit(noisy, **asked)
     for name in names:
@@ -335,6 +339,36 @@ def test_rates_are_found_from_coordinates():
         robot.fit(told, **{**asked, "differentiate": 100})
     with pytest.raises(UsageError, match="only rows of dynamics have rates"):
         robot.fit({"q1": [0.1], "torque.q1": [0.1]}, estimate="m1", differentiate=3)
+
+
+def test_friction_and_noise_pass_the_filter_as_they_were_measured():
+    """Torques that jump where a joint turns back come back, and errors of estimates are as large as they say."""
+    robot, rng, t = kronbot.loads(PLANAR), np.random.default_rng(8), np.arange(0, 12, 0.004)
+    true = {"m2": 1.3, "fc": 0.7, "b": 0.3}
+    names = list(true)
+    wave = 2 * np.pi * np.array([0.25, 0.6]) * t[:, None] + [0.3, 2.0]
+    w, angles = 2 * np.pi * np.array([0.25, 0.6]), {}
+    for i, a in enumerate(([0.9, 0.4], [-0.6, 0.5]), 1):
+        angles |= {f"q{i}": np.sin(wave) @ a, f"q{i}_dot": np.cos(wave) @ (a * w)}
+        angles[f"q{i}_ddot"] = -np.sin(wave) @ (a * w * w)
+    tau = torques(robot.with_parameters(**true), angles)
+    told = {"t": t, "q1": angles["q1"], "q2": angles["q2"]}
+    asked = {"question": "dynamics", "estimate": names, "differentiate": 5}
+    answer = robot.fit({**told, **tau}, sigma={"torque": 1.0}, **asked)
+    for name in names:
+        assert answer.at["parameters"][name] == pytest.approx(true[name], rel=2e-3)
+    passing = Filter(5.0, np.zeros(0))
+    sigma = 0.1 * np.sqrt(2 * BANDWIDTH * 5.0 / 250)
+    assert np.std(passing(rng.normal(size=200_000), 250.0)) == pytest.approx(10 * sigma, rel=0.03)
+    total, draws = 0.0, 24
+    for _ in range(draws):
+        noisy = {name: each + 0.1 * rng.normal(size=len(t)) for name, each in tau.items()}
+        found = robot.fit({**told, **noisy}, sigma={"torque": sigma}, **asked)
+        off = np.array([found.at["parameters"][name] - answer.at["parameters"][name] for name in names])
+        assert list(found.arrays["standard_errors"].rows) == names
+        scaled = off / found["standard_errors"]
+        total += scaled @ np.linalg.solve(found["correlations"], scaled)
+    assert abs(total - 3 * draws) < 4 * np.sqrt(6 * draws)
 
 
 def test_what_is_not_there_is_said(arm):

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from differences import demand_derivatives
+from questions.test_fit import TABLE
 from questions.test_fit_motion import ARM, LATHE, PLANAR
 from thinned import rare
 
@@ -13,6 +14,7 @@ from kronbot.compute.native.policy import native as using
 from kronbot.description.expressions.expression import parse
 from kronbot.description.shipped import shipped_robots
 from kronbot.errors import ComputationError, UsageError
+from kronbot.mechanics.motion.sensitivity import Flow
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting import simulate
 from kronbot.questions.fitting.data import Columns, Named
@@ -96,6 +98,7 @@ def test_offsets_are_found_whatever_the_question():
     assert answer.at["parameters"]["zero"] == pytest.approx(0.15, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_derivatives_of_records_that_are_driven_by_motions(same_steps):
     """Two records, a measured motion, a torque, stiff friction, a follower; and where joints begin is found, too."""
     arm = kronbot.loads(ARM).model
@@ -160,17 +163,72 @@ def test_parameters_come_back_from_a_record(planar, data):
     assert answer.at["start"].keys() == {f"start[1].{name}" for name in ("q1", "q2", "q1_dot", "q2_dot")}
 
 
+def test_where_validating_records_begin_is_found_from_them(planar, data, tmp_path):
+    """Parameters are not, whether they have a file of their own or are drawn among records."""
+    t = np.linspace(0, 0.5, 26)
+    torques = {"q1": 8 * np.cos(3 * t) + 6, "q2": 2 * np.sin(7 * t) + 1}
+    other = recorded(PLANAR, TRUE, t, torques, ["q1", "q2"], {"q1": -0.6, "q2": 0.4}, tmp_path)
+    one = {name: data[name][:26] for name in other}
+    for table in (other, one):
+        table["q1"], table["q2"] = table["q1"] + 1e-4, table["q2"] + 2e-3 * (np.arange(26) == 0)  # no use as starts
+    both = {name: np.concatenate([one[name], other[name]]) for name in one} | {"record": np.repeat([7, 9], 26)}
+    true = planar.with_parameters(**TRUE)
+    asked = {"question": "simulate", "estimate": "b", "initial": "fitted", "sigma": {"q1": 1e-3, "q2": 1e-3}}
+    of_file = true.fit(one, validate=other, **asked)
+    drawn = true.fit(both, validate=0.5, **asked)
+    assert [name.split(".")[0] for name in of_file.at["start"]] == ["start[1]"] * 4
+    assert len({name.split(".")[0] for name in drawn.at["start"]}) == 1
+    for answer in (of_file, drawn):
+        assert answer.summary["validation_rows"] == 26 and answer.summary["validation_noise_factor"] < 0.5
+        assert "where records that validate begin was found from these" in answer.warnings
+        assert not any("tell nothing of" in each for each in answer.warnings)
+    rows = true.fit(one, validate=other, **(asked | {"initial": "rows"}))
+    assert rows.summary["validation_noise_factor"] > 1
+    within = true.fit(one, validate=0.3, **asked)
+    assert not any("records that validate" in each for each in within.warnings)
+
+
+def test_joints_that_begin_in_degrees_are_asked_about(planar, data):
+    """Nothing that is computed from there goes along with them."""
+    asked = {"question": "simulate", "estimate": "b", "sigma": {"q1": 1e-3}, "only": "q1"}
+    told = planar.fit({**data, "q1": np.degrees(data["q1"])}, **asked).warnings
+    assert any("q1 reaches" in each and 'is it in degrees? columns: {q1: "...*deg"}' in each for each in told)
+    assert not any("degrees" in each for each in planar.fit(data, **asked).warnings)
+
+
+def test_drives_of_the_file_that_measured_torques_replace_are_told():
+    robot, t = kronbot.load("khang"), np.array([0, 0.01, 0.02])  # with a controller
+    table = {"t": t, "tip.arm.y": 1e-3 * t, "torque.qa": np.ones(3)}
+    asked = {"question": "simulate", "estimate": "EI", "sigma": {"tip": 1.0}, "prior": {"EI": (11.2, 0.1)}}
+    told = "torque.qa drives the robot, in place of what the file has under simulate.drive"
+    assert told in robot.fit(table, **asked).warnings
+    del table["torque.qa"]
+    assert told not in robot.fit(table, **asked).warnings
+
+
+def test_a_second_fit_of_records_builds_no_steps_anew(planar, data, monkeypatch):
+    """Native code is known by the steps: who asks often gets it."""
+    told = {name: values[:5] for name, values in data.items()}
+    asked = {"question": "simulate", "estimate": ["b"], "sigma": dict.fromkeys(("q1", "q2", "endpoint"), 1e-3)}
+    first = planar.fit(told, **asked)
+    monkeypatch.setattr(Flow, "_stepping", None)
+    assert planar.fit(told, **asked).at == first.at
+    with pytest.raises(TypeError):
+        planar.fit(told, **(asked | {"estimate": ["m2"]}))
+
+
 @pytest.mark.slow
 def test_native_code_takes_the_same_steps(planar, data):
-    told = {name: values[:20] for name, values in data.items()}
-    sigma = {"q1": 1e-3, "q2": 1e-3, "endpoint": 1e-3}
+    told = {name: values[:20] for name, values in data.items() if name != "endpoint.x"}
+    asked = {"question": "simulate", "estimate": ["b"], "sigma": {"q1": 1e-3, "q2": 1e-3}}
     with using("off"):
-        interpreted = planar.fit(told, question="simulate", estimate=["b", "m2"], sigma=sigma)
+        interpreted = planar.fit(told, **asked)
     with using("on"):
-        answer = planar.fit(told, question="simulate", estimate=["b", "m2"], sigma=sigma)
+        answer = planar.fit(told, **asked)
     assert answer.at == interpreted.at and answer["residual"].tobytes() == interpreted["residual"].tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initial", ["rows", rare("fitted")])
 def test_plans_choose_records_that_tell_most(planar, initial):
     """Of all pairs those with the largest determinant, also where it is unknown where records begin."""
@@ -201,6 +259,44 @@ def information(robot, table, initial):
     return N[:2, :2] - (N[:2, 2:] @ np.linalg.solve(rest, N[2:, :2]) if len(rest) else 0)
 
 
+HELD = """
+kronbot: 1
+name: held
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {m: 1.5, EI: 30, kp: 40, kd: 4, ki: 20, late: 0.004, T: 0.01}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: 0.1}
+    dh: {a: 0.7, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.4, EI: {z: EI}, modes: {v: 1}, damping: {ratio: 0.02}}
+    payload: {mass: m}
+    hub: {inertia: {Izz: 0.4}}
+motion: {q1: {type: polynomial, from: 0, to: 0.8, duration: 0.2, degree: 5}}
+control: {q1: {pid: {kp: kp, ki: ki, kd: kd}, effort: [-60, 60]}, sample_time: T}
+"""
+
+
+def test_records_under_sampled_controllers(same_steps):
+    """What ``simulate`` answers with comes back, by another integrator, whether rows are instants or between them."""
+    robot, true = kronbot.loads(HELD), {"m": 1.6, "EI": 33.0, "kp": 42.0, "ki": 22.0, "kd": 4.2}
+    fixed = robot.with_parameters(**true)
+    for step in (0.02, 0.017):
+        run = fixed.simulate(duration=0.34, step=step)
+        table = {name: run[name] for name in ("t", "q1", "q1_dot", "tip.a.y")}
+        answer = robot.fit(
+            table, question="simulate", estimate=list(true), initial="file",
+            sigma={"q1": 1e-4, "q1_dot": 1e-3, "tip": 1e-4},
+        )  # fmt: skip
+        for name, value in true.items():
+            assert answer.at["parameters"][name] == pytest.approx(value, rel=2e-6)
+    variation, named = Variation.of(robot.model, [*true, "late"]), Named(Columns(table), {})
+    found = SimulatedAnswers.read(variation, named, ("q1", "tip"), "fitted", {"tip": parse("late")})[0]
+    demand_exact(found, np.array([*true.values(), 0.0035, *found.beside.values()]))
+    with pytest.raises(UsageError, match="or controllers look, depend on one of T; leave it out with"):
+        robot.fit(table, question="simulate", estimate="T", initial="file")
+
+
 def test_rows_of_records_that_make_no_sense_are_told(planar, data):
     def ask(**changes):
         table = {name: values[:5].copy() for name, values in data.items()} | changes
@@ -221,10 +317,52 @@ def test_rows_of_records_that_make_no_sense_are_told(planar, data):
 def test_contacts_and_runaways_are_refused(planar):
     robot = kronbot.loads(PLANAR.replace("name: q2}", "name: q2, limits: [-0.1, 0.1], stops: {stiffness: 1e4}}"))
     t = np.linspace(0, 1, 11)
-    with pytest.raises(ComputationError, match="in its stop there"):
+    with pytest.raises(ComputationError, match="a stop or a tendon begins or ends to act there"):
         robot.fit({"t": t, "q2": 0 * t}, question="simulate", estimate="b")
     with pytest.raises(ComputationError, match="no answer with the first values"):
         planar.fit({"t": t, "q2": 0 * t, "torque.q1": 1e30 * t}, question="simulate", estimate="b")
+
+
+ROPE = """
+kronbot: 1
+name: hung
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {k: 5000, rest: 0.9, m: 5, c: 20}
+links:
+  - name: jib
+    joint: {type: revolute, name: q1}
+    dh: {a: 1.2, d: 0, alpha: 0, theta: 0}
+    rigid: {mass: m, com: [-0.4, 0, 0], inertia: {Izz: 0.4}}
+elements:
+  - {name: rope, type: tendon, between: [world, jib], points: [[0.2, 0.9, 0], [0, 0, 0]], stiffness: k, rest: rest,
+     damping: c}
+"""
+
+
+@pytest.mark.slow
+def test_tendons_may_stay_taut(same_steps):
+    """One that holds the robot all the time is a spring; where it becomes slack, or taut, motions are refused."""
+    robot, t = kronbot.loads(ROPE), np.linspace(0, 1, 51)
+    true, asked = robot.with_parameters(k=6000, m=5.5), {"question": "simulate", "estimate": ["k", "m"]}
+    asked["sigma"] = {"q1": 1e-4, "tension": 1}
+
+    def table(q1):
+        run = true.simulate(q=[q1], duration=1, step=0.02, rtol=1e-11, atol=1e-12)
+        return run, {"t": t, "q1": run["q1"], "tension.rope": run["tension.rope"]}
+
+    run, taut = table(0.5005)
+    assert run["tension.rope"].min() > 10
+    answer = robot.fit(taut, **asked)
+    assert answer.at["parameters"] == pytest.approx({"k": 6000, "m": 5.5}, rel=1e-6)
+    names = ["k", "rest", "m", "c"]
+    whole = {**{name: each[:4] for name, each in taut.items()}, "acceleration.jib.y": np.ones(4)}
+    demand_exact(answers(robot.model, names, whole), np.array([robot.description.values[name] for name in names]))
+    for loose in (0.6, 0.44):
+        run, slack = table(loose)
+        assert run["tension.rope"].min() == 0
+        with pytest.raises(ComputationError, match="a stop or a tendon begins or ends to act there"):
+            robot.fit(slack, **asked)
 
 
 PULLED = """
@@ -248,6 +386,7 @@ elements:
 """
 
 
+@pytest.mark.slow
 def test_parameters_come_back_where_measured_forces_drive_the_robot(tmp_path):
     """An actuator, a force on the endpoint, a force and a moment on a link: those that simulate has from tables."""
     t, rng = np.linspace(0, 0.6, 31), np.random.default_rng(2)
@@ -313,7 +452,7 @@ def test_a_floating_base_is_followed_until_its_angles_lock(tmp_path):
     near, far = (recorded(TUMBLING, {"m": 1.5}, t, {"q1": np.full(9, tau)}, wanted, {}, tmp_path) for tau in (0.4, 1.5))
     assert 0.2 < np.abs(near["base.ry"]).max() < 1.0 < np.pi / 3 < np.abs(far["base.ry"]).max() < np.pi / 2
     assert robot.fit(near, **asked).at["parameters"]["m"] == pytest.approx(1.5, rel=1e-6)
-    with pytest.raises(ComputationError, match="or the base near its gimbal lock"):
+    with pytest.raises(ComputationError, match="or the base is near its gimbal lock"):
         robot.fit(far, **asked)
 
 
@@ -330,10 +469,22 @@ def test_a_floating_base_begins_as_its_first_row_says():
         assert np.abs(answer["residual"]).max() < 1e-7
 
 
+@pytest.mark.slow
+def test_records_begin_where_springs_hold_a_sagging_base(same_steps):
+    """Of a base in its equilibrium at first, whose joint moves."""
+    robot = kronbot.loads(TABLE + "simulate: {start: equilibrium}\n").model
+    rng, t = np.random.default_rng(1), np.array([0, 0.01, 0.02])
+    table = {"t": t, **{name: 1e-3 * rng.normal(size=3) for name in ("base.z", "base.ry", "a.w1", "endpoint.x")}}
+    table |= {"q1": np.array([0.4, np.nan, 0.4]), "torque.q1": np.full(3, 0.1)}
+    names = ["k", "m", "EI", "l"]
+    demand_exact(answers(robot, names, table), np.array([robot.parameters.values[name] for name in names]))
+
+
 SHAKE = "simulate: {step: 0.01, drive: {%s: {motion: {type: sinusoid, amplitude: 0.05, frequency: 11, phase: pi/2}}}}"
 DAMPED = "modes: {v: 2}, damping: {ratio: zeta}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "joint", "gauge"), [("khang", "qa", "g"), rare("piedboeuf", "theta", "g2")])
 def test_a_shaken_arm_its_sag_and_its_frequencies_tell_the_same(name, joint, gauge):
     """EI and damping of a published arm from a gauge while it is shaken, from frequencies, and EI from its sag."""

@@ -148,8 +148,10 @@ def fit(subject: Subject, out: Output, **asked: Any) -> None:
                 keep_apart(str(folder / name), FILES[word])
     if fitted is not None:
         from kronbot.description.yaml.rewriting import demand_numbers
+        from kronbot.library.fit import fitted as chosen
 
-        demand_numbers(robot.description.source, list(robot.description.overrides))
+        names, _ = chosen(robot.model, given.get("estimate"), given.get("fix"))
+        demand_numbers(robot.description.source, [*robot.description.overrides, *names])
     estimates: dict[str, float] = {}
 
     def ask(progress: Any) -> Any:

@@ -218,6 +218,13 @@ def _reduced(rows: Array) -> Array:
     return R[np.lexsort([np.argmax(R != 0, axis=1)])] if len(R) else R
 
 
+def unlikely(factor: float, freedom: float, level: float = 0.01) -> bool:
+    """Whether chance makes errors so many times as large as sigma says in less than this share of fits (chi2)."""
+    from scipy.stats import chi2
+
+    return bool(chi2.sf(factor**2 * freedom, freedom) < level)
+
+
 def outlying(errors: Array, leverages: Array, rows: npt.NDArray[np.intp], level: float = 0.01) -> list[int]:
     """Rows whose errors, over their own standard deviations, are larger than chance allows one row among all (chi2).
 

@@ -32,7 +32,7 @@ FIRST = 0.02
 # What errors hardly feel goes by its own size, so many times as far as what they feel most.
 WIDEST = 1.0
 # A search crawls that has lost less than this share of its cost in so many steps.
-CRAWL, SLOW = 8, 1e-2
+CRAWL, SLOW = 8, 0.5
 # A value is at a bound within this share of its scale.
 AT_BOUND = 1e-7
 

@@ -20,8 +20,11 @@ from kronbot.mechanics.estimation.knowledge import RANK, seen
 LEAPS, TRIES, SHORTER = 10, 6, 3.0
 # Corrections of a try, each of which is to leave at most this share of the error of the one before.
 CORRECTIONS, CONTRACTION = 8, 0.7
-# A step counts that gains this share of what it promises; on a floor steps promise no more than this share of the cost.
-GAIN, FLOOR = 0.1, 0.1
+# A step counts that gains this share of what it promises; one that promises less than this share of the cost is none.
+GAIN, NOTHING = 0.1, 1e-9
+# On a floor steps across it promise no more than this share of the cost; singular values below this share of the
+# largest are of directions along it.
+FLOOR, SOFT = 0.1, 1e-3
 
 
 def followed(errors: Callable[[Array], Array], slope: Callable[[Array], Array], x: Array) -> tuple[Array, int]:
@@ -56,7 +59,8 @@ def _leapt(
 
     along, cost = U.T @ f, float(f @ f)
     promised = float(along @ along)
-    if promised > FLOOR * cost:
+    across = along[sizes[good] > SOFT * sizes.max(initial=0.0)]
+    if float(across @ across) > FLOOR * cost or promised <= NOTHING * cost:
         return x, 0.0
     for _ in range(TRIES):
         at, before = x + back(share * along), np.inf

@@ -17,6 +17,8 @@ from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
+from kronbot.questions.fitting.columns import Column
+from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.records import Driven, Record
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
@@ -71,6 +73,13 @@ class Beginning:
                 z, _ = self._joints(self.robot, self._at_first(), record, rows=True)
                 found += [z[place] for place in (*self.moving, *(n + place for place in self.moving))]
         return np.array(found)
+
+    @property
+    def at_first(self) -> tuple[Robot, Array]:
+        """The robot with the values of the file, and its states (records, size)."""
+        values = self._at_first()
+        robot = self.variation.at(values)
+        return robot, self.states(robot, np.concatenate([values, self.first()]))[:, :, 0]
 
     def _at_first(self) -> Array:
         values = self.robot.parameters.values
@@ -150,28 +159,55 @@ class Beginning:
         return whole
 
     def _sagging(self, robot: Robot, values: Array, q: Array, k: int) -> Array:
-        """The same of q (n, 1 + k) in the sag under gravity, by the implicit function theorem."""
-        flexible, rigid = list(robot.flexible), list(robot.rigid)
+        """The same of q (n, 1 + k) in the sag under gravity, by the implicit function theorem; of a base that elements
+        hold, too.
+        """
+        free, rigid = sorted([*robot.flexible, *hung(robot)]), list(robot.rigid)
         found = q.copy()
-        if not flexible:
+        if not free:
             return found
         found[:, 0] = sag(robot, q[:, 0])
         inputs, F = self._balance
         by = {"K": casadi.jacobian(F, inputs["q"])}
         trace = traced(robot, "sagging", PURPOSE, lambda: (inputs, by))
-        K = trace.rows(found[:, 0][None])["K"].reshape(len(flexible), -1)
+        K = trace.rows(found[:, 0][None])["K"].reshape(len(free), -1)
         made = Pullback.of(self.variation, "sagging", PURPOSE, lambda: (inputs, F))
-        points = {"q": np.tile(found[:, 0], (len(flexible), 1))}
-        right = np.zeros((len(flexible), k))
-        right[:, : len(values)] = made.derivatives(robot, values, points, np.eye(len(flexible)))
+        points = {"q": np.tile(found[:, 0], (len(free), 1))}
+        right = np.zeros((len(free), k))
+        right[:, : len(values)] = made.derivatives(robot, values, points, np.eye(len(free)))
         right += K[:, rigid] @ q[rigid, 1:]
-        found[flexible, 1:] = -np.linalg.solve(K[:, flexible], right)
+        found[free, 1:] = -np.linalg.solve(K[:, free], right)
         return found
 
     @cached_property
     def _balance(self) -> tuple[dict[str, SX], SX]:
         model = StaticModel.of(self.robot, schema.Statics())
-        forces = model.forces[list(self.robot.flexible), :]
+        forces = model.forces[sorted([*self.robot.flexible, *hung(self.robot)]), :]
         gone = casadi.vertcat(model.given, model.shares)
         known = casadi.vertcat(SX.zeros(model.given.numel(), 1), SX.ones(2, 1))
         return {"q": model.q}, casadi.densify(casadi.substitute(forces, gone, known))
+
+
+def begun(
+    variation: Variation, driven: Driven, columns: tuple[Column, ...], records: tuple[Record, ...], initial: str
+) -> tuple[DrivenModel, Beginning]:
+    """The driven robot and where its records begin. Stops and tendons act all the time that do as the first one begins,
+    with the values of the file.
+    """
+    kept, fitted = variation.robot.parameters.kept, initial == "fitted"
+
+    def made(touching: tuple[bool, ...]) -> tuple[DrivenModel, Beginning]:
+        def traced_model() -> DrivenModel:
+            model = DrivenModel(variation, driven, columns, fitted, touching)
+            assert model.flow
+            return model
+
+        key = "motions", variation.robot.order, variation.names, driven, columns, fitted, touching
+        model = kept(key, traced_model)
+        return model, Beginning(variation, model.system, model.inputs, driven, records, initial)
+
+    model, beginning = made(())
+    if not model.contacts:
+        return model, beginning
+    robot, states = beginning.at_first
+    return made(model.touching_at(robot, records[0].times[0], states[0], records[0].inputs[0]))

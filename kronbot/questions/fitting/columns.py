@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from casadi import SX
 
 from kronbot.description.choices import XYZ
 from kronbot.description.names import WORLD, frames
-from kronbot.description.outputs import named
+from kronbot.description.outputs import KINDS, named
 from kronbot.errors import UsageError
 from kronbot.mechanics.multibody.kinematics import frame, relative_motion
+from kronbot.model.floating import hung
 from kronbot.model.pose import Pose
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION
-from kronbot.questions.outputs import Output
+from kronbot.questions.outputs import TURNS, Output
 from kronbot.records import dataclass
 
 BETWEEN = "base-to:"
 _GAUGES = ("twist", "curvature_y", "curvature")
+# What answers have and no fit compares, by what names begin with, and why.
+_STILL = "0 in statics"
+_ZEROED = "curvature and twist are compared; offset has what a gauge reads at first"
+OF_STATICS_ONLY = {
+    **dict.fromkeys(("velocity", "acceleration", "rate", "power"), _STILL),
+    **dict.fromkeys(("curvature_relative", "curvature_y_relative", "twist_relative"), _ZEROED),
+    "torque_quadratic": "it is of linear statics; torque is compared",
+}
+OF_SIMULATE_ONLY = {
+    **dict.fromkeys(("energy", "momentum", "angular_momentum"), "sums over the robot, which no sensor measures"),
+    **dict.fromkeys(("integral", "estimate"), "what a controller remembers, which no sensor measures"),
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A measured number: what ``kind`` it is, ``of`` what (a frame, a joint, a gauge), and which ``place`` of it."""
+    """A measured number: what ``kind`` it is, ``of`` what (a frame, a joint, a gauge), and which ``place`` of it.
+
+    Three of the kind rotation are a rotation vector, compared whole.
+    """
 
     name: str
     kind: str
@@ -63,12 +79,15 @@ def of_statics(robot: Robot) -> dict[str, Column]:
         known += [Column(f"{word}.{gauge.name}", "gauge", gauge.name, i, "1/m") for i, word in enumerate(_GAUGES)]
     for link in robot.links:
         if link.beam is not None:
-            known += [Column(f"tip.{link.name}.{axis}", "tip", link.name, i, "m") for i, axis in enumerate(XYZ)]
+            tip, way = f"tip.{link.name}", "rotation" if link.beam.order == "exact" else "turn"
+            known += [Column(f"{tip}.{axis}", "tip", link.name, i, "m") for i, axis in enumerate(XYZ)]
+            known += [Column(f"{tip}.{turn}", way, tip, i, "rad") for i, turn in enumerate(TURNS)]
     known += of_elements(robot)
     for i, axis in enumerate(REACTION):
         known.append(Column(f"reaction.{axis}", "reaction", "", i, "N" if i < 3 else "N m"))
+    known += outputs(robot, ("reaction", "spring"))
     known.append(Column("energy.elastic", "elastic", "", 0, "J"))
-    for place in robot.flexible:
+    for place in (*hung(robot), *robot.flexible):
         name = robot.coordinates[place]
         known.append(Column(name, "coordinate", name, 0, robot.units[place]))
     return {column.name: column for column in known}
@@ -84,12 +103,18 @@ def of_simulate(robot: Robot) -> dict[str, Column]:
         head, _, of = name.partition(".")
         known += [Column(f"{name}.{axis}", head, of, i, "m") for i, axis in enumerate(XYZ)]
     known += of_elements(robot)
-    for kind, names in named(robot.file).items():
-        for of in names:
-            if names.count(of) == 1:
-                units = Output(kind, of).columns(robot)
-                known += [Column(name, kind, of, i, unit) for i, (name, unit) in enumerate(units.items())]
+    known += outputs(robot, KINDS)
     return {column.name: column for column in known}
+
+
+def outputs(robot: Robot, kinds: Iterable[str]) -> Iterator[Column]:
+    """The outputs of some kinds, but those of a name that means two things."""
+    every = named(robot.file)
+    for kind in kinds:
+        for of in every[kind]:
+            if every[kind].count(of) == 1:
+                units = Output(kind, of).columns(robot)
+                yield from (Column(name, kind, of, i, unit) for i, (name, unit) in enumerate(units.items()))
 
 
 def of_elements(robot: Robot) -> list[Column]:

@@ -45,6 +45,9 @@ class Table(Protocol):
     def numbers(self, names: Iterable[str]) -> dict[str, Array]:
         """Some columns. Raises UsageError."""
 
+    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
+        """What is wrong with some columns, by name."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -62,6 +65,10 @@ class Columns:
         """Some columns."""
         return {name: self.given[name] for name in names}
 
+    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
+        """What is wrong with some columns, by name."""
+        return UsageError("\n".join(f"{self.name}: {said}" for said in columns.values()))
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -76,9 +83,8 @@ class Sheet:
     @cached_property
     def header(self) -> Sequence[str]:
         """Names of the columns. Raises MeasurementError."""
-        line = Line(self.name, self._first + 1, self.lines[self._first])
-        wrong: list[Mistake] = []
-        if len(line.cells) == 1 and (separated := line.separated):
+        line, wrong = self._names, list[Mistake]()
+        if separated := line.misparted:
             raise MeasurementError([separated])
         for i, name in enumerate(line.cells):
             if not name:
@@ -90,6 +96,16 @@ class Sheet:
         if wrong:
             raise MeasurementError(wrong)
         return tuple(line.cells)
+
+    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
+        """What is wrong with some columns, by name, with its places; those of made ones are not known."""
+        line = self._names
+        places = {name: i for i, name in enumerate(line.cells)}
+        return MeasurementError(line.mistake(said, places.get(name, 0)) for name, said in columns.items())
+
+    @cached_property
+    def _names(self) -> Line:
+        return Line(self.name, self._first + 1, self.lines[self._first])
 
     @cached_property
     def _first(self) -> int:

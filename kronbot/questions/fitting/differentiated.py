@@ -1,7 +1,6 @@
 """Rates and accelerations of rows that hold coordinates alone: a filter without delay, then a spline's derivatives.
 
-The filter is Butterworth's of order 4, forward and back: |H|^2 = 1/(1 + (f/cut-off)^8), phase 0. Measured torques pass
-it, too, so that both sides of tau = M qdd + ... lose the same (parallel filtering, Gautier 1997).
+Torques pass the same filter, computed and measured ones (:mod:`kronbot.questions.fitting.smoothed`).
 """
 
 from __future__ import annotations
@@ -17,20 +16,22 @@ from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.questions.fitting.columns import torques
 from kronbot.questions.fitting.data import Columns, Named
+from kronbot.questions.fitting.smoothed import ORDER, Filter
 
-# Of the filter, and of the splines whose derivatives are taken.
-ORDER, DEGREE = 4, 5
+# Of the splines whose derivatives are taken.
+DEGREE = 5
 # Periods of the cut-off after which the filter has forgotten an end: exp(-0.38 2 pi PERIODS).
 PERIODS = 4
 # Steps of time are even within this share of one.
 EVEN = 0.01
 
 
-def differentiated(robot: Robot, named: Named, cutoff: float) -> Named:
-    """The table with rates and accelerations of the coordinates that it holds, filtered; ``cutoff`` (Hz).
+def differentiated(robot: Robot, named: Named, cutoff: float) -> tuple[Named, Filter]:
+    """A table with rates and accelerations of its coordinates, filtered, and the filter; ``cutoff`` is in Hz.
 
-    Rows nearer to an end of a record than four periods of the cut-off have none, and are left out. Raises UsageError
-    for rates that are there, times that are not even, cells that are empty, and records that are too short.
+    Rows nearer to an end of a record than four periods of the cut-off have none; within two more nothing is compared.
+    Raises UsageError for rates that are there, times that are not even, cells that are empty, and records that are too
+    short.
     """
     name_of = robot.derivative_names(["q", "qd", "qdd"])
     rates = dict(zip(name_of["q"], zip(name_of["qd"], name_of["qdd"], strict=True), strict=True))
@@ -47,45 +48,38 @@ def differentiated(robot: Robot, named: Named, cutoff: float) -> Named:
     kept = [name for name in named.names if name in torques(robot)]
     records = ["record"] if "record" in named.names else []
     found = named.numbers(["t", *records, *moved, *kept])
-    filtered = [*moved, *kept]
-    for name in ("t", *filtered):
+    for name in ("t", *moved, *kept):
         if np.isnan(found[name]).any():
             rows = listing(str(row + 1) for row in np.flatnonzero(np.isnan(found[name])))
             raise UsageError(f"{where}: {name} is empty in row {rows}: a filter wants all rows of a record")
-    t, new = found["t"], {name: found[name].copy() for name in filtered}
+    t, new = found["t"], {name: found[name].copy() for name in (*moved, *kept)}
+    passing = Filter(cutoff, np.zeros(len(t)))
     for name in moved:
         new |= {each: np.full(len(t), np.nan) for each in rates[alias.get(name, name)]}
     numbers = found["record"] if records else np.zeros(len(t))
     for begin, end in pairwise([0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(t)]):
-        edge = _edge(t[begin:end], cutoff, f"{where}, rows {begin + 1} to {end}")
-        inside = slice(begin + edge, end - edge)
-        for name in filtered:
-            new[name][begin:end] = _filtered(found[name][begin:end], t[begin:end], cutoff)
+        rate, edge = _edge(t[begin:end], passing, f"{where}, rows {begin + 1} to {end}")
+        inside, passing.rates[begin:end] = slice(begin + edge, end - edge), rate
         for name in moved:
+            new[name][begin:end] = passing(found[name][begin:end], rate)
             curve = _spline(t[begin:end], new[name][begin:end])
             for order, each in enumerate(rates[alias.get(name, name)], 1):
                 new[each][inside] = curve(t[inside], order)
-    return Named(Columns(new, named.table.name), {})
+    return Named(Columns(new, named.table.name), {}), passing
 
 
-def _edge(t: Array, cutoff: float, where: str) -> int:
-    """How many rows at either end are left out."""
-    steps = np.diff(t)
+def _edge(t: Array, passing: Filter, where: str) -> tuple[float, int]:
+    """How many rows a second there are, and how many at either end are left out."""
+    steps, cutoff = np.diff(t), passing.cutoff
     if not len(steps) or not (steps > 0).all() or np.ptp(steps) > EVEN * steps.mean():
         raise UsageError(f"{where}: even steps of t are wanted by ", Argument("differentiate"))
     rate = 1 / float(steps.mean())
     if not cutoff < rate / 2:
         raise UsageError(Argument("differentiate"), f" must be below half the rate of the rows, {rate / 2:.4g} Hz")
     edge = int(np.ceil(PERIODS * rate / cutoff))
-    if len(t) < max(2 * edge + DEGREE, 6 * ORDER):
+    if len(t) < 2 * (edge + passing.end(rate)) + 6 * ORDER:
         raise UsageError(f"{where}: too short for a cut-off of {cutoff:g} Hz at {rate:.4g} rows a second")
-    return edge
-
-
-def _filtered(values: Array, t: Array, cutoff: float) -> Array:
-    from scipy.signal import butter, sosfiltfilt  # here, since it takes a quarter of a second
-
-    return np.asarray(sosfiltfilt(butter(ORDER, cutoff, fs=(len(t) - 1) / (t[-1] - t[0]), output="sos"), values))
+    return rate, edge
 
 
 def _spline(t: Array, values: Array) -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import casadi
+import numpy as np
 from casadi import SX
 
 from kronbot.cached import cached_property
+from kronbot.compute.trace import traced
 from kronbot.errors import UsageError
+from kronbot.floats import Array
 from kronbot.mechanics.motion.charts import LEFT
 from kronbot.mechanics.motion.drives import Polynomial, drives
 from kronbot.mechanics.motion.equations import Equations, equations_of
@@ -18,6 +21,7 @@ from kronbot.mechanics.multibody.kinematics import endpoint
 from kronbot.mechanics.multibody.outputs import Instant
 from kronbot.model.beam import TIP
 from kronbot.model.in_time import InTime
+from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.columns import REACTION
 from kronbot.questions.fitting.attitude import attitude
@@ -30,13 +34,15 @@ from kronbot.records import dataclass
 class DrivenModel:
     """A driven robot as it is traced: its equations, and what is measured at an instant.
 
-    Where it begins may be ``fitted``.
+    Where it begins may be ``fitted``. Stops and tendons that are ``touching`` at first are so all the time; none where
+    nothing is said of them.
     """
 
     variation: Variation
     driven: Driven
     columns: tuple[Column, ...]
     fitted: bool
+    touching: tuple[bool, ...] = ()
 
     @cached_property
     def inputs(self) -> SX:
@@ -45,13 +51,11 @@ class DrivenModel:
 
     @cached_property
     def system(self) -> Equations:
-        """The equations, in which no stop is touched; a floating base is in its own chart."""
+        """The equations; a floating base is in its own chart."""
         torques, motions, loads = self._measured_drives
         robot, driven = self.variation.robot, drives(self.variation.robot).measuring(torques, motions)
-        if driven.sample_time is not None:
-            raise UsageError(
-                "fits of motions know no sampled controllers: measure the torques, or leave sample_time out"
-            )
+        if driven.controllers.draws:
+            raise UsageError("fits of motions know no noise of sensors under sample_time: leave it out")
         of_elements = ((each, loads.get(f"force.{each.name}")) for each in robot.elements)
         elements = (replace(each, in_time=InTime(force.at)) if force else each for each, force in of_elements)
         return equations_of(replace(robot, elements=tuple(elements)), driven, "composite", self._loaded)
@@ -83,10 +87,11 @@ class DrivenModel:
         return self.system.x[: self.size, :]
 
     def plainly(self, expressions: list[SX]) -> list[SX]:
-        """With measured loads, and without what no record has: contacts, accounts of energy, another chart."""
+        """With measured loads and what touches, and without what no record has: accounts of energy, another chart."""
         system, told, loads = self.system, self.system.told, self._measured_drives[2]
         gone = casadi.vertcat(system.switch.touching, system.x[self.size :, :], told)
         known = SX.zeros(*gone.shape)
+        known[: len(self.touching)] = casadi.DM([float(each) for each in self.touching])
         if told.numel():
             known[-3:] = self.x[3:6, :]
         on_frames = (loads.get(f"load.{frame}.{axis}") for frame in self._loaded for axis in REACTION)
@@ -104,7 +109,15 @@ class DrivenModel:
         of_joints = 2 * sum(place in self.system.free for place in robot.rigid) if self.fitted else 0
         slopes = casadi.horzcat(pattern, SX(len(moved), of_joints)).sparsity()
         numbers = robot.parameters.symbols(extent)
-        return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent)
+        return Flow(self.system.t, self.x, rate, self.inputs, numbers, moved, slopes, extent, self._jump)
+
+    @cached_property
+    def _jump(self) -> SX | None:
+        """The state after an instant of sampled controllers."""
+        if not self.system.sampled.numel():
+            return None
+        (after,) = self.plainly([self.system.sampled])
+        return casadi.vertcat(self.x[: 2 * len(self.system.free)], after)
 
     @cached_property
     def q(self) -> SX:
@@ -120,11 +133,31 @@ class DrivenModel:
 
     @cached_property
     def watched(self) -> SX:
-        """Depths of stops, and how far a floating base is from the gimbal lock of its angles: what must stay < 0."""
-        depths = self.system.switch.seen[: self.system.switch.touching.numel()]
+        """What must stay < 0: depths of stops and tendons, of those that touch what they pull with instead, and how
+        near a floating base is to the gimbal lock of its angles.
+        """
+        seen, count = self.system.switch.seen, self.contacts
+        held = casadi.DM([float(each) for each in self.touching or [False] * count])
+        depths = (1 - held) * seen[:count] - held * seen[count : 2 * count]
         base = [LEFT - casadi.fabs(casadi.cos(self.x[4]))] if self.variation.robot.base else []
         (watched,) = self.plainly([casadi.vertcat(SX(0, 1), depths, *base)])
         return watched
+
+    @property
+    def contacts(self) -> int:
+        """How many stops and tendons there are."""
+        return self.system.switch.touching.numel()
+
+    def touching_at(self, robot: Robot, t: float, x: Array, inputs: Array) -> tuple[bool, ...]:
+        """Which stops and tendons of a robot are so at an instant."""
+        key = "contacts", self.driven, self.columns
+
+        def seen() -> dict[str, SX]:
+            return {"seen": casadi.densify(self.plainly([self.system.switch.seen])[0])}
+
+        trace = traced(robot, key, "fit", lambda: ({"t": self.system.t, "x": self.x, "inputs": self.inputs}, seen()))
+        depths, forces, _ = trace.rows(np.array([t]), x[None], inputs[None])["seen"].reshape(3, -1)
+        return tuple(((depths > 0) & (forces > 0)).tolist())
 
     @cached_property
     def measured(self) -> SX:

@@ -31,7 +31,7 @@ class Measured:
     @cached_property
     def turned(self) -> tuple[int, ...]:
         """The columns in which rotations begin."""
-        return tuple(i for i, column in enumerate(self.columns) if column.kind == "rotation" and column.axis == "x")
+        return tuple(i for i, column in enumerate(self.columns) if column.kind == "rotation" and column.place == 0)
 
     @cached_property
     def attitudes(self) -> Array:

@@ -14,7 +14,7 @@ from kronbot.records import dataclass
 
 # A sigma that follows from errors is no less than this share of what is measured: the rest is rounding.
 LEAST = 1e-9
-# Axes, whose measurements share what they are good for.
+# Axes, whose measurements of one unit share what they are good for.
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 # The median of absolute errors of Gaussian noise, times this, is its standard deviation.
 MEDIAN = 1.4826
@@ -22,14 +22,15 @@ MEDIAN = 1.4826
 
 @dataclass
 class Noise:
-    """Standard deviations ``sigma`` (columns,), and the ``groups`` of columns by whose errors theirs are found.
+    """Standard deviations ``sigma`` (columns,), and the ``groups`` of columns by whose errors theirs are found, by
+    what they are called and their unit.
 
     The sigma of a group is that of maximum likelihood, with the degrees of freedom that the fit leaves it; of robust
     losses that of the median.
     """
 
     sigma: Array
-    groups: Mapping[str, list[int]]
+    groups: Mapping[tuple[str, str], list[int]]
     sizes: Array
     robust: bool
 
@@ -38,7 +39,7 @@ class Noise:
         """That of some columns. The longest key that means one counts. Raises UsageError where it can mean none."""
         names = [column.name for column in told.columns]
         sigma = np.ones(len(names))
-        groups: dict[str, list[int]] = {}
+        groups: dict[tuple[str, str], list[int]] = {}
         for key in given:
             if not any(matches(key, name) for name in (*names, *told.known)):
                 raise unknown(key, keys(told.known), Argument("sigma"), ": nothing is called ")
@@ -48,7 +49,8 @@ class Noise:
                 sigma[i] = given[max(meant, key=len)]
             else:
                 head, _, axis = name.rpartition(".")
-                groups.setdefault(head if axis in _AXES else name, []).append(i)
+                alike = head if axis in _AXES else name
+                groups.setdefault((alike, told.columns[i].unit), []).append(i)
         with np.errstate(all="ignore"):
             sizes = np.sqrt(np.nansum(told.measured**2, axis=0) / (~np.isnan(told.measured)).sum(axis=0))
         return Noise(sigma, groups, np.where(sizes > 0, sizes, 1.0), loss != "linear")

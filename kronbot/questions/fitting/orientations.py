@@ -69,6 +69,16 @@ class Turned:
         made = {name: vectors[frame][:, XYZ.index(axis)] for name, (frame, _, axis) in turned.items()}
         return {name: made[name] if name in made else found[name] for name in wanted}
 
+    def mistaken(self, columns: Mapping[str, str]) -> UsageError:
+        """What is wrong with some columns, by name; with a rotation where its first part stands."""
+
+        def first(name: str) -> str:
+            frame = name.removeprefix("rotation.").rpartition(".")[0]
+            made = name.startswith("rotation.") and frame in self.ways
+            return f"{self.ways[frame]}.{frame}.{WAYS[self.ways[frame]][0][0]}" if made else name
+
+        return self.named.table.mistaken({first(name): said for name, said in columns.items()})
+
     def _vectors(self, frame: str, found: Mapping[str, Array]) -> Array:
         way = self.ways[frame]
         ends, of = WAYS[way]

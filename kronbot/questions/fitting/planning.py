@@ -107,9 +107,9 @@ def _synthetic(
         answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
         inquiry = inquiry.with_beside(answers)
         beliefs, noise = inquiry.beliefs, _noise(told, inquiry)
-        begun(variation, answers, told, beliefs.start)
+        slopes = begun(variation, answers, told, beliefs.start)[1]
         exact = answers.computed(beliefs.start)
-    J = answers.jacobian(beliefs.start) * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
+    J = slopes * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
     knowledge = Knowledge(J, beliefs.scale, beliefs.deviation)
     rng = np.random.default_rng(inquiry.seed)
 
@@ -117,7 +117,8 @@ def _synthetic(
         for i in range(count):
             drawn = answers.disturbed(exact, noise.sigma * rng.standard_normal(exact.shape))
             rows = answers.measuring(drawn), replace(told, measured=drawn)
-            search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [])
+            first = beliefs.start, slopes
+            search = Search(robot, inquiry, lambda share: None, variation, *rows, None, noise, [], first)
             search.run()
             yield search.found
             progress((i + 1) / count)
@@ -153,15 +154,16 @@ def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, A
     variation = inquiry.variation(robot, rows)
     answers, told = read(variation, rows, inquiry, inquiry.only)
     noise, start = _noise(told, inquiry), inquiry.with_beside(answers).beliefs.start
-    begun(variation, answers, told, start)
+    slopes = begun(variation, answers, told, start)[1]
     weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]
-    return told, answers.jacobian(start) * weights[:, None]
+    return told, slopes * weights[:, None]
 
 
 def _noise(told: Sorted, inquiry: Inquiry) -> Noise:
     noise = Noise.of(told, inquiry.sigma, inquiry.loss)
     if noise.groups:
-        raise UsageError("what would be measured has no ", Argument("sigma"), f": {listing(noise.groups)}")
+        names = dict.fromkeys(name for name, _ in noise.groups)
+        raise UsageError("what would be measured has no ", Argument("sigma"), f": {listing(names)}")
     return noise
 
 

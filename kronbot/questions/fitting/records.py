@@ -17,13 +17,16 @@ from kronbot.mechanics.motion.drives import drives
 from kronbot.mechanics.motion.sensitivity import Stretches
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION, WRENCH
-from kronbot.questions.fitting.columns import of_simulate
+from kronbot.questions.fitting.columns import OF_SIMULATE_ONLY, of_simulate
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted, sort_out
+from kronbot.questions.grids import SAMPLE_LIMIT
 from kronbot.records import dataclass
 
 # Powers of time of what drives a robot between rows: measured torques and loads are straight, motions cubic splines.
 TORQUE, MOTION, LOAD = 2, 4, 2
+# Instants of controllers and times of rows are one within this share of a sample time.
+SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,30 @@ class Record:
     inputs: Array
     given: Mapping[str, float]
 
-    def stretches(self, corners: Sequence[float]) -> tuple[Stretches, npt.NDArray[np.intp]]:
-        """What is gone through from row to row and from corner to corner, and which stretches end at rows."""
+    def stretches(
+        self, corners: Sequence[float], sample_time: float | None = None
+    ) -> tuple[Stretches, npt.NDArray[np.intp]]:
+        """What is gone through from row to row and from corner to corner, and which stretches end at rows.
+
+        Controllers look every ``sample_time`` (s) from the first row on, where what they do is a part of the state that
+        a record begins with.
+        """
         inside = [t for t in corners if self.times[0] < t < self.times[-1]]
-        stations = np.union1d(self.times, inside)
+        stations, instants = np.union1d(self.times, inside), np.zeros(0)
+        if sample_time is not None:
+            count = (self.times[-1] - self.times[0]) / sample_time
+            if count > SAMPLE_LIMIT:
+                limit = f"{SAMPLE_LIMIT} is the limit"
+                raise UsageError(f"a sample time of {sample_time:g} s makes {count:.3g} samples; {limit}")
+            instants = self.times[0] + sample_time * np.arange(1, int(count * (1 + SAME)) + 1)
+            after = np.searchsorted(stations, instants).clip(1, len(stations) - 1)
+            near = np.where(instants - stations[after - 1] < stations[after] - instants, after - 1, after)
+            same = np.abs(stations[near] - instants) < SAME * sample_time
+            instants[same] = stations[near[same]]
+            stations = np.union1d(stations, instants[instants < self.times[-1]])
         rows = np.searchsorted(self.times, stations[:-1], side="right") - 1
         ends = np.searchsorted(stations, self.times[1:]) - 1
-        return Stretches(stations, self.inputs[rows]), ends
+        return Stretches(stations, self.inputs[rows], np.isin(stations[:-1], instants).astype(float)), ends
 
 
 @dataclass(frozen=True)
@@ -73,13 +93,17 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[tuple[Record,
     inputs = _inputs(robot, named.names)
     if "t" not in named.names:
         raise UsageError(f"{named.table.name}: a column t is wanted, the time in s")
-    told = sort_out(named, inputs, known.get, known, only, driving=True)
+    told = sort_out(named, inputs, known.get, known, only, driving=True, never=OF_SIMULATE_ONLY)
     joints = [joint.name for joint in robot.joints]
     torques, motions = (
         tuple(name for name in joints if f"{word}.{name}" in told.inputs) for word in ("torque", "motion")
     )
     loads = tuple(name for name in dict.fromkeys(inputs.values()) if name in told.inputs and _is_load(name))
-    driven = Driven(torques, motions, loads)
+    driven, of_file = Driven(torques, motions, loads), robot.file.simulate.drive
+    replaced = [f"torque.{name}" for name in torques if isinstance(of_file, Mapping) and name in of_file]
+    if replaced:
+        verb = "drives" if len(replaced) == 1 else "drive"
+        told.notes.append(f"{listing(replaced)} {verb} the robot, in place of what the file has under simulate.drive")
     t, numbers = told.inputs["t"], told.inputs.get("record", np.zeros(len(told.rows)))
     begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(t)]
     spans = list(pairwise(begins))

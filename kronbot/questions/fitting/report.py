@@ -11,9 +11,10 @@ from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import listing
 from kronbot.errors import DescriptionError
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import outlying
+from kronbot.mechanics.estimation.knowledge import outlying, unlikely
 from kronbot.questions.fitting.search import Search
 from kronbot.questions.fitting.sorting import Sorted
+from kronbot.questions.fitting.units import POOR, poor
 from kronbot.questions.fitting.words import ambiguous, correlated, sum_of
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
@@ -22,6 +23,8 @@ PURPOSE = "fit"
 QUALITY = ("count", "mean", "rms", "largest", "R2", "sigma")
 # Errors this many times what sigma says want a word.
 MORE = 1.5
+# A share of the numbers of a column that is their rounding.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def report(search: Search, complete: bool) -> Result:
         summary["noise_factor"] = search.noise.scale(found.errors, freedom)
     if search.check is not None:
         answers, told = search.check
-        errors = answers.errors(found.values)
+        errors = answers.errors(search.judged)
         lost = np.asarray((~np.isfinite(errors) & ~np.isnan(told.measured)).any(axis=1))
         summary["validation_rows"] = int((~lost).sum())
         if lost.any():
@@ -103,7 +106,8 @@ def report(search: Search, complete: bool) -> Result:
             summary["validation_noise_factor"] = search.noise.scale(scaled, len(scaled))
             more = _long(told, errors, np.zeros_like(errors), search.noise.sigma, True)
             series = {name: np.concatenate([series[name], more[name]]) for name in series}
-    warnings = [*search.notes, *_doubts(search, freedom)]
+    meant = search.meant if poor(fitted_errors, search.told.measured) > POOR else []
+    warnings = [*search.notes, *meant, *_doubts(search, freedom)]
     drawn = {column.name: column.point for column in search.told.columns if column.point}
     by_name = dict(zip(names, found.values.tolist(), strict=True))
     at = {"parameters": {name: by_name[name] for name in search.variation.names}}
@@ -121,7 +125,7 @@ def _fitted(search: Search, points: Mapping[str, str]) -> Fitted:
     rows, q, given = told.rows, search.answers.postures(values), told.inputs
     if search.check is not None:
         answers, more = search.check
-        rows, q = np.concatenate([rows, more.rows]), np.concatenate([q, answers.postures(values)])
+        rows, q = np.concatenate([rows, more.rows]), np.concatenate([q, answers.postures(search.judged)])
         none = np.zeros(len(more.rows))
         given = {name: np.concatenate([each, more.inputs.get(name, none)]) for name, each in given.items()}
     return Fitted(search.inquiry.question, points, rows, np.arange(len(rows)) < len(told.rows), q, given)
@@ -144,7 +148,7 @@ def _doubts(search: Search, freedom: int) -> Iterator[str]:
     yield from ambiguous(knowledge.ambiguities, names, bool(search.inquiry.beliefs.informed.any()))
     yield from correlated(knowledge, names)
     factor = search.noise.scale(found.errors, freedom) if freedom > 0 else 1.0
-    if factor > MORE and not search.noise.groups:
+    if factor > MORE and not search.noise.groups and unlikely(factor, freedom):
         yield f"errors are {factor:.3g} times what sigma says: the model, or sigma, is not that good"
     row, _ = np.nonzero(search.present)
     leverage = search.leverages[search.present]
@@ -164,7 +168,9 @@ def _quality(search: Search, told: Sorted, errors: Array) -> NamedArray:
             continue
         e, y = e[there], y[there]
         total = float(np.sum((y - y.mean()) ** 2))
-        share = 1 - float(e @ e) / total if total > 0 else float(not e.any())
+        # A column that is the same throughout has a mean that is rounded.
+        least = len(y) * float(ROUNDING * np.abs(y).max()) ** 2
+        share = 1 - float(e @ e) / total if total > least else float(e @ e <= least)
         rows.append([len(e), e.mean(), np.sqrt(np.mean(e**2)), np.abs(e).max(), share, search.noise.sigma[i]])
         names.append(column.name)
     return NamedArray(np.array(rows, dtype=float).reshape(len(rows), len(QUALITY)), names, "", QUALITY)

@@ -29,6 +29,7 @@ from kronbot.questions.fitting.orientations import with_rotations
 from kronbot.questions.fitting.parts import InParts
 from kronbot.questions.fitting.shifts import Shifted, Shifts
 from kronbot.questions.fitting.simulate import SimulatedAnswers
+from kronbot.questions.fitting.smoothed import Smoothed
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.statics import StaticAnswers
 from kronbot.questions.fitting.units import doubts, other_inputs
@@ -85,11 +86,11 @@ READERS: Mapping[str, Callable[[Variation, Named, Sequence[str]], tuple[Answers,
 def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[str]) -> tuple[Answers, Sorted]:
     """What the question of an inquiry says at the rows of a table. Raises UsageError for columns that do not fit."""
     answers: Answers
-    named = with_rotations(named)
+    named, passing = with_rotations(named), None
     if inquiry.differentiate is not None:
         if inquiry.question != "dynamics":
             raise UsageError(Argument("differentiate"), ": only rows of dynamics have rates; leave it out")
-        named = differentiated(variation.robot, named, inquiry.differentiate)
+        named, passing = differentiated(variation.robot, named, inquiry.differentiate)
     if inquiry.question == "simulate":
         answers, told = SimulatedAnswers.read(variation, named, only, inquiry.initial, inquiry.delay)
     elif inquiry.delay:
@@ -97,6 +98,8 @@ def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[st
     else:
         answers, told = READERS[inquiry.question](variation, named, only)
         answers = InParts.of_many(answers, len(told.rows))
+    if passing is not None:
+        answers, told = Smoothed.of_rows(answers, told, passing)
     if inquiry.offset:
         answers = Shifted.of_columns(answers, Shifts.read(variation, inquiry.offset, told, "offset"), told)
     return answers, told
@@ -104,7 +107,11 @@ def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[st
 
 @dataclass
 class Search:
-    """A fit on its way: rows to fit and rows to validate with, and the best that there is."""
+    """A fit on its way: rows to fit and rows to validate with, and the best that there is.
+
+    ``slopes`` are the last values at which derivatives of the errors were asked for, and these; ``meant`` asks about
+    units of inputs, where a search ends with poor errors.
+    """
 
     robot: Robot
     inquiry: Inquiry
@@ -115,6 +122,8 @@ class Search:
     check: tuple[Answers, Sorted] | None
     noise: Noise
     notes: list[str]
+    slopes: tuple[Array, Array]
+    meant: list[str] = field(default_factory=list)
     best: tuple[float, Array] | None = None
     evaluations: int = 0
     found: Fit = field(init=False)
@@ -127,8 +136,7 @@ class Search:
         assert inquiry.data is not None, "rows are wanted"
         variation = inquiry.variation(robot, inquiry.data)
         answers, told = read(variation, inquiry.data, inquiry, inquiry.only)
-        asked, inquiry = inquiry, inquiry.with_beside(answers)
-        notes = list(told.notes)
+        asked, notes = inquiry, list(told.notes)
         check = None
         if isinstance(inquiry.validation, float):
             rows = _drawn(told, inquiry.validation, inquiry.seed)
@@ -136,19 +144,21 @@ class Search:
             answers, told = answers.of(np.flatnonzero(~rows)), _some(told, ~rows)
         elif inquiry.validation is not None:
             names = [column.name for column in told.columns]
-            check = read(variation, inquiry.validation, inquiry, names)
+            check = read(variation, inquiry.validation, asked, names)
             notes += check[1].notes
+        inquiry = inquiry.with_beside(answers)
         noise = Noise.of(told, inquiry.sigma, inquiry.loss)
-        errors = begun(variation, answers, told, inquiry.beliefs.start)
+        errors, J = begun(variation, answers, told, inquiry.beliefs.start)
         notes += doubts(variation.robot, told, errors)
 
         def again(rows: Named) -> Array:
             plain = replace(asked, differentiate=None, initial="rows")
             return read(variation, rows, plain, asked.only)[0].errors(asked.beliefs.start)
 
-        notes += other_inputs(variation.robot, told, errors, again)
+        meant = [*other_inputs(variation.robot, told, errors, again)]
         noise.begin(errors)
-        return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes)
+        first = inquiry.beliefs.start, J
+        return Search(robot, inquiry, progress, variation, answers, told, check, noise, notes, first, meant)
 
     @property
     def present(self) -> Flags:
@@ -197,14 +207,18 @@ class Search:
             return np.asarray(found)
 
         def jacobian(values: Array) -> Array:
-            J = self.answers.jacobian(values)
-            J *= weights[:, None]
-            return J
+            return self._jacobian(values) * weights[:, None]
 
         self.weights = weights
         if self.direct:
             return solved(errors, jacobian, beliefs)
         return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps, self.inquiry.beliefs.start)
+
+    def _jacobian(self, values: Array) -> Array:
+        """Derivatives of the errors that are there; those of the last values are known."""
+        if not np.array_equal(self.slopes[0], values):
+            self.slopes = values.copy(), self.answers.jacobian(values)
+        return self.slopes[1]
 
     weights: Array = field(init=False)
 
@@ -240,18 +254,50 @@ class Search:
             self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held)
         return self._known[1]
 
+    @cached_property
+    def judged(self) -> Array:
+        """Where errors of the rows that validate are told: what was found, and what only their own records tell of."""
+        assert self.check is not None, "rows validate"
+        answers, told = self.check
+        found, count = self.found.values, len(self.variation.names)
+        known = dict(zip(self.inquiry.names, found, strict=True)) if isinstance(self.inquiry.validation, float) else {}
+        values = np.array([*found[:count], *(known.get(name, value) for name, value in answers.beside.items())])
+        own = np.array([count + i for i, name in enumerate(answers.beside) if name not in known], dtype=int)
+        if not len(own):
+            return values
+        present = ~np.isnan(told.measured)
+        weights = np.broadcast_to(1 / self.noise.sigma, present.shape)[present]
+
+        def whole(x: Array) -> Array:
+            there = values.copy()
+            there[own] = x
+            return there
+
+        def errors(x: Array) -> Array:
+            return np.asarray(answers.errors(whole(x))[present] * weights)
+
+        def jacobian(x: Array) -> Array:
+            return answers.jacobian(whole(x))[:, own] * weights[:, None]
+
+        none, far = np.full(len(own), np.nan), np.full(len(own), np.inf)
+        with suppress(NoStart):
+            beliefs = Beliefs(values[own], -far, far, none, none)
+            values = whole(fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps).values)
+            self.notes.append("where records that validate begin was found from these")
+        return values
+
     def halt(self) -> None:
         """Let the best so far be what was found."""
         assert self.best is not None, "something was evaluated"
         values, present = self.best[1], self.present
         errors = self.answers.errors(values)[present] * self.weights
-        jacobian = self.answers.jacobian(values) * self.weights[:, None]
+        jacobian = self._jacobian(values) * self.weights[:, None]
         cost = float(errors @ errors) / 2
         self.found = Fit(values, errors, jacobian, cost, np.ones(len(errors)), False, self.evaluations)
 
 
-def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> Array:
-    """The errors (N, columns) at the first values of the parameters.
+def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) -> tuple[Array, Array]:
+    """The errors (N, columns) at the first values of the parameters, and derivatives of those that are there.
 
     Raises ComputationError where a row has no answer there, UsageError for a parameter that shapes what is traced.
     """
@@ -264,11 +310,11 @@ def begun(variation: Variation, answers: Answers, told: Sorted, start: Array) ->
             "; give ",
             Argument("parameters"), " values that are nearer",
         )  # fmt: skip
-    answers.jacobian(start)  # after which all traces are there
+    J = answers.jacobian(start)  # after which all traces are there
     if shaped := variation.shaped:
         why = f"what is traced depends on one of {listing(variation.names)}: {listing(sorted(shaped))}"
         raise UsageError(f"{why}; leave it out with ", Argument("fix"))
-    return errors
+    return errors, J
 
 
 def _drawn(told: Sorted, share: float, seed: int) -> Flags:

@@ -27,7 +27,7 @@ from kronbot.mechanics.multibody.recursion import demand_inertia
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
-from kronbot.questions.fitting.beginning import Beginning
+from kronbot.questions.fitting.beginning import Beginning, begun
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.measured import Measured
@@ -78,13 +78,17 @@ class _Run:
 
 @dataclass
 class _Shared:
-    """What answers at some of the rows and at all of them have in common: steps by record, and who takes them."""
+    """What answers at some of the rows and at all of them have in common: when the last of the records ends, steps by
+    record, and who takes them.
+    """
 
+    end: float
     grids: dict[str, Grid] = field(default_factory=dict)
     followers: dict[bool, Follower] = field(default_factory=dict)
     corners: Sequence[float] | None = None
+    sample_time: float | None = None
     most: dict[str, int] = field(default_factory=dict)
-    ahead: bool = False
+    ahead: bool | None = None
 
 
 @dataclass
@@ -102,7 +106,7 @@ class SimulatedAnswers:
     chosen: Places
     data: Measured
     delays: Shifts
-    _shared: _Shared = field(default_factory=lambda: _Shared())
+    _shared: _Shared
     _known: _Run | None = None
 
     linear = False
@@ -126,22 +130,17 @@ class SimulatedAnswers:
         demand_inertia(robot)
         records, driven, told = read(robot, named, only)
 
-        def traced_model() -> DrivenModel:
-            made = DrivenModel(variation, driven, told.columns, initial == "fitted")
-            assert made.flow
-            return made
-
-        key = "motions", robot.order, variation.names, driven, told.columns, initial == "fitted"
-        model = robot.parameters.kept(key, traced_model)
-        beginning = Beginning(variation, model.system, model.inputs, driven, records, initial)
+        model, beginning = begun(variation, driven, told.columns, records, initial)
         rows, data = np.arange(len(told.rows)), Measured(told.columns, told.measured)
-        delays = Shifts.read(variation, delay or {}, told, "delay")
-        return SimulatedAnswers(variation, model, records, beginning, rows, data, delays), told
+        delays, shared = Shifts.read(variation, delay or {}, told, "delay"), _Shared(max(r.times[-1] for r in records))
+        return SimulatedAnswers(variation, model, records, beginning, rows, data, delays, shared), told
 
     def of(self, rows: Places) -> SimulatedAnswers:
-        """The same of some of the rows."""
-        data = replace(self.data, measured=self.data.measured[rows])
-        return replace(self, chosen=self.chosen[rows], data=data, _known=None)
+        """The same of some of the rows, and of the records that these are of."""
+        chosen, data = self.chosen[rows], replace(self.data, measured=self.data.measured[rows])
+        records = tuple(each for each in self.records if ((each.first <= chosen) & (chosen < each.last)).any())
+        beginning = replace(self.beginning, records=records)
+        return replace(self, records=records, beginning=beginning, chosen=chosen, data=data, _known=None)
 
     def measuring(self, measured: Array) -> SimulatedAnswers:
         """The same with other measurements (N, columns)."""
@@ -178,7 +177,7 @@ class SimulatedAnswers:
             beyond = (found["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
             lost |= beyond
             self.reason = (
-                "; a joint is in its stop there, a tendon taut, or the base near its gimbal lock"
+                "; a stop or a tendon begins or ends to act there, or the base is near its gimbal lock"
                 if beyond.any()
                 else ""
             )
@@ -224,7 +223,7 @@ class SimulatedAnswers:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return "motions", self.model.driven, tuple(column.name for column in self.model.columns)
+        return "motions", self.model.driven, self.model.touching, tuple(column.name for column in self.model.columns)
 
     def _trace(self, robot: Robot, word: str) -> Trace:
         model = self.model
@@ -251,7 +250,7 @@ class SimulatedAnswers:
         if known is not None and same and known.derivatives >= derivatives:
             known.wanted |= derivatives
             return known
-        if same:  # of values that have turned out well derivatives follow: few cost less beside the motion
+        if same or shared.ahead is None:  # values that turn out well want derivatives: few cost less beside the motion
             shared.ahead = len(values) < FEW
         elif known is not None and not known.wanted:
             shared.ahead = False
@@ -274,8 +273,7 @@ class SimulatedAnswers:
         )  # fmt: skip
         run = _Run(values.copy(), robot, derivatives, seen, np.zeros(total, dtype=bool), wanted)
         for record, start in zip(self.records, first, strict=True):
-            if np.isin(self.chosen, np.arange(record.first, record.last)).any():
-                self._follow(record, start, numbers, own, late, run)
+            self._follow(record, start, numbers, own, late, run)
         self._known = run
         return run
 
@@ -283,9 +281,11 @@ class SimulatedAnswers:
         self, record: Record, start: Array, numbers: Array, slopes: Array, late: list[float], run: _Run
     ) -> None:
         """Put what is seen at the rows of a record in place, and say where there is nothing."""
-        stretches, ends = record.stretches(self._shared.corners or ())
-        follower = self._follower(start.shape[1] > 1)
+        stretches, ends = record.stretches(self._shared.corners or (), self._shared.sample_time)
+        follower, shape = self._follower(start.shape[1] > 1), start.shape[::-1]
         follower.begin(numbers, slopes)
+        if self._shared.sample_time is not None:
+            start = follower.begun(stretches, start.ravel(order="F")).reshape(shape).T
         rows, count = slice(record.first, record.last), len(record.times)
         times = np.concatenate([np.zeros(0), *(record.times - delay for delay in late[1:])])
         for seen, delay in zip(run.seen, late, strict=True):
@@ -310,7 +310,6 @@ class SimulatedAnswers:
             found, between, largest = follower.follow(stretches, grid, start.ravel(order="F"), times)
             if largest <= STALE:
                 break
-        shape = start.shape[::-1]
         run.seen[0].states[record.first + 1 : record.last] = found[ends].reshape(-1, *shape).swapaxes(1, 2)
         for seen, part in zip(run.seen[1:], between.reshape(-1, count, *shape), strict=True):
             seen.states[rows] = part.swapaxes(1, 2)
@@ -331,19 +330,21 @@ class SimulatedAnswers:
         grids = self._shared.grids
         return sum(len(grids[each.label].lengths if each.label in grids else each.times) for each in self.records)
 
+    def _instants(self, robot: Robot) -> tuple[list[float], float | None]:
+        """Times (s) at which the equations jump, and how long sampled controllers hold what they do."""
+        system, parameters = self.model.system, robot.parameters
+        T, corners = system.drives.sample_time, sorted(system.corners(parameters, self._shared.end, PURPOSE))
+        return corners, None if T is None else parameters.evaluate(T, "control.sample_time")
+
     def _corners(self, values: Array) -> Sequence[float]:
         """Times (s) at which the equations jump. Raises UsageError where these move with the parameters."""
         if self._shared.corners is None:
-            end = max(float(each.times[-1]) for each in self.records)
             moved = values * (1 + 1e-6 * np.arange(1, len(values) + 1)) + 1e-9
-            found, beside = (
-                sorted(self.model.system.corners(self.variation.at(each).parameters, end, PURPOSE))
-                for each in (values, moved)
-            )
+            found, beside = (self._instants(self.variation.at(each)) for each in (values, moved))
             if found != beside:
                 raise UsageError(
-                    "times at which a motion or a force begins or turns depend on one of "
+                    "times at which a motion or a force begins or turns, or controllers look, depend on one of "
                     f"{listing(self.variation.names)}; leave it out with ", Argument("fix"),
                 )  # fmt: skip
-            self._shared.corners = found
+            self._shared.corners, self._shared.sample_time = found
         return self._shared.corners

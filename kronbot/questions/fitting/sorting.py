@@ -15,6 +15,8 @@ from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
 from kronbot.records import dataclass
 
+NONE: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True)
 class Sorted:
@@ -54,12 +56,13 @@ def sort_out(
     only: Sequence[str],
     driving: bool = False,
     marking: Iterable[str] = (),
+    never: Mapping[str, str] = NONE,
 ) -> Sorted:
     """Sort the columns of a table; ``inputs`` say by name what is given, ``known`` what a name would measure.
 
     ``every`` lists names that may be measured, for guesses; ``only`` are keys of those that are to be used, ``marking``
-    the columns that are neither given nor compared. A row without all that is given is left out, and so is one in which
-    nothing is measured, unless rows are ``driving``.
+    the columns that are neither given nor compared, ``never`` says by what names begin with why some are not. A row
+    without all that is given is left out, and so is one in which nothing is measured, unless rows are ``driving``.
     Raises UsageError for a column that is almost one of these, for one that is given twice, and where nothing is
     measured.
     """
@@ -67,6 +70,8 @@ def sort_out(
     outputs: list[Column] = []
     notes: list[str] = []
     unused: list[str] = []
+    silent: dict[str, list[str]] = {}
+    strange: dict[str, str] = {}
     marks = [*marking]
     for name in named.names:
         if name in marks:
@@ -77,15 +82,22 @@ def sort_out(
             given[inputs[name]] = name
         elif (column := known(name)) is not None:
             outputs.append(column)
+        elif (why := never.get(name.partition(".")[0])) is not None:
+            if name in named.expressions:
+                raise UsageError(Argument("columns"), f": {name} is not compared: {why}")
+            silent.setdefault(why, []).append(name)
         elif name in named.expressions:
             raise unknown(name, (*inputs, *every), Argument("columns"), ": nothing is called ")
         elif name not in named.spent:
             if hint := did_you_mean(name, (*inputs, *every)):
                 cure = f"{hint} a column that is not meant can be renamed, for example to '#{name}'"
-                raise UsageError(f"{named.table.name}: no input and no answer is called {quote(name)}{cure}")
+                strange[name] = f"no input and no answer is called {quote(name)}{cure}"
             unused.append(name)
+    if strange:
+        raise named.table.mistaken(strange)
     if unused:
         notes.append(f"columns of {named.table.name} that are not used: {listing(unused)}")
+    notes += [f"{listing(names)} of {named.table.name} not compared: {why}" for why, names in silent.items()]
     chosen = _chosen(outputs, only)
     if not chosen:
         kinds = {name.partition(".")[0].partition("[")[0]: name for name in reversed([*every])}
@@ -126,7 +138,9 @@ def _chosen(outputs: Sequence[Column], only: Sequence[str]) -> tuple[Column, ...
             continue
         parts = sorted((each for each in kept if (each.kind, each.of) == ("rotation", column.of)), key=_place)
         if len(parts) < 3:
-            raise UsageError(f"rotation.{column.of} is measured whole: columns x, y and z of a rotation vector, rad")
+            stem, axis = column.name.rpartition(".")[0], column.axis.removesuffix("xyz"[column.place])
+            ends = f"{axis}x, {axis}y and {axis}z"
+            raise UsageError(f"{stem} is measured whole: columns {ends} of a rotation vector, rad")
         whole += parts if parts[0] not in whole else []
     return tuple(whole)
 

@@ -13,7 +13,7 @@ from kronbot.description.wording import listing
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import REACTION, WRENCH
-from kronbot.questions.fitting.columns import found, of_statics
+from kronbot.questions.fitting.columns import OF_STATICS_ONLY, found, of_statics
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.measured import Measured
 from kronbot.questions.fitting.sorting import Sorted, sort_out
@@ -44,7 +44,7 @@ def read(robot: Robot, named: Named, only: Sequence[str]) -> tuple[Rows, Sorted]
     """The rows of a table. Raises UsageError for columns that do not fit."""
     known = of_statics(robot)
     inputs = _inputs(robot, named.names)
-    told = sort_out(named, inputs, lambda name: found(robot, name, known), known, only)
+    told = sort_out(named, inputs, lambda name: found(robot, name, known), known, only, never=OF_STATICS_ONLY)
     loaded = {key.rpartition(".")[0] for key in told.inputs}
     frames = tuple(name for name in _frames(robot) if f"load.{name}" in loaded)
     none = np.zeros(len(told.rows))

@@ -25,6 +25,7 @@ from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import CLOSE, CONTRACTION, REACH
 from kronbot.mechanics.static.static_model import StaticModel
 from kronbot.mechanics.static.tangent import Flags, Index, crossed
+from kronbot.model.floating import hung
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
 from kronbot.questions.fitting.attitude import attitude
@@ -32,6 +33,7 @@ from kronbot.questions.fitting.columns import Column, pose_of
 from kronbot.questions.fitting.data import Named
 from kronbot.questions.fitting.sorting import Sorted
 from kronbot.questions.fitting.static_rows import Rows, read
+from kronbot.questions.static_report import demand_supports
 from kronbot.records import dataclass
 
 PURPOSE = "fit"
@@ -118,6 +120,12 @@ class StaticAnswers:
     def _model(self) -> StaticModel:
         return StaticModel.of(self.variation.robot, self._statics, self.rows.frames)
 
+    @cached_property
+    def _free(self) -> list[int]:
+        """Coordinates that yield, those of a base that elements hold among them."""
+        robot = self.variation.robot
+        return sorted([*robot.flexible, *hung(robot)])
+
     @property
     def _statics(self) -> schema.Statics:
         return self.variation.robot.file.statics
@@ -149,14 +157,14 @@ class StaticAnswers:
     def jacobian(self, values: Array) -> Array:
         """Derivatives (measured numbers, k) of what is there of the errors, row by row."""
         found, rows, robot = self._at(values), self.rows, self.variation.robot
-        flexible, n, m = list(robot.flexible), robot.n, len(rows.columns)
+        free, n, m = self._free, robot.n, len(rows.columns)
         slopes = self._slopes(found.robot).rows(found.q, rows.loads, self._whole, rows.attitudes)["h_q"]
         slopes = slopes.reshape(len(rows), m, -1)
         weights = np.zeros((len(rows), m, m + n))
         weights[:, range(m), range(m)] = 1.0
-        if flexible:
+        if free:
             adjoint = np.linalg.solve(found.stiffness.swapaxes(1, 2), slopes.swapaxes(1, 2)).swapaxes(1, 2)
-            weights[:, :, [m + place for place in flexible]] = -adjoint
+            weights[:, :, [m + place for place in free]] = -adjoint
         row, column = np.nonzero(rows.present)
         shares = whole(np.ones(len(row)))
         points = {"q": found.q[row], "given": rows.loads[row], "shares": shares, "attitudes": rows.attitudes[row]}
@@ -177,7 +185,7 @@ class StaticAnswers:
         straight = np.zeros((len(rows), robot.n))
         straight[:, list(robot.rigid)] = rows.angles
         straight = robot.undeformed(straight)
-        free, never = list(robot.flexible), np.zeros(len(rows), dtype=bool)
+        free, never = self._free, np.zeros(len(rows), dtype=bool)
         cases = Cases(rows.loads, straight, straight, np.zeros((len(rows), len(free))), free, never)
         found = _Found(values.copy(), robot, equilibria, cases, straight.copy(), never.copy())
         if free:
@@ -187,6 +195,8 @@ class StaticAnswers:
                 ends = equilibria.newton(cases[left])
                 found.q[left], found.lost[left] = ends.q, ends.lost
                 found.forget()
+        if robot.base and not hung(robot):
+            demand_supports(robot, self._borne(robot).rows(found.q, rows.loads, self._whole)["forces"])
         self._found = found
         return found
 
@@ -226,9 +236,15 @@ class StaticAnswers:
         """What is unbalanced of what yields."""
 
         def outputs() -> dict[str, SX]:
-            return {"F": self._model.residual[list(robot.flexible), :]}
+            return {"F": self._model.residual[self._free, :]}
 
         return traced(robot, ("F", *self._what), PURPOSE, lambda: (self._model.inputs, outputs()))
+
+    def _borne(self, robot: Robot) -> Trace:
+        """What joints and beams must bear, and a base that nothing holds."""
+        return traced(
+            robot, ("borne", *self._what), PURPOSE, lambda: (self._model.inputs, {"forces": self._model.forces})
+        )
 
     @property
     def _what(self) -> tuple[object, ...]:
@@ -241,8 +257,7 @@ class StaticAnswers:
 
     def _slopes(self, robot: Robot) -> Trace:
         def outputs() -> dict[str, SX]:
-            flexible = self._model.q[list(robot.flexible), :]
-            return {"h_q": casadi.jacobian(self._measured, flexible)}
+            return {"h_q": casadi.jacobian(self._measured, self._model.q[self._free, :])}
 
         return traced(robot, ("h_q", *self._what), PURPOSE, lambda: (self._inputs, outputs()))
 
@@ -280,8 +295,11 @@ def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> li
             case "rotation":
                 if of not in turns:
                     R = casadi.reshape(attitudes[9 * len(turns) : 9 * len(turns) + 9], 3, 3)
-                    turns[of] = attitude(pose_of(robot, q, of).R, R)
+                    turned = model.turned(of.removeprefix("tip.")) if of.startswith("tip.") else pose_of(robot, q, of).R
+                    turns[of] = attitude(turned, R)
                 each = turns[of][axis]
+            case "turn":
+                each = model.positions[of.replace("tip.", "turns ", 1)][axis]
             case "torque":
                 each = model.forces[places[of]]
             case "gauge":
@@ -290,8 +308,10 @@ def measured(model: StaticModel, columns: Sequence[Column], attitudes: SX) -> li
                 each = q[robot.coordinates.index(of)]
             case "tip":
                 each = model.positions[f"tip {of}"][axis]
-            case "reaction":
+            case "reaction" if not of:
                 each = model.reaction[axis]
+            case "reaction" | "spring":
+                each = model.instant.of(column.kind, of)[axis]
             case "elastic":
                 each = model.strains["elastic"]
             case "element":

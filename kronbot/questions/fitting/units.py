@@ -53,7 +53,7 @@ def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
             size = float(np.sqrt(np.nanmax((told.measured[:, i : i + 3] ** 2).sum(axis=1)))) if column.place == 0 else 0
             if size > TURN:
                 cure = f'columns: {{{column.name}: "...*deg"}} and so on'
-                yield f"rotation.{column.of} reaches {size:.4g} rad: is it in degrees? {cure}"
+                yield f"{column.name.rpartition('.')[0]} reaches {size:.4g} rad: is it in degrees? {cure}"
         elif len(y) < ROWS:
             pass
         elif not np.ptp(y) and np.ptp(h) > STILL * np.abs(h).max():
@@ -68,6 +68,11 @@ def doubts(robot: Robot, told: Sorted, errors: Array) -> Iterator[str]:
                         f'columns: {{{column.name}: "...{factor}"}} makes it {column.unit}'
                     )
                     break
+            else:  # a record that begins in degrees goes along with nothing
+                reach, off = float(np.abs(y).max()), float(np.sqrt(np.mean((y - h) ** 2)))
+                if column.unit == "rad" and reach > TURNS and off > POOR * np.ptp(y):
+                    cure = f'columns: {{{column.name}: "...*deg"}} makes it rad'
+                    yield f"{column.name} reaches {reach:.4g} rad: is it in degrees? {cure}"
     yield from _frames(told, computed, asked)
 
 
@@ -103,7 +108,7 @@ def other_inputs(robot: Robot, told: Sorted, errors: Array, again: Callable[[Nam
     if told.records is not None:
         first = np.flatnonzero(told.records == told.records[0])
     rows = first[:TRIED]
-    before = _poor(errors[rows], told.measured[rows])
+    before = poor(errors[rows], told.measured[rows])
     if len(rows) < ROWS or not before > POOR:
         return
     units = {name: unit for names in robot.derivative_names(("q", "qd", "qdd")).values()
@@ -116,7 +121,7 @@ def other_inputs(robot: Robot, told: Sorted, errors: Array, again: Callable[[Nam
         for times, (unit, factor) in others.items() if names else ():
             table = {name: values[rows] / (times if name in names else 1.0) for name, values in told.inputs.items()}
             try:
-                after = _poor(again(Named(Columns({**table, **measured}), {})), told.measured[rows])
+                after = poor(again(Named(Columns({**table, **measured}), {})), told.measured[rows])
             except KronbotError:
                 continue
             if after < BETTER * before:
@@ -127,7 +132,7 @@ def other_inputs(robot: Robot, told: Sorted, errors: Array, again: Callable[[Nam
                 break
 
 
-def _poor(errors: Array, measured: Array) -> float:
+def poor(errors: Array, measured: Array) -> float:
     """How large errors are beside the changes of what is measured, whatever is added to all of a column."""
     with np.errstate(all="ignore"):
         there = np.isfinite(errors) & ~np.isnan(measured)

@@ -24,8 +24,8 @@ def ambiguous(found: Sequence[Ambiguity], names: Sequence[str], held_by_priors: 
         who = _and([names[i] for i in group.places])
         if len(group.known) > MOST_SUMS:
             rest = len(group.places) - len(group.known)
-            behind = f"; {rest} combination{'s' * (rest > 1)} of them {'is' if rest == 1 else 'are'} left open{behind}"
-            yield f"these data tell {who} only as {len(group.known)} sums, those of the array combinations{behind}"
+            left = f"; {rest} combination{'s' * (rest > 1)} of them {'is' if rest == 1 else 'are'} left open{behind}"
+            yield f"these data tell {who} only as {len(group.known)} sums, those of the array combinations{left}"
         elif group.known:
             sums = _and([sum_of(each, names) for each in group.known])
             yield f"these data tell {who} only as {sums}{behind}"
