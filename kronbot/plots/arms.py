@@ -154,13 +154,14 @@ def bodies(axis: Axes, view: View, robot: Robot, q: np.ndarray, named: bool = Tr
 
     Elements are broken lines from end to end. In the legend too, where they are to be ``named``.
     """
-    for i, ends in enumerate(drawing.elements(robot, q)):
-        axis.plot(*view.of(ends.T), label="element" if named and i == 0 else None, **ELEMENT)
+    known = set(axis.get_legend_handles_labels()[1])
+    for ends in drawing.elements(robot, q):
+        axis.plot(*view.of(ends.T), label="element" if named and "element" not in known else None, **ELEMENT)
+        known.add("element")
     found = drawing.bodies(robot, q)
     sizes = marks(found.masses)
     # A square on its tip reaches beyond the circle of its size: the larger of two in one place is below the other.
     reach = sizes * np.where(found.payload, math.sqrt(2), 1.0)
-    known = set(axis.get_legend_handles_labels()[1])
     for i in np.argsort(-reach, kind="stable"):  # of each kind the heaviest is in the legend
         mark, colour, word = PAYLOAD if found.payload[i] else BODY
         centre = view.of(found.centres[:, i : i + 1])

@@ -65,8 +65,12 @@ class Diagram:
 
 
 def diagrams(title: str, curves: Sequence[Curve], least: float = 0.0) -> list[Diagram]:
-    """Diagrams of curves: by unit, then by size; those that nowhere exceed ``least`` or rounding are told as 0."""
+    """Diagrams of curves: by unit, then by size; those that nowhere exceed ``least`` or rounding are told as 0.
+
+    A curve without any value is in none of them.
+    """
     result = []
+    curves = [curve for curve in curves if np.isfinite(curve.values).any()]
     for unit in dict.fromkeys(curve.unit for curve in curves):
         of_unit = [curve for curve in curves if curve.unit == unit]
         floor = max(least, ROUNDING * max(curve.peak for curve in of_unit))
@@ -151,11 +155,14 @@ def largest(curves: Sequence[Curve]) -> list[Curve]:
 
 
 def _lines(axis: Axes, over: Curve, shown: Sequence[Curve], factor: float) -> None:
-    # One row is a point, which a line does not show.
-    mark = "o" if len(over.values) == 1 else None
     for i, curve in enumerate(shown):
-        points = thinned(over.values, factor * curve.values)
-        axis.plot(*points, label=short(curve.label) or None, marker=mark, **stroke(i))
+        x, y = thinned(over.values, factor * curve.values)
+        (line,) = axis.plot(x, y, label=short(curve.label) or None, **stroke(i))
+        # Between gaps one row is a point, which a line does not show.
+        there = np.pad(np.isfinite(y), 1)
+        alone = np.flatnonzero(there[1:-1] & ~there[:-2] & ~there[2:])
+        if alone.size:
+            line.set(marker="o", markevery=alone.tolist())
     if len(over.values) > 1:
         # Also where curves have gaps at the ends.
         rim = MARGIN * float(over.values[-1] - over.values[0])

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from kronbot.model.robot import Robot
 from kronbot.plots.poles import draw_poles
 from kronbot.plots.style import COLOURS, HEIGHT, Picture, drawn, entitle
 from kronbot.questions.result import Result
 
 # Of the height of impulses, above the highest.
 CLEAR = 1.15
+
+
+# Panels of gains over time, of each torque.
+OF_GAINS = ("{}.q", "{}.qd")
+
+
+def words(robot: Robot, shaper: bool, motion: bool, filtered: bool) -> list[str]:
+    """Of the panels that a picture may have."""
+    if shaper:
+        return ["impulse"]
+    if motion:
+        return [each.format(f"torque.{joint.name}") for joint in robot.joints for each in OF_GAINS]
+    return ["pole", "observer"] if filtered else ["pole"]
 
 
 @drawn
@@ -35,16 +49,16 @@ def _gains(result: Result, title: str) -> Picture:
     K = result.arrays["K"]
     assert K.axis is not None and K.columns is not None, "gains over time"
     times, half = np.array(K.axis[1]), len(K.columns) // 2
-    axes = Picture(title, [[f"{row}.{part}"] * 3 for row in K.rows for part in ("q", "qd")], [HEIGHT] * 2 * len(K.rows))
+    axes = Picture(title, [[each.format(row)] * 3 for row in K.rows for each in OF_GAINS], [HEIGHT] * 2 * len(K.rows))
     for i, row in enumerate(K.rows):
-        for part, columns in (("q", range(half)), ("qd", range(half, 2 * half))):
-            axis = axes[f"{row}.{part}"]
+        for word, columns in zip(OF_GAINS, (range(half), range(half, 2 * half)), strict=True):
+            axis = axes[word.format(row)]
             for k, column in enumerate(columns):
                 axis.plot(times, K.values[:, i, column], color=COLOURS[k % len(COLOURS)], label=K.columns[column])
             axis.legend()
             axis.set_xlabel("t [s]")
             axis.set_ylabel("[SI]")
-            entitle(axis, f"gains of {row} by {'coordinates' if part == 'q' else 'rates'}")
+            entitle(axis, f"gains of {row} by {'rates' if columns.start else 'coordinates'}")
     return axes
 
 

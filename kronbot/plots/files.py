@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import numpy as np
+
 from kronbot.description.wording import shown_path
 from kronbot.errors import Argument, KronbotError, UsageError, said
+from kronbot.kinds import is_a
 from kronbot.system.saving import Target, publish
 
 
 def name_of(file: str | os.PathLike[str], suffixes: str) -> str:
     """The name of a file as text. Raises UsageError for what is no path."""
     try:
-        return os.fsdecode(file)
+        return str.__str__(os.fsdecode(file))
     except Exception:  # of classes of others, whatever they raise
         raise UsageError(f"file: a path is wanted, which ends in {suffixes}") from None
+
+
+def flag(value: object, word: str) -> bool:
+    """True or False. Raises UsageError for what is neither."""
+    if not is_a(value, bool | np.bool_):
+        raise UsageError(Argument(word), ": True or False is wanted")
+    return bool(value)
 
 
 def write(name: str, content: Callable[[], bytes], overwrite: bool, what: str) -> None:

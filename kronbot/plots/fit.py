@@ -84,6 +84,7 @@ def _residuals(axis: Axes, result: Result, name: str, columns: Sequence[str], mo
     for side in (-BAND, BAND) if sigma > 0 else ():
         axis.axhline(side * sigma, color=GREY, linestyle="--", zorder=0)
     axis.set_xlabel("row")
+    axis.locator_params(axis="x", integer=True)
     number_ticks(axis.yaxis, float(np.abs(axis.get_ylim()).max()))
     hollow = ", hollow: not fitted" if not fitted[np.isin(column, columns)].all() else ""
     entitle(axis, f"{short(name)}, computed less measured (SI){more}; dashed: 2 sigma{hollow}")
@@ -98,6 +99,7 @@ def _histogram(axis: Axes, result: Result) -> None:
     x = np.linspace(-REACH, REACH, 201)
     axis.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="black", linewidth=1)
     axis.set_xlabel("sigma")
+    axis.set_ylabel("share per sigma")
     beyond = int((np.abs(values) > REACH).sum())
     entitle(axis, "residuals beside a normal distribution" + (f"; {beyond} beyond 5 sigma" if beyond else ""))
 
@@ -119,6 +121,8 @@ def _parameters(axis: Axes, result: Result, names: Sequence[str], count: int) ->
         axis.set_xscale("log")
     axis.set_yticks(place, [short(name) for name in names], parse_math=False)
     axis.set_ylim(len(names) - 0.5, -0.5)
+    what = "error" if len(marks) > 1 else "standard error"
+    axis.set_xlabel(f"{what} over size [1]" if sizes else f"{what} [SI]")
     more = f"; {len(names)} of {count} are drawn" if len(names) < count else ""
     entitle(axis, f"errors of parameters, as shares of their sizes{more}" if sizes else f"errors of parameters{more}")
 
@@ -139,7 +143,7 @@ def _correlations(axes: Picture, result: Result, names: Sequence[str]) -> None:
     """A map: blue where two grow together, red where one grows as the other falls."""
     axis, R = axes["correlation"], np.asarray(result["correlations"], dtype=float)[: len(names), : len(names)]
     mesh = axis.pcolormesh(R[::-1], cmap="RdBu", vmin=-1, vmax=1, rasterized=True)
-    axes.figure.colorbar(mesh, ax=axis)
+    axes.figure.colorbar(mesh, ax=axis, label="[1]")
     place = np.arange(len(names)) + 0.5
     axis.set_yticks(place, [short(name) for name in reversed(names)], parse_math=False)
     labels = [short(name) for name in names] if len(names) <= NAMED else [""] * len(names)  # as those beside it

@@ -19,6 +19,8 @@ NEARNESS = 1e-3
 def followed(frequencies: Sequence[Any], shapes: Sequence[Any]) -> npt.NDArray[np.float64]:
     """Frequencies (cases, modes), column k going on with mode k of the first case; NaN where a case has none.
 
+    Modes that a later case has besides, as where a pair of poles becomes two that are real, are further columns.
+
     ``frequencies`` and ``shapes`` (rows: coordinates) are those of the cases in the order of the curve, None where a
     case has failed. Modes of one case and the next belong together where the sum of the MAC, |a* b|^2 / (|a|^2 |b|^2),
     is largest. Coordinates have units of their own: each is measured by its mean square over all shapes.
@@ -34,15 +36,16 @@ def followed(frequencies: Sequence[Any], shapes: Sequence[Any]) -> npt.NDArray[n
         forms = [np.zeros((1, form.shape[1]), dtype=complex) for form in forms]
     scale = np.sqrt(np.mean(np.abs(np.hstack(forms)) ** 2, axis=1, keepdims=True))
     scale[scale == 0] = 1.0
-    at = next(iter(there.values()))[0].copy()
-    found = np.full((len(frequencies), len(at)), np.nan)
-    now: Matrix | None = None
+    at, now = np.zeros(0), np.zeros((len(scale), 0), dtype=complex)
+    found = np.full((len(frequencies), max(len(value) for value, _ in there.values())), np.nan)
     for (i, (value, _)), form in zip(there.items(), forms, strict=True):
         unit = form / scale
         unit = unit / np.maximum(np.linalg.norm(unit, axis=0), np.finfo(float).tiny)
-        if now is None:
-            now = unit.copy()
-        for k, place in _matched(now, at, unit, value):
+        pairs = _matched(now, at, unit, value)
+        new = sorted({*range(len(value))} - {place for _, place in pairs})
+        pairs += enumerate(new, len(at))
+        at, now = np.append(at, value[new]), np.hstack([now, unit[:, new]])
+        for k, place in pairs:
             found[i, k] = at[k] = value[place]
             now[:, k] = unit[:, place]
     return found

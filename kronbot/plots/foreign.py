@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import ModuleType
 
-from kronbot.errors import KronbotError, UsageError
+from kronbot.errors import LIMITS, KronbotError, UsageError, not_loaded, said
 from kronbot.system import private
 from kronbot.system.platform import host
 
@@ -18,13 +19,30 @@ def import_matplotlib() -> None:
     """Import it, with its fonts, in a folder for now where its own are not the user's alone.
 
     It would write its list of fonts through links of others, and read fonts that others name (HOME kept by sudo).
-    Raises UsageError for a pipe or a device where it looks for settings first.
+    Raises UsageError for a pipe or a device where it looks for settings first, KronbotError where the process may open
+    no more files or take no more memory.
     """
     settings = Path("matplotlibrc")
     if settings.exists() and not settings.is_file() and not settings.is_dir():
         raise UsageError("matplotlibrc in the current folder is a pipe or a device: remove it")
-    with _elsewhere() if host.OWNERS and not _own() else nullcontext():
-        import matplotlib.font_manager  # noqa: F401
+    try:
+        with _elsewhere() if host.OWNERS and not _own() else nullcontext():
+            import matplotlib.font_manager  # noqa: F401
+    except (ImportError, OSError) as error:
+        limit = not_loaded(error) or (said(error) if isinstance(error, OSError) and error.errno in LIMITS else "")
+        if limit:
+            raise KronbotError(f"cannot load matplotlib: {limit}") from None
+        raise
+
+
+def with_fonts() -> ModuleType:
+    """Matplotlib, which has a font at least. Raises OSError where none can be read."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import fontManager
+
+    if not fontManager.ttflist:  # no file could be opened when they were listed: this one tells why
+        fontManager.addfont(Path(mpl.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"))
+    return mpl
 
 
 def _own() -> bool:

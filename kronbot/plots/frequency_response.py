@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -48,9 +48,7 @@ def pair_of(arrays: Mapping[str, NamedArray], poles: np.ndarray, wanted: tuple[s
     """
     outputs, inputs = list(arrays["C"].rows), list(arrays["B"].columns or ())
     if wanted is not None:
-        for word, name, known in (("output", wanted[0], outputs), ("input", wanted[1], inputs)):
-            if name not in known:
-                raise unknown(name, known, Argument("pair"), f": no {word} ", behind=" in the state space")
+        demand_pair(wanted, outputs, inputs)
         return Pair(*wanted, outputs.index(wanted[0]), inputs.index(wanted[1]))
     # Any frequency tells which pairs answer; between the poles none is at a zero by accident.
     size = float(np.abs(poles).max(initial=0.0)) or 1.0
@@ -60,6 +58,13 @@ def pair_of(arrays: Mapping[str, NamedArray], poles: np.ndarray, wanted: tuple[s
         if len(answering):
             return Pair(outputs[answering[0]], name, int(answering[0]), column)
     return None
+
+
+def demand_pair(wanted: tuple[str, str], outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Raise UsageError, which lists the names, where an output or an input of a state space is none of these."""
+    for word, name, known in (("output", wanted[0], outputs), ("input", wanted[1], inputs)):
+        if name not in known:
+            raise unknown(name, known, Argument("pair"), f": no {word} ", behind=" in the state space")
 
 
 def response(arrays: Mapping[str, NamedArray], poles: np.ndarray, pair: Pair) -> Response:

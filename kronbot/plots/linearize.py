@@ -74,7 +74,7 @@ def _about_a_point(result: Result, wanted: tuple[str, str] | None, most: int) ->
     title = f"linear model of {robot.name}, order {result.order}"
     title += f", {told(len(shapes), len(every))} modes that swing" if every else ""
     axes = Picture(title, [*mosaic, *rows], heights, spatial=spatial)
-    draw_poles(axes["pole"], poles)
+    draw_poles(axes["pole"], poles, int(result.summary["free_coordinates"]))
     if "response" in mosaic[0]:
         _over_time(axes["response"], result, pair)
     elif pair is not None:

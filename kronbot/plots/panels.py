@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from kronbot.description.outputs import KINDS
 from kronbot.description.wording import unknown
 from kronbot.errors import Argument, UsageError
+from kronbot.kinds import is_a
 from kronbot.plots.style import Picture, entitle, look
 
 # Commas outside of brackets: a column of a sweep may be M[q1,q2].
 _COMMA = re.compile(r",(?![^\[(]*[\])])")
+# Words that are looked at, since a sequence may never end, and characters of them all, whose commas take their square.
+MOST, LONGEST = 1000, 10_000
 # The word for all panels, and for all of what there are many.
 ALL = "all"
-# Those of all pictures of a command; of other commands they are names of columns, of gains, of a robot.
+# Those of all pictures of a command; of others they are names of columns or of gains, which the question tells.
 WORDS: Mapping[str, Sequence[str]] = {
     "fit": ("residual", "histogram", "parameter", "correlation"),
     "jacobian": ("velocity", "angular-velocity"),
     "kinematics": ("robot", "space"),
     "linearize": ("pole", "response", "magnitude", "phase", "mode", "multiplier", "stiffness", "frequency"),
     "modes": ("locked", "free", "convergence"),
-    "plan": ("motion", "space", "joint", "rate", "torque", "bending", "column"),
+    "plan": ("motion", "space", "joint", "rate", "torque", "bending", "tilt", "column"),
     "simulate": (
         *("motion", "space", "base", "angle", "slide", "deviation", "deflection", "twist", "torsion"),
         *("torque", "force", "length", "tension", "energy", "balance", "curvature", "curvature_y"),
         *(kind for kind in KINDS if kind != "gauge"),
     ),
-    "statics": ("robot", "space", "torque", "strain", "sag", "deflection"),
+    "statics": ("robot", "space", "torque", "strain", "sag", "deflection", "twist"),
 }
 _NUMBERED = re.compile(r"(.+) \d+")
 
@@ -41,8 +45,13 @@ def kind(name: str) -> str:
 def words_of(panels: str | Sequence[str]) -> list[str]:
     """Words of panels, one by one or with commas between them. Raises UsageError where there is none."""
     try:
-        given = [panels] if isinstance(panels, str) else list(panels)
-        words = [word.strip() for each in given for word in _COMMA.split(each)]
+        given = [panels] if is_a(panels, str) else list(islice(iter(panels), MOST))
+        texts = [str.__str__(each) for each in given]
+        if sum(map(len, texts)) > LONGEST:
+            raise UsageError(Argument("panels"), f": more than {LONGEST} characters")
+        words = [word.strip() for each in texts for word in _COMMA.split(each)]
+    except UsageError:
+        raise
     except Exception:  # of classes of others, whatever they raise
         raise UsageError(Argument("panels"), ": words are wanted, such as motion,deflection") from None
     words = list(dict.fromkeys(filter(None, words)))
@@ -51,12 +60,13 @@ def words_of(panels: str | Sequence[str]) -> list[str]:
     return words
 
 
-def demand_words(command: str | None, panels: str) -> None:
-    """Raise UsageError, before anything is computed, for words that no picture of a command has."""
-    there = WORDS.get(command or "")
+def demand_words(command: str | None, panels: str, there: Iterable[str] | None = None) -> None:
+    """Raise UsageError, before anything is computed, for words that no picture of a command has, or not ``there``."""
+    told = f"; {command} has" if there is None else "; there are"
+    known = WORDS.get(command or "") if there is None else list(there)
     for word in words_of(panels):
-        if there is not None and word not in (*there, ALL):
-            raise _no_panel(word, there, f"; {command} has")
+        if known is not None and word not in (*known, ALL):
+            raise _no_panel(word, known, told)
 
 
 def keep(picture: Picture, words: Sequence[str]) -> None:

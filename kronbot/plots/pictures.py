@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kronbot.errors import Argument, UsageError
+from kronbot.kinds import is_a
 from kronbot.plots import (
     design,
     files,
@@ -50,6 +51,7 @@ def draw(result: Result, pair: Pair | None = None, chosen: str | Sequence[str] |
     """
     demand_matplotlib()
     words = [] if chosen is None else panels.words_of(chosen)
+    pair = None if pair is None else pair_named(pair)
     picture = _drawn(result, pair, panels.ALL in words)
     words = [word for word in words if word != panels.ALL]
     if words:
@@ -71,6 +73,16 @@ def _drawn(result: Result, pair: Pair | None, whole: bool) -> Picture:
     return modes.draw(result, whole) if result.command == "modes" else DRAWN[result.command](result)
 
 
+def pair_named(pair: object) -> Pair:
+    """Two names, those of an output and an input. Raises UsageError for what is none."""
+    if is_a(pair, tuple | list):
+        # Whatever a subclass of them does.
+        names = [*(tuple.__iter__(pair) if is_a(pair, tuple) else list.__iter__(pair))]
+        if len(names) == 2 and all(is_a(name, str) for name in names):
+            return str.__str__(names[0]), str.__str__(names[1])
+    raise UsageError(Argument("pair"), ": the names of an output and an input are wanted, ('endpoint.y', 'torque.q1')")
+
+
 def plot(
     result: Result,
     file: str | os.PathLike[str] | None,
@@ -79,6 +91,7 @@ def plot(
     chosen: str | Sequence[str] | None,
 ) -> Figure:
     """The picture of an answer, written to a file where one is named. Raises UsageError, KronbotError."""
+    overwrite = files.flag(overwrite, "overwrite")
     if file is None:
         return draw(result, pair, chosen).figure
     name = files.name_of(file, ".png, .svg or .pdf")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kronbot.plots import curves
 from kronbot.plots.curves import Curve, Diagram
 from kronbot.plots.moving import moving, numbered
+from kronbot.plots.simulate import UNMOVED
 from kronbot.plots.style import Picture, drawn
 from kronbot.questions.result import Result
 
@@ -16,19 +17,23 @@ def draw(result: Result) -> Picture:
     joints = [joint.name for joint in robot.joints]
     motors = [name for i, name in enumerate(robot.coordinates) if i in robot.rigid and name not in joints]
     rates = [f"{name}_dot" for name in robot.coordinates]
-    bent = [name for name in robot.coordinates if name not in joints and name not in motors]
+    tilted = [
+        robot.coordinates[i] for link in robot.links if link.tilts for i in range(link.modal.start, link.modal.stop)
+    ]
+    bent = [name for name in robot.coordinates if name not in (*joints, *motors, *tilted)]
     groups = {
         "joint": ("joints", [*joints, *motors]),
         "rate": ("rates of joints", [f"{name}_dot" for name in joints]),
         "torque": ("torques of the plan", [name for name in (f"torque.{joint}" for joint in joints) if name in series]),
         "bending": ("bending, modal coordinates", bent),
+        "tilt": ("tilts of bearings", tilted),
     }
     known = {"t", *rates, *(name for _, names in groups.values() for name in names)}
     groups["column"] = ("columns that are kept", [name for name in series if name not in known])
     panels: dict[str, Diagram] = {}
     for word, (title, names) in groups.items():
         shown = [Curve(name.removeprefix("torque."), units[name], series[name]) for name in names]
-        panels |= numbered(panels, word, curves.diagrams(title, shown))
+        panels |= numbered(panels, word, curves.diagrams(title, shown, UNMOVED if word in ("bending", "tilt") else 0.0))
     told = "" if result.summary["complete"] else ", incomplete: the best so far"
     least = f", least {result.summary['least']}" if "least" in result.summary else ", following a path"
     return moving(result, f"plan for {robot.name}, order {result.order}{least}{told}", panels)

@@ -41,8 +41,8 @@ def visible(poles: np.ndarray) -> np.ndarray:
     return np.asarray(real + 1j * np.where(np.abs(poles.imag) <= ALMOST * np.abs(poles), 0.0, poles.imag))
 
 
-def draw_poles(axis: Axes, poles: np.ndarray) -> None:
-    """Poles of the upper half plane, lines of equal damping behind them."""
+def draw_poles(axis: Axes, poles: np.ndarray, free: int = 0) -> None:
+    """Poles of the upper half plane, so many of those at 0 of ``free`` coordinates, and lines of equal damping."""
     from matplotlib.ticker import MaxNLocator
 
     poles = visible(poles)
@@ -60,7 +60,8 @@ def draw_poles(axis: Axes, poles: np.ndarray) -> None:
     if moving.any():
         axis.plot(real[moving], poles.imag[moving], marker="x", color=COLOURS[0], markeredgewidth=1.5, **look)
     if fixed:
-        label = f"{fixed} at 0: free coordinates"
+        sorts = [(free, ": free coordinates"), (fixed - free, "")]  # others are so within their errors
+        label = ", ".join(f"{count} at 0{what}" for count, what in sorts if count)
         axis.plot(0, 0, marker="o", color=COLOURS[1], markerfacecolor="none", label=label, **look)
     if not real.any():
         axis.set_xlim(-1, 1)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Curves that can still be told apart, and outlines that do not hide each other.
 CURVES, OUTLINES = 12, 7
 # Quantities of one kind that get a panel: of beams both directions of three.
-ALIKE = {"torques": 3, "strains": 3, "sags": 3, "deflections": 6}
+ALIKE = {"torques": 3, "strains": 3, "sags": 3, "deflections": 6, "twists": 3}
 # Marks of curves whose strokes come again, for grey print.
 MARKS = (".", "s", "^")
 # Points that the legend has beside each other.
@@ -183,7 +183,7 @@ def _swept(robot: Robot, result: Result) -> str | None:
 def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str, Panel]:
     """What Figures 6 to 12 show, by the words of their panels, and what lower orders miss.
 
-    Torque, curvature at the first gauge, sag of the endpoint, tip deflections of all beams.
+    Torque, curvature at the first gauge, sag of the endpoint, tip deflections and twists of all beams.
 
     Of each the one of the figures is first, compared between orders; further ones where they are not zero. Orders that
     agree to rounding are named in the title.
@@ -200,6 +200,7 @@ def _panels(robot: Robot, results: Mapping[str, Result], swept: str) -> dict[str
         "strains": _strains(main),
         "sags": [(f"{SAG}{axis}", f"sag of the endpoint, {axis}", "m") for axis in "xyz"],
         "deflections": _deflections(robot),
+        "twists": _twists(robot),
     }
     for many, kind in kinds.items():
         peaks = {column: float(np.abs(main.series[column]).max()) for column, _, _ in kind}
@@ -266,6 +267,12 @@ def _deflections(robot: Robot) -> list[tuple[str, str, str]]:
     bent = [link.name for link in reversed(robot.links) if link.beam is not None and link.modes]
     words = [(name, axis, f"deflection of the tip of {short(name)}, {axis}") for name in bent for axis in "yz"]
     return [(f"tip.{name}.{axis}", title, "m") for name, axis, title in words]
+
+
+def _twists(robot: Robot) -> list[tuple[str, str, str]]:
+    """Of the tips of the beams that twist, the last one first."""
+    twisted = [link.name for link in reversed(robot.links) if link.beam is not None and link.beam.torsion.count]
+    return [(f"tip.{name}.rx", f"twist of the tip of {short(name)}", "rad") for name in twisted]
 
 
 def _curves(robot: Robot, result: Result, swept: str) -> list[Curve]:

@@ -211,8 +211,8 @@ def states(
     rests = [still.at(q) for q in straight]
     ways = [still.at(q).moved(-1.0, rest) for q, rest in zip(chosen, rests, strict=True)]
     most = max(way.most for way in ways) / (DEFLECTED * still.size)
-    turned = max(largest_twist(robot, q) for q in chosen - straight) / TWISTED
-    factor = magnification(most, turned)
+    turned = max(largest_twist(robot, q) for q in chosen - straight)
+    factor = magnification(most, turned / TWISTED)
     for rest in rests if ghosts else []:
         still.draw(rest, GREY, False, linewidth=0.8)
     for shape, way, colour in zip(rests, ways, colours, strict=True):
@@ -221,5 +221,6 @@ def states(
     for (r, R), (before, _) in zip(frames(chosen[-1]), frames(straight[-1]), strict=True):
         still.triad(before + factor * (r - before), R, arms.SHARE * still.size)
     title = f"in space{which}" + (f", deflections x{factor:g}" if (chosen != straight).any() else "")
+    title += f", twists up to {math.degrees(turned):.3g} deg" if turned > arms.UNSEEN else ""
     beams = any(link.beam is not None for link in robot.links)
     still.finish(title + ("; ribbons lie across y of their beams" if beams else ""))

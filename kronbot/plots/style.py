@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from kronbot.description.wording import quote
 from kronbot.errors import Argument, UsageError
-from kronbot.plots.foreign import import_matplotlib
+from kronbot.plots.foreign import import_matplotlib, with_fonts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,10 +51,8 @@ SMALL, LARGE = 1e-3, 1e6
 LOOK: dict[str, Any] = {
     "figure.dpi": 150,
     "font.size": 8,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
     "axes.titlesize": TITLE,
     "axes.titlelocation": "left",
     "axes.formatter.useoffset": False,
@@ -148,9 +146,8 @@ class Picture(Mapping[str, "Axes"]):
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in the common look."""
-    import matplotlib as mpl
-
+    """Draw in the common look. Raises OSError where no font can be read."""
+    mpl = with_fonts()
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(LOOK)
@@ -192,16 +189,12 @@ def entitle(axis: Axes, title: str) -> None:
     rows = 0
     if labels:
         rows = math.ceil(len(labels) / columns(labels, _room(axis)))
-        axis.legend(
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=math.ceil(len(labels) / rows),
-            borderaxespad=0.1,
-            borderpad=0.2,
-            labelspacing=0.3,
-            columnspacing=1.2,
-            handlelength=3,
-        )
+        legend = axis.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=math.ceil(len(labels) / rows), borderaxespad=0.1,
+            borderpad=0.2, labelspacing=0.3, columnspacing=1.2, handlelength=3,
+        )  # fmt: skip
+        for line in legend.get_lines():  # marks of heavy bodies would reach into the title
+            line.set_markersize(min(line.get_markersize(), ENTRY))
     head(axis, title, rows)
 
 
@@ -276,6 +269,8 @@ def _settled(figure: Figure) -> Iterator[None]:
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
+    if any(axis.child_axes for axis in figure.axes):  # which know their limits only then
+        figure.draw_without_rendering()
     titles: dict[Text, float] = {}
     for axis in figure.axes:
         if axis.name != SPATIAL:
@@ -286,8 +281,9 @@ def _settled(figure: Figure) -> Iterator[None]:
             label = axis.xaxis.label
             share = axis.get_window_extent().width / max(1.0, label.get_window_extent().width)
             label.set_fontsize(min(1.0, FULL * share) * float(label.get_fontsize()))
-            _thin(axis.xaxis, 0, GAPS[0] * figure.dpi / 72)
-            _thin(axis.yaxis, 1, GAPS[1] * figure.dpi / 72)
+            for scale in (axis, *axis.child_axes):
+                _thin(scale.xaxis, 0, GAPS[0] * figure.dpi / 72)
+                _thin(scale.yaxis, 1, GAPS[1] * figure.dpi / 72)
         title = axis.get_title(loc="left")
         for text in axis.findobj(Text):
             if isinstance(text, Text) and title and text.get_text() == title:

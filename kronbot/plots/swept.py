@@ -13,25 +13,28 @@ import numpy.typing as npt
 from kronbot.cached import cached_property
 from kronbot.plots.followed import followed
 from kronbot.plots.style import readable, short
-from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
 from kronbot.records import dataclass
 
 # Columns of statics that are given; what is called so has no name.
 GIVEN = ("angle.", "force.", "moment.")
-ROW = "row"
+CASE, ROW = "case", "row"
 _ENTRY = re.compile(r"(.+)\[(\d+)\]")
 
 
 @dataclass(frozen=True)
 class Side:
-    """What varies along one side of the table: its label and unit, its values, and words where they are no numbers."""
+    """What varies along one side of the table: its label and unit, its values, and words where they are no numbers.
+
+    ``whole`` are numbers between which there is none.
+    """
 
     label: str
     unit: str
     values: npt.NDArray[np.float64]
     words: Sequence[str] = ()
+    whole: bool = False
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
@@ -56,7 +59,7 @@ class Table:
     @cached_property
     def _place(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The case of every row, from 0, and its place among the rows of that case."""
-        case = self.result["case"].astype(int) - 1
+        case = self.result[CASE].astype(int) - 1
         first = np.searchsorted(case, case)
         return case, np.arange(len(case)) - first
 
@@ -71,7 +74,7 @@ class Table:
             stride //= size
             rows = firsts[np.arange(size) * stride]
             telling = [name for name in names if len(set(self.result[name][rows].tolist())) > 1]
-            made.append(self._side(telling, rows) if len(telling) == 1 else Side("case", "", np.arange(1.0, size + 1)))
+            made.append(self._side(telling, rows) if len(telling) == 1 else Side(CASE, "", np.arange(1.0, size + 1)))
         return made + self._inner(np.flatnonzero(case == np.bincount(case).argmax()))
 
     def _inner(self, rows: npt.NDArray[np.int64]) -> list[Side]:
@@ -98,15 +101,26 @@ class Table:
                 return Side(name, "", np.arange(1.0, len(words) + 1), words)
             values = np.array(numbers)
         factor, unit = readable(float(np.abs(values).max(initial=0.0)), self.unit(name))
-        return Side(name, unit, factor * values.astype(float))
+        return Side(name, unit, factor * values.astype(float), whole=factor == 1 and values.dtype.kind in "iu")
 
     @property
     def columns(self) -> list[str]:
         """Those that hold numbers that differ, counts last; all that hold numbers where none does."""
-        computed = [name for name in self.swept.kept if not name.startswith(GIVEN)]
-        numbers = [name for name in computed if finite(self.numbers(name)).size]
-        numbers.sort(key=lambda name: name in self.swept.usual and self.result[name].dtype.kind in "iu")
-        return [name for name in numbers if np.ptp(finite(self.numbers(name))) > 0] or numbers
+        numbers = sorted(
+            self._ranges, key=lambda name: name in self.swept.usual and self.result[name].dtype.kind in "iu"
+        )
+        return [name for name in numbers if self._ranges[name] > 0] or numbers
+
+    @property
+    def level(self) -> list[str]:
+        """Those that somebody has named and that are the same in all cases, beside others that are not."""
+        return [name for name in self._ranges if name not in (*self.columns, *self.swept.usual)]
+
+    @cached_property
+    def _ranges(self) -> dict[str, float]:
+        """How far the numbers of each column differ."""
+        computed = {name: finite(self.numbers(name)) for name in self.swept.kept if not name.startswith(GIVEN)}
+        return {name: float(np.ptp(values)) for name, values in computed.items() if values.size}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """A column over all sides, NaN where there is no number."""
@@ -134,6 +148,17 @@ class Table:
         rows = self._rows[tuple(at)][order]
         return np.asarray(self._tracks(entry[1], tuple(rows.tolist()))[:, int(entry[2]) - 1])
 
+    @property
+    def across(self) -> int:
+        """The side that makes the abscissa."""
+        many = [i for i, side in enumerate(self.sides) if len(side.values) > 1]
+        return max(many, key=lambda i: self.sides[i].rank) if many else 0
+
+    def slices(self, x: int) -> npt.NDArray[np.int64]:
+        """Rows of the table (K, N) by ascending values of side ``x``, for every place of the others; -1 for none."""
+        order = np.argsort(self.sides[x].values, kind="stable")
+        return np.asarray(np.moveaxis(self._rows, x, -1).reshape(-1, len(order))[:, order])
+
     def _tracks(self, key: str, rows: tuple[int, ...]) -> npt.NDArray[np.float64]:
         shapes = key.replace("frequencies", "shapes")
         if (key, rows) not in self._followed:
@@ -150,11 +175,11 @@ class Table:
 
     @cached_property
     def _rows(self) -> npt.NDArray[Any]:
-        return self._spread(np.arange(len(self.result["case"])), -1)
+        return self._spread(np.arange(len(self.result[CASE])), -1)
 
     def unit(self, name: str) -> str:
         """The unit of a column where it is known."""
-        return unit_of_kept(self.result.model, name)
+        return self.result.units.get(name, "")
 
 
 def _largest(kept: Sequence[str]) -> int:

@@ -1,11 +1,15 @@
 """Settings and fonts that others have laid where matplotlib looks for them."""
 
+import errno
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from kronbot.errors import KronbotError
+from kronbot.plots import foreign
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and owners of POSIX")
@@ -54,3 +58,12 @@ def test_folders_of_ones_own_are_used(tmp_path):
     tmp_path.chmod(0o700)
     told = begin(tmp_path, HOME=str(tmp_path))
     assert told.stdout.strip() == str(tmp_path / ".cache" / "matplotlib"), told.stderr
+
+
+def test_a_limit_of_the_process_is_told_as_what_it_is(monkeypatch):
+    def refuse():
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(foreign, "_own", refuse)
+    with pytest.raises(KronbotError, match=r"cannot load matplotlib: Too many open files \(ulimit -n\)"):
+        foreign.import_matplotlib()

@@ -3,6 +3,7 @@
 import ast
 import html
 import json
+import math
 import re
 import textwrap
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ import pytest
 import kronbot
 from kronbot.cli.main import run
 from kronbot.description import read
+from kronbot.plots import notebook
 
 README = Path(__file__).parents[2] / "README.md"
 LIBRARY = Path(kronbot.__file__).parent / "cli" / "explanations" / "topics" / "library.md"
@@ -89,10 +91,59 @@ def test_a_notebook_shows_a_robot():
     assert "img" not in Read(kronbot.load("stacker")._repr_html_()).tags
 
 
-def test_links_of_a_floating_base_are_no_links_of_the_file():
+def test_what_the_links_of_a_floating_base_carry_is_the_base():
     text = read("khang").text.replace("links:", "base: {type: floating, rigid: {mass: 5}}\nlinks:", 1)
     (links,) = Read(kronbot.loads(text)._repr_html_()).tables
-    assert [row[0] for row in links[1:]] == ["arm", "all"]
+    assert [row[0] for row in links[1:]] == ["base", "arm", "all"]
+    base, arm, whole = (float(row[-1]) for row in links[1:])
+    assert base == 5 and base + arm == pytest.approx(whole, rel=1e-5)
+
+
+def test_a_notebook_shows_wide_arrays_rows_of_points_and_hertz():
+    """The first columns of a matrix, a row a case, and a summary with units as in the table."""
+    robot = kronbot.load("canadarm")
+    H_T, _ = Read(robot.hessian()._repr_html_()).tables
+    assert (len(H_T), len(H_T[0])) == (4, 25)
+    assert "H_T, 24 of 81 columns" in robot.hessian()._repr_html_()
+    pose, *_ = Read(robot.kinematics(q=[[0, 0, 0], [0.1, 0.2, 0.3]])._repr_html_()).tables
+    assert pose[0][1:4] == ["x [m]", "y [m]", "z [m]"]
+    assert [row[0] for row in pose[1:]] == ["case 1", "case 2"]
+    frequencies = next(table for table in Read(robot.modes()._repr_html_()).tables if table[0][1:] == ["rad/s", "Hz"])
+    assert float(frequencies[1][2]) * 2 * math.pi == pytest.approx(float(frequencies[1][1]), rel=1e-5)
+    assert "[]" not in robot.modes()._repr_html_() + notebook.table("", [], notebook._with_units(["q1"], [""]))
+    (*_, summary) = Read(robot.check()._repr_html_()).tables
+    assert ["total_mass", "320 kg"] in summary
+
+
+def test_a_sweep_computes_nothing_to_be_shown(swept_here):
+    """What it varies; once it is computed its table, with frequencies in Hz beside rad/s."""
+    sweep = kronbot.load("khang").sweep(
+        "modes", {"l": "0.5:1:3", "qa": [0, 1]}, keep="frequencies_locked[1]", workers=1
+    )
+    (varied,) = Read(sweep._repr_html_()).tables
+    assert varied[1:] == [["l", "3", "0.5", "1"], ["qa", "2", "0", "1"]] and not sweep.tally.complete
+    result = sweep.result()
+    table, *_ = Read(sweep._repr_html_()).tables
+    at = table[0].index("[Hz]")
+    assert table[0][at - 1] == "frequencies_locked[1] [rad/s]"
+    assert [float(row[at]) * 2 * math.pi for row in table[1:]] == pytest.approx(
+        result["frequencies_locked[1]"], rel=1e-4
+    )
+
+
+def test_formulas_say_what_there_is():
+    (table,) = Read(kronbot.load("stacker").symbolic()._repr_html_()).tables
+    assert [row[0] for row in table] == [".kinematics()", ".jacobian()", ".hessian()", ".dynamics()", ".linearize()"]
+
+
+def test_rounding_is_shown_as_0():
+    """As in the table of the command line; the numbers keep it."""
+    answer = kronbot.load("puma560").kinematics(q=[0, 0.5, 0.1, 0, 0, "pi/2"])
+    values = answer.arrays["pose"].values
+    assert ((values != 0) & (abs(values) < 1e-15)).any()
+    T, pose, *_ = Read(answer._repr_html_()).tables
+    told = [float(cell) for row in (*T[1:], *pose[1:]) for cell in row[1:]]
+    assert all(each == 0 or abs(each) > 1e-12 for each in told)
 
 
 def test_names_are_text(tmp_path):
@@ -119,6 +170,7 @@ def cells():
     return [cell for text in readme for cell in text.split("\n\n")] + [textwrap.dedent(b) for b in told if is_code(b)]
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_what_readme_and_explain_tell(tmp_path):
     """Cell by cell in a kernel; at the end of a cell a robot, an answer, its picture and its page show themselves."""
     pytest.importorskip("nbclient")

@@ -23,6 +23,7 @@ from kronbot.description import read
 from kronbot.errors import ComputationError, KronbotError, UsageError
 from kronbot.library.robot import Robot
 from kronbot.mechanics.multibody import drawing
+from kronbot.mechanics.multibody.rotations import of_roll_pitch_yaw
 from kronbot.plots.page import decimated, document
 from kronbot.plots.page import robot as shown_robot
 from kronbot.plots.page.robot import Shown
@@ -136,6 +137,7 @@ def test_the_drawn_tip_is_that_of_the_series(opened, name, order):
         np.testing.assert_allclose(page.evaluate(drawn, rows.tolist()), wanted[rows], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_plan_moves_as_planned(opened, tmp_path):
     """From rest to rest, with the plan's columns below; the command line writes the same."""
     words = ["--to", "q1=1", "--duration", "1", "-q"]
@@ -152,6 +154,7 @@ def test_a_plan_moves_as_planned(opened, tmp_path):
     assert written.read_text() == answer.view().html
 
 
+@pytest.mark.slow
 def test_keys_and_hands_move_it(opened):
     with opened(motion()) as page:
         at = "kronbot.state.at"
@@ -161,6 +164,12 @@ def test_keys_and_hands_move_it(opened):
         assert page.evaluate(at) == pytest.approx(0.275)
         page.keyboard.press("End")
         assert page.evaluate(at) == 0.5
+        page.set_viewport_size({"width": 940, "height": 700})  # charts are built anew, with the cursor where it was
+        there = "parseFloat(document.querySelector('.now').style.transform.split('(')[1])"
+        try:
+            until(page, f"{there} > 0.99 * document.querySelector('.u-over').clientWidth")
+        finally:
+            page.set_viewport_size({"width": 1000, "height": 700})
         page.keyboard.press("l")
         page.keyboard.press(" ")  # from the start again, once
         until(page, "!kronbot.state.playing")
@@ -180,6 +189,7 @@ def test_keys_and_hands_move_it(opened):
         assert page.locator("#help").is_visible()
 
 
+@pytest.mark.slow
 def test_gravity_is_within_the_picture(opened):
     """Also in a narrow window; and no number of the table is -0."""
     answer = kronbot.load("khang").statics()
@@ -196,6 +206,7 @@ def test_gravity_is_within_the_picture(opened):
             page.set_viewport_size({"width": 1000, "height": 700})
 
 
+@pytest.mark.slow
 def test_keys_turn_the_view_about_the_middle(opened):
     """To the side and over the top, not beyond it, nearer and farther, in either projection; and back again."""
     eye = "kronbot.eye()"
@@ -222,6 +233,7 @@ def test_keys_turn_the_view_about_the_middle(opened):
                 page.keyboard.press(key)
 
 
+@pytest.mark.slow
 def test_deflections_are_exaggerated_and_nothing_else(opened):
     """Ten times as far from where the joints would have it, to first order in the deflections."""
     answer = motion()
@@ -234,6 +246,8 @@ def test_deflections_are_exaggerated_and_nothing_else(opened):
         moved = np.array(page.evaluate("kronbot.tip()"))
         assert moved - rest == pytest.approx(10 * (there - rest), abs=0.1 * float(np.linalg.norm(10 * (there - rest))))
         assert "exaggerated" in page.locator("#times").inner_text()
+        # The trail follows, a little later.
+        until(page, f"Math.abs(kronbot.trail().at(-1) - {moved[2]}) < 1e-6 && kronbot.trail().at(-1) !== {there[2]}")
         page.keyboard.press("1")
         assert page.evaluate("kronbot.tip()") == pytest.approx(there, abs=1e-6)
 
@@ -250,6 +264,26 @@ def test_sliders_are_kinematics(opened):
         found = page.evaluate("kronbot.pose()")
     pose = robot.kinematics(q=q)["pose"][0]
     assert [*found["position"], *found["angles"]] == pytest.approx(pose[:6], abs=1e-9)
+
+
+@pytest.mark.slow
+def test_angles_at_a_pitch_of_a_quarter_turn_make_the_rotation(opened):
+    """Roll and yaw turn about one axis there, and are no rounding."""
+    robot = kronbot.load("puma560")
+    answer = robot.kinematics(inverse=[0.4, 0.1, 0.3, 0, np.pi / 2, 0])
+    with opened(answer) as page:
+        found = page.evaluate("kronbot.pose()")
+    R = robot.kinematics(q=answer.at["q"])["T"][:3, :3]
+    np.testing.assert_allclose(of_roll_pitch_yaw(np.array(found["angles"])), R, rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_ellipsoids_are_seen_without_bodies(opened):
+    """And the numbers have their colours."""
+    with opened(kronbot.load("puma560").jacobian(q=[0.1, 0.8, 0.5, 0.3, 0.8, 0])) as page:
+        assert page.locator("[data-do=bodies]").get_attribute("aria-pressed") == "false"
+        side = page.evaluate("[...document.querySelectorAll('#side td:first-child')].map(e => e.style.borderLeftColor)")
+    assert len(set(side)) == 2 and all(side)
 
 
 @pytest.mark.slow
@@ -278,6 +312,7 @@ def test_the_function_of_the_page_is_the_trace(opened):
     assert found == pytest.approx(np.asarray(drawing.scene(robot.model, 25)(q)).ravel(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_modes_swing_by_a_tenth_of_the_robot(opened):
     answer = kronbot.load("canadarm").modes(q=[0, 0.5, 0.2])
     with opened(answer) as page:
@@ -309,6 +344,7 @@ def test_every_page_opens(opened, ask):
         page.keyboard.press("ArrowRight")
 
 
+@pytest.mark.slow
 def test_a_sweep_has_its_cases(opened, tmp_path, swept_here):
     """In the postures that they vary, failed ones too; what the command line writes is what the library has."""
     robot = kronbot.load("canadarm-craig-bampton")
@@ -321,14 +357,30 @@ def test_a_sweep_has_its_cases(opened, tmp_path, swept_here):
             )
         assert page.locator("#now").inner_text() == "case 4, EI = -1, q2 = 0.5: failed"
         assert "file's EI" in page.locator("#note").inner_text()
+        page.locator("#case").select_option(index=2)
+        assert page.evaluate("kronbot.state.at") == 2
+        page.evaluate("kronbot.seek(1)")
         html = (tmp_path / "page.html").read_text()
-    assert [each["values"][2:] for each in data_of(html)["curves"]["series"][:2]] == [[None, None]] * 2
+        curves = data_of(html)["curves"]
+        place = next(i for i, each in enumerate(curves["series"]) if each["hertz"])
+        first = curves["series"][place]["values"]
+        number = f"document.querySelectorAll('#list output')[{place}].textContent"
+        until(page, f"Math.abs(parseFloat({number}) / {first[3]} - 1) < 1e-4")  # numbers come a little later
+        omega, hertz = page.evaluate(number).removesuffix(" Hz").split(", ")
+        assert float(hertz) * 2 * np.pi == pytest.approx(float(omega), rel=1e-4)
+        over = page.locator(".u-over").first.bounding_box()
+        page.mouse.click(over["x"] + 1, over["y"] + 20)  # the smallest value, at the same value of the other
+        assert page.evaluate("kronbot.state.at") == 3
+    # Over what varies, slice by slice for the other value; no curve where cases have failed.
+    assert curves["over"] == {"name": "EI", "unit": "", "values": [-1, 1e5]} and curves["rows"] == [3, 1, 4, 2]
+    assert first[::2] == [None, None]
     file = tmp_path / "sweep.html"
     words = ["--over", "EI=1e5,-1", "--over", "q2=0.1,0.5", "--workers", "1", "-q", "--view", os.fspath(file)]
     assert run(["sweep", "modes", "canadarm-craig-bampton", *words]) == 0
     assert file.read_text() == html
 
 
+@pytest.mark.slow
 def test_measured_points_are_drawn_where_they_were_measured(opened):
     """At every row, 1e-6 m; errors are exaggerated from where the point is computed."""
     robot, q = kronbot.load("khang"), np.linspace(0, 0.6, 4)
@@ -420,6 +472,7 @@ links:
         assert page.evaluate("kronbot.tip()") == [1, 0, 0]
 
 
+@pytest.mark.slow
 def test_long_runs_fit():
     """A hundred thousand rows, with every peak, in less than a megabyte more than a few of them."""
     answer = motion()

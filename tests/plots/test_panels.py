@@ -96,6 +96,7 @@ def test_words_stand_between_commas_outside_of_brackets():
     ("panels", "words"),
     [
         ("bogus", "panels: no panel 'bogus'; there are motion, angle, "),
+        ("motion," * 100_000, "panels: more than 10000 characters"),
         ("motoin", "did you mean 'motion'?"),
         ("", "name one at least"),
         ([], "name one at least"),
@@ -121,3 +122,22 @@ def test_words_that_no_picture_of_a_command_has_are_refused_before_anything_is_c
     assert "--panels: no panel 'energie'; did you mean 'energy'?" in capsys.readouterr().err
     assert run([*line, "motion,foo"]) == 2
     assert "--panels: no panel 'foo'; simulate has motion, space, base" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "known"),
+    [
+        (["sweep", "modes", "khang", "--over", "EI=5,6", "--keep", "frequencies_free[1]"], "frequencies_free, freq"),
+        (["design", "khang", "--lqr"], "pole, all"),
+        (["design", "khang", "--lqr", "--noise", "qa=1e-4"], "pole, observer, all"),
+        (["design", "khang", "--lqr", "--motion"], "torque.qa.q, torque.qa.qd, all"),
+        (["design", "khang", "--shaper", "zv"], "impulse, all"),
+    ],
+)
+def test_panels_of_columns_and_gains_are_refused_at_once(line, known, capsys, monkeypatch, tmp_path):
+    """Where their names are told by the question."""
+    for method in ("kronbot.library.robot.Robot.design", "kronbot.library.sweep.Sweep.__iter__"):
+        monkeypatch.setattr(method, None)
+    assert run([*line, "--plot", str(tmp_path / "a.png"), "--panels", "foo"]) == 2
+    told = capsys.readouterr().err
+    assert "--panels: no panel 'foo'; " in told and f" there are {known}" in told

@@ -1,7 +1,9 @@
 """Pictures: what stands in them is read back from their figures; that they are fine to look at, people have seen."""
 
+import errno
 import json
 import math
+import os
 import pickle
 import warnings
 from dataclasses import replace
@@ -48,6 +50,16 @@ from kronbot.questions.load_cases import Sweep  # noqa: E402
 from kronbot.questions.result import Result  # noqa: E402
 from kronbot.questions.static_report import Inquiry  # noqa: E402
 
+UPRIGHT = """
+kronbot: 1
+name: upright
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: q1, damping: 0.3, spring: {stiffness: 9.81, rest: pi/2}}
+    pose: {}
+    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
+"""
 ROBOTS = sorted(set(description.shipped_robots()) - {"stacker"})  # which has no numbers
 BEAM = """
 kronbot: 1
@@ -313,6 +325,7 @@ def test_every_picture_of_every_robot(name, picture):
         demand_clear_guides(starting(figure, "poles"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "order"), [("torso", "0"), ("spin-up", "2"), rare("spatial", "1"), rare("puma560", "2")]
 )
@@ -531,6 +544,15 @@ def test_poles_and_frequency_response(picture):
     assert frequencies[0] == pytest.approx(np.abs(poles[poles != 0]).min() / 10)
 
 
+def test_a_pole_that_is_lost_in_rounding_is_no_free_coordinate(picture):
+    """A joint spring as strong as the weight pulls over: the two cancel but for rounding, and the pole is undecided."""
+    robot = kronbot.loads(UPRIGHT)
+    answer = robot.linearize(q={"q1": np.pi / 2})
+    assert answer.summary["free_coordinates"] == 0
+    axis = starting(picture(linearize.draw, answer), "poles")
+    assert line(axis, "1 at 0").get_xydata().tolist() == [[0, 0]]
+
+
 def test_response_of_a_free_joint_and_of_an_undamped_arm(picture):
     """One free coordinate: 1/(J w^2), phase -180 all along; an undamped arm has phases 0 and -180 only."""
     robot = shipped("stacker-numeric")
@@ -562,6 +584,25 @@ def test_the_pair_that_is_drawn(picture):
         linearize.draw(along, ("q1", "torque.q1"))
     with pytest.raises(UsageError, match="locked"):
         linearize.draw(linear(robot, locked=range(3)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--pair", "a,torque.qa"], "--pair: no output 'a'"),
+        (["--pair", "qa,b"], "--pair: no input 'b'"),
+        (["--motion", "--pair", "qa,torque.qa"], "--pair is for a model about a point"),
+        (["--panels", "multiplier"], "no panel 'multiplier'"),
+        (["--response", "step", "--panels", "phase"], "no panel 'phase'"),
+        (["--motion", "--panels", "pole"], "no panel 'pole'"),
+    ],
+)
+def test_what_no_picture_has_is_told_before_anything_is_computed(asked, told, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(Robot, "linearize", None)
+    monkeypatch.setattr(Robot, "linearize_along", None)
+    assert run(["linearize", "khang", *asked, "--plot", str(tmp_path / "x.png")]) == 2
+    printed = capsys.readouterr()
+    assert told in printed.err and not printed.out
 
 
 def test_stiffness_and_frequencies_along_a_motion(picture):
@@ -658,6 +699,9 @@ def test_curves_that_are_zero_are_told():
     small = replace(drawn, label="e", values=1e-3 * drawn.values)
     assert [each.title for each in curves.diagrams("tips", [drawn, small, still[0]])] == ["tips; 0: b", "tips"]
     assert curves.diagrams("tips", still) == []
+    unknown = replace(drawn, label="f", values=np.full(2, np.nan))
+    assert [each.title for each in curves.diagrams("tips", [drawn, unknown])] == ["tips"]
+    assert curves.diagrams("tips", [unknown]) == []
 
 
 def test_statics_of_a_branched_robot_draws_all_tips(picture):
@@ -858,6 +902,7 @@ def test_pictures_refuse_formulas_and_rows():
             wrong.plot()
 
 
+@pytest.mark.slow
 def test_statics_in_two_views_and_at_all_orders(picture):
     """A spatial robot from two sides beside each other; a column of text among the numbers; lower orders below."""
     robot = shipped("spatial", "1")
@@ -970,6 +1015,22 @@ def test_a_legend_has_as_many_columns_as_fit(picture):
     # A seventh would be beyond the edge.
     assert figure.bbox.width * 6 / 7 < legend.get_window_extent().width < figure.bbox.width
     assert style.columns(["a" * 500], 500) == 1
+
+
+def test_a_font_that_cannot_be_read_is_told_as_what_it_is(monkeypatch):
+    """Where none could be opened when they were listed: the first one, again."""
+    from matplotlib.font_manager import fontManager
+
+    def refuse(path):
+        raise OSError(errno.EMFILE, "Too many open files", os.fspath(path))
+
+    monkeypatch.setattr(fontManager, "ttflist", [])
+    with style.look():
+        assert [font.name for font in fontManager.ttflist] == ["DejaVu Sans"]
+    monkeypatch.setattr(fontManager, "ttflist", [])
+    monkeypatch.setattr(fontManager, "addfont", refuse)
+    with pytest.raises(OSError, match=r"Too many open files: .*DejaVuSans\.ttf"), style.look():
+        pass
 
 
 @pytest.mark.parametrize("words", ["Simulate jQ_@&%3.2e-5, 12 of 14", "W" * 40, "äöü ∂ Ω …", "I", "漢字"])
@@ -1234,6 +1295,7 @@ def test_a_base_that_floats_and_elements_are_seen(picture):
     assert dashed == [pytest.approx(ends[:, [0, 2]], abs=1e-12) for ends in (rope, stay)]
 
 
+@pytest.mark.slow
 def test_plans_are_drawn_with_what_they_keep(picture):
     """The arm, its joints, rates, torques and bending; the columns of limits, or those that follow a path."""
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))
@@ -1250,6 +1312,7 @@ def test_plans_are_drawn_with_what_they_keep(picture):
         assert torque == pytest.approx(answer["torque.q1"], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_designs_are_drawn(picture):
     """Poles of the loop, and of a filter where there is one; impulses of a shaper."""
     robot = Robot(robots_in_tests.model(robots_in_tests.BOOM))

@@ -71,6 +71,10 @@ def test_the_picture_has_residuals_errors_and_correlations(answer, tmp_path):
     assert sum(len(line.get_xdata()) for line in hollow) == 20 and hollow[0].get_markerfacecolor() == "none"
     bands = [line.get_ydata()[0] for line in axes["residual 0"].lines if line.get_linestyle() == "--"]
     assert bands == [-2e-4, 2e-4]
+    assert all(tick == round(tick) for tick in axes["residual 0"].get_xticks())
+    labels = {name: (axis.get_xlabel(), axis.get_ylabel()) for name, axis in axes.items()}
+    assert labels["histogram"] == ("sigma", "share per sigma")
+    assert labels["parameter"][0] == "standard error over size [1]"
     area = sum(bar.get_height() * bar.get_width() for bar in axes["histogram"].patches)
     assert area == pytest.approx(1)
     (shares,) = [line.get_xdata() for line in axes["parameter"].lines]
@@ -90,6 +94,7 @@ def test_pictures_of_plans_and_trials():
     asked = {"sigma": {"endpoint": 1e-4}, "estimate": ["l", "k"]}
     planned = fit.draw(arm.fit(plan=4, candidates=table, **asked))
     assert list(planned) == ["parameter", "correlation"] and planned.title == "plan of a fit, a<b>c, order 2"
+    assert planned["parameter"].get_xlabel() == "standard error [SI]"
     answer = arm.fit(table, synthetic=5, **asked)
     (errors, spread, bias) = (line.get_xdata() for line in fit.draw(answer)["parameter"].lines)
     sizes = np.array([0.5, 40])

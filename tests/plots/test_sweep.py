@@ -5,6 +5,7 @@ import pytest
 
 import kronbot
 from kronbot.errors import UsageError
+from kronbot.plots import curves
 from kronbot.plots.followed import followed
 from kronbot.plots.pictures import draw
 
@@ -22,6 +23,17 @@ links:
     joint: {type: revolute, name: q1, rotor_inertia: 0.5}
     dh: {a: 1, d: 0, alpha: 0, theta: 0}
     flexible: {mass: 1, EI: {y: EIy, z: EIz}, modes: {v: 1, w: 1}}
+"""
+
+LUFF = """
+kronbot: 1
+name: luffing
+gravity: [0, -9.81, 0]
+links:
+  - name: boom
+    joint: {type: revolute, name: luff, damping: 0.3}
+    pose: {}
+    rigid: {mass: 2, com: [0.5, 0, 0], inertia: {Izz: 0.1}}
 """
 
 
@@ -64,6 +76,18 @@ def test_frequencies_have_a_scale_in_hertz_and_whole_arrays_are_named(beam):
         draw(swept.result())
 
 
+def test_maps_and_histograms_of_frequencies_have_it_too(beam):
+    over = {"EIy": "5:60:7", "q1": "0:1:7"}
+    mapped = pictured(beam, "modes", over, keep="frequencies_locked[1]")
+    drawn = pictured(beam, "modes", {"EIy": "uniform(5,60)"}, sample=8, keep="frequencies_locked[1]")
+    for picture, which in ((mapped, "y"), (drawn, "x")):
+        picture.content(".png")  # which draws the scale
+        axis, hertz = next((each, own) for each in picture.figure.axes for own in each.child_axes)
+        assert getattr(hertz, f"get_{which}label")() == "[Hz]"
+        limits = (np.array(getattr(each, f"get_{which}lim")()) for each in (axis, hertz))
+        assert np.allclose(next(limits) / (2 * np.pi), next(limits), rtol=1e-12)
+
+
 def test_a_plain_table_has_no_shapes(beam):
     swept = beam.sweep("modes", {"EIy": "5:60:3"}, keep="frequencies_locked[1:2]", workers=1)
     assert swept.result().asked.beside == {}
@@ -77,9 +101,34 @@ def test_following_knows_gaps_and_modes_that_end():
     assert np.isnan(found[1]).all()
     assert found[2].tolist() == [2.5, 1.5, 3.5]
     assert found[3, :2].tolist() == [1, 2] and np.isnan(found[3, 2])
+    # What comes later, as two real poles where there was a pair, goes on as a curve of its own.
+    found = followed([[1, 5], [0.5, 2, 5.5], [6], [0.4, 3, 6]], [[r[:2] for r in e], swap(e), [[0], [1], [0]], swap(e)])
+    assert np.array_equal(found, [[1, 5, np.nan], [0.5, 5.5, 2], [np.nan, 6, np.nan], [0.4, 6, 3]], equal_nan=True)
     # Shapes of what does not swing say nothing.
     found = followed([[0, 0, 5], [0, 0, 6]], [e, [e[2], e[1], e[0]]])
     assert found[1].tolist() == [0, 0, 6]
+
+
+def swap(e):
+    return [[row[0], row[2], row[1]] for row in e]
+
+
+def test_pairs_that_become_real_are_drawn_where_they_are(tmp_path):
+    """A pendulum with a damper that is swung over the top: where it falls there are two real poles in place of a pair,
+    one of which goes on as a curve that begins there."""
+    file = tmp_path / "luff.yaml"
+    file.write_text(LUFF)
+    picture = pictured(
+        kronbot.load(file), "linearize", {"luff": "-1.5:1.5:7"}, keep="frequencies[1:2]", equilibrium=True
+    )
+    (axis,) = picture.values()
+    assert axis.get_title(loc="left") == "frequencies"
+    whole, later = (points[:, 1] for points in lines(axis).values())
+    assert np.isfinite(whole).all() and np.isfinite(later).tolist() == [False] * 3 + [True] * 4
+    # One point between gaps is a point.
+    drawn = curves.Curve("a", "m", np.array([np.nan, 1, np.nan, 2, 3, 4, 5, np.nan]))
+    curves.draw(axis, curves.Curve("x", "", np.arange(8.0)), curves.Diagram("", [drawn]))
+    assert axis.get_lines()[-1].get_marker() == "o" and axis.get_lines()[-1].get_markevery() == [1]
 
 
 def test_two_values_are_maps_or_families(beam):
@@ -116,6 +165,23 @@ def test_words_and_single_cases_and_failures(beam):
     assert "1 of 4 cases have failed" in broken.figure.get_suptitle()
 
 
+def test_what_is_the_same_in_all_cases_is_told(beam):
+    """Where somebody has asked for it, and there is something else to draw."""
+    picture = pictured(beam, "check", {"EIz": "10:40:3"}, keep="first_frequency_locked,total_mass")
+    assert len(picture) == 1 and picture.figure.get_suptitle().endswith("; the same in all cases: total_mass")
+    assert pictured(beam, "check", {"EIz": "10:40:3"}, keep="total_mass").figure.get_suptitle().endswith("over EIz")
+    assert "same" not in pictured(beam, "check", {"EIz": "10:40:3"}).figure.get_suptitle()
+
+
+def test_whole_numbers_have_whole_ticks(beam):
+    counts = pictured(beam, "modes", {"convergence": [1, 2, 3]}, keep="frequencies_locked[1]")
+    (axis,) = counts.values()
+    assert axis.get_xticks().tolist() == axis.get_xticks().round().tolist()
+    texts = pictured(beam, "modes", {"q1": ["0", "pi/4", "pi/2"]}, keep="frequencies_locked[1]")
+    (axis,) = texts.values()
+    assert axis.get_xlabel() == "q1 [deg]"
+
+
 def test_loads_and_angles_of_a_case_are_sides():
     keep = "angle.theta,force.y,endpoint.y"
     given = {"angles": {"theta": [0.0, 0.5]}, "forces": [[0, 0, 0], [0, -1, 0], [0, -2, 0]]}
@@ -139,3 +205,59 @@ def test_units_of_numbers_and_counts_that_nobody_asked_for(beam):
     picture = pictured(beam, "check", {"EIy": "5:60:3"}, keep="first_frequency_locked,total_mass")
     labels = {axis.get_title(loc="left"): axis.get_ylabel() for axis in picture.values()}
     assert labels["first_frequency_locked"] == "[rad/s]"
+
+
+NAMES = """
+kronbot: 1
+name: names
+gravity: [0, -9.81, 0]
+parameters: {tip: 0.2, EI: 6}
+links:
+  - name: flap
+    joint: {type: revolute, name: q1}
+    pose: {}
+    flexible: {mass: 0.25, length: 0.8, EI: {z: EI}, modes: {v: 1}, shape: craig-bampton}
+    payload: {mass: tip}
+"""
+
+
+def test_nobody_knows_units_of_parameters_whatever_they_are_called():
+    robot = kronbot.loads(NAMES)
+    picture = pictured(robot, "modes", {"tip": [0.1, 0.2]}, keep="frequencies_locked[1]")
+    assert [axis.get_xlabel() for axis in picture.values()] == ["tip"]
+    drawn = pictured(robot, "modes", {"q1": [0.1, 0.2]}, keep="frequencies_locked[1]")
+    assert [axis.get_xlabel() for axis in drawn.values()] == ["q1 [deg]"]
+
+
+def test_draws_are_told_apart_by_what_else_varies():
+    robot = kronbot.loads(NAMES)
+    over = {"tip": "uniform(0.1,0.2)", "EI": [3, 6]}
+    swept = robot.sweep("check", over, sample=4, keep="first_frequency_locked", workers=1, plot=True)
+    result = swept.result()
+    picture = draw(result)
+    assert picture.figure.get_suptitle() == "sweep check names, order 2: 4 draws for each of 2 values of EI"
+    (axis,) = picture.values()
+    values = {EI: result["first_frequency_locked"][result["EI"] == EI] for EI in (3, 6)}
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == [
+        f"EI {EI}: {each.mean():.4g} ± {each.std():.3g}" for EI, each in values.items()
+    ]
+    picture.content(".png")
+    (hertz,) = axis.child_axes
+    assert hertz.get_window_extent().y1 < axis.get_window_extent().y0  # above is the legend
+
+
+def test_draws_that_have_all_failed_leave_those_that_have_not():
+    """Of many values the one that is left is drawn, wherever it stands."""
+    robot = kronbot.loads(NAMES)
+    over = {"tip": "uniform(0.1,0.2)", "EI": [*range(-12, 0), 6]}
+    (axis,) = pictured(robot, "check", over, sample=2, keep="first_frequency_locked").values()
+    assert axis.get_title(loc="left").replace("\n", " ").endswith("mean ± std. deviation, 1 of 13")
+    (entry,) = axis.get_legend().get_texts()
+    assert entry.get_text().startswith("EI 6: ")
+
+
+def test_cases_of_statics_are_no_draws():
+    """A histogram of all angles together would be one of the sweep."""
+    given = {"angles": {"theta": [0.0, 0.5, 1.0]}, "keep": "endpoint.y", "sample": 4}
+    picture = pictured(kronbot.load("piedboeuf"), "statics", {"force.y": "uniform(-2,-1)"}, **given)
+    assert picture.figure.get_suptitle().endswith("4 draws for each of 3 values of angle.theta")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from kronbot.plots.kinematics import other_solutions
 from kronbot.plots.modes import Shape, swinging
 from kronbot.plots.page import decimated
 from kronbot.plots.page.loads import KINDS
-from kronbot.plots.swept import Table
-from kronbot.questions.columns import places_in_statics
+from kronbot.plots.swept import CASE, GIVEN, Table, finite
+from kronbot.questions.columns import places_in_statics, swings
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept
-from kronbot.questions.tables import number
+from kronbot.questions.tables import columns_shown, number, shown
 
 Content = dict[str, Any]
 # What answers are called that are asked for their posture alone.
@@ -39,7 +40,7 @@ ARROWS = (
 
 def _motion(result: Result) -> tuple[Array, Content]:
     """Steps in time of a run or a plan, and all columns as curves."""
-    series, robot = result.series, result.model
+    series, robot = columns_shown(result), result.model
     t = series["t"]
     states = _columns(result, robot.coordinates, len(t))
     rows = decimated.rows(len(t), robot.n)
@@ -62,7 +63,7 @@ def _statics(result: Result) -> tuple[Array, Content]:
     """Cases one by one, the loads on the endpoint, and all columns over the cases."""
     if not result.summary["cases"]:
         raise ComputationError("there is no equilibrium under the whole load to show")
-    series, robot = result.series, result.model
+    series, robot = columns_shown(result), result.model
     count = len(series["force.x"])
     states = _columns(result, places_in_statics(robot), count)
     numbers = {name: each for name, each in series.items() if each.dtype.kind in "fi"}
@@ -91,7 +92,12 @@ def _statics(result: Result) -> tuple[Array, Content]:
     if count > 1:
         moving = sorted((name for name in numbers if name.startswith("tip.")), key=lambda name: -np.ptp(numbers[name]))
         first = {*moving[:FIRST], *(name for name in numbers if name.startswith("torque."))}
-        content["curves"] = _curves("case", "", case, numbers, result.units, first)
+        # As of a sweep whose one case has these rows.
+        asked = Swept("statics", [((CASE,), 1)], (), [*numbers])
+        table = Table(replace(result, series={CASE: np.ones(count), **numbers}), asked)
+        content["curves"] = _over_values(table, numbers, numbers, result.units, first) or _curves(
+            CASE, "", case, numbers, result.units, first
+        )
     else:
         content |= {"note": labels[0], "numbers": [_number(result, name, each[0]) for name, each in numbers.items()]}
     return states, content
@@ -113,6 +119,8 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     bent = [place in places or place not in robot.flexible for place in range(robot.n)]
     states = np.where(np.array(bent, dtype=bool), q, rest)
     varied = [name for names, _ in swept.factors for name in names]
+    given = [name for name in numbers if name.startswith(GIVEN) and name not in varied]
+    varied += [name for name in given if len({*finite(numbers[name]).tolist()}) > 1]
     rows, row = decimated.rows(count, robot.n), np.arange(1.0, count + 1)
     labels = [
         ", ".join([f"case {series['case'][i]}", *(f"{name} = {number(series[name][i])}" for name in varied)])
@@ -126,8 +134,10 @@ def _sweep(result: Result) -> tuple[Array, Content]:
     kept = {name: each for name, each in numbers.items() if name in swept.kept}
     if count > 1 and kept:
         table = Table(result, swept)
-        units = {name: table.unit(name) for name in kept}
-        content["curves"] = _curves("row", "", row, kept, units, set(table.columns[:FIRST]))
+        units, first = {name: table.unit(name) for name in kept}, set(table.columns[:FIRST])
+        content["curves"] = _over_values(table, numbers, kept, units, first) or _curves(
+            "row", "", row, kept, units, first
+        )
     values = [name for name in varied if name in robot.parameters.values]
     if values:
         content["note"] = f"drawn with the file's {', '.join(values)}"
@@ -142,6 +152,23 @@ def _numbers(column: npt.NDArray[Any]) -> Array | None:
             return None
         return np.array([np.nan if each is None else float(each) for each in column.tolist()])
     return column.astype(float) if column.dtype.kind in "iuf" else None
+
+
+def _over_values(
+    table: Table, numbers: Mapping[str, Array], kept: Mapping[str, Array], units: Mapping[str, str], first: set[str]
+) -> Content | None:
+    """Columns over the value that is varied, slice by slice for the values of others, and the rows of the table.
+
+    None where it is no number, or where they are more than a page shows.
+    """
+    name, R = table.sides[table.across].label, table.slices(table.across)
+    if table.sides[table.across].words or name == CASE or name not in numbers:
+        return None
+    if R.shape[1] > decimated.POINTS or R.size * len(kept) > decimated.CURVES:
+        return None
+    columns = {each: np.where(R < 0, np.nan, values[R]).ravel() for each, values in kept.items()}
+    over = _over(name, table.unit(name), numbers[name][R.max(axis=0)])
+    return {"over": over, "rows": (R + 1).ravel().tolist(), "series": _series(columns, units, first)}
 
 
 def _modes(result: Result) -> tuple[Array, Content]:
@@ -166,15 +193,17 @@ def _jacobian(result: Result) -> tuple[Array, Content]:
     """The velocities that the frame takes at joint rates of norm one, as ellipsoids to one scale each."""
     q = _point(result)
     centre, found = ellipsoids(result, q)
-    shown, reach = [], REACH * max(float(np.linalg.norm(centre)), 1e-9)
+    shown, numbers, reach = [], [], REACH * max(float(np.linalg.norm(centre)), 1e-9)
     for kind, ellipsoid, share in zip(("velocity", "rotation"), found, (1.0, 0.6), strict=True):
+        name, _, text = ellipsoid.title.partition(": ")
+        numbers.append((name, text, kind))
         if ellipsoid.sizes.size:
             axes = ellipsoid.axes / ellipsoid.sizes.max()
             U = np.linalg.svd(axes)[0]
             U = U * np.sign(np.linalg.det(U))
             half = share * reach * np.linalg.norm(axes, axis=0)
             shown.append({"kind": kind, "centre": centre.tolist(), "R": U.T.ravel().tolist(), "half": half.tolist()})
-    return q[None], {"ellipsoids": shown, "numbers": [each.title.partition(": ")[::2] for each in found]}
+    return q[None], {"ellipsoids": shown, "numbers": numbers}
 
 
 def _posture(result: Result) -> tuple[Array, Content]:
@@ -186,7 +215,7 @@ def _kinematics(result: Result) -> tuple[Array, Content]:
     """The posture with sliders; other solutions of an inverse as ghosts."""
     q, pose = _point(result), result.arrays["pose"]
     rows = [f"{row}.{column}" for row in pose.rows for column in pose.columns or ()]
-    numbers = [(name, f"{value + 0.0:.6g}") for name, value in zip(rows, pose.values.ravel(), strict=True)]
+    numbers = [(name, number(value)) for name, value in zip(rows, shown("pose", pose).ravel(), strict=True)]
     return q[None], {
         "sliders": True,
         "axes": True,
@@ -250,15 +279,21 @@ def _curves(
 ) -> Content:
     """Columns over values (N,), some of which are drawn at ``first``."""
     places, seen = decimated.curves(over, columns)
-    return {
-        "over": {"name": name, "unit": unit, "values": decimated.digits(places, decimated.EXACT)},
-        "series": [
-            {
-                "name": each,
-                "unit": units.get(each, ""),
-                "values": decimated.digits(values, decimated.SEEN),
-                "shown": each in first,
-            }
-            for each, values in seen.items()
-        ],
-    }
+    return {"over": _over(name, unit, places), "series": _series(seen, units, first)}
+
+
+def _over(name: str, unit: str, values: Array) -> Content:
+    return {"name": name, "unit": unit, "values": decimated.digits(values, decimated.EXACT)}
+
+
+def _series(columns: Mapping[str, Array], units: Mapping[str, str], first: set[str]) -> list[Content]:
+    return [
+        {
+            "name": each,
+            "unit": units.get(each, ""),
+            "values": decimated.digits(values, decimated.SEEN),
+            "shown": each in first,
+            "hertz": swings(each, units.get(each, "")),
+        }
+        for each, values in columns.items()
+    ]

@@ -12,7 +12,7 @@ from kronbot.errors import Argument, KronbotError, UsageError
 from kronbot.floats import Array
 from kronbot.model.build import at_order
 from kronbot.plots import files
-from kronbot.plots.page import fitted, loads, report
+from kronbot.plots.page import loads
 from kronbot.plots.page.contents import CONTENTS, POSTURE
 from kronbot.plots.page.document import Still, document
 from kronbot.plots.page.robot import Shown
@@ -49,6 +49,8 @@ def page(result: Result) -> str:
 
 def _of_fit(result: Result) -> str:
     """What was found, above it the robot where points in space were measured."""
+    from kronbot.plots.page import fitted, report  # here, since other pages do without the whole of fits
+
     robot = fitted.robot_of(result)
     if robot is None:
         return report.alone(result)
@@ -102,6 +104,7 @@ def demand_suffix(file: str) -> None:
 
 def view(result: Result, file: str | os.PathLike[str] | None, overwrite: bool, opened: bool) -> Page:
     """The page of an answer, written to a file where one is named, and shown there. Raises UsageError, KronbotError."""
+    overwrite, opened = files.flag(overwrite, "overwrite"), files.flag(opened, "open")
     if file is None:
         if opened:
             raise UsageError(Argument("open"), " shows a file: name one")

@@ -13,6 +13,7 @@ import numpy as np
 from kronbot.floats import Array
 from kronbot.plots.page.document import Still, part, still
 from kronbot.questions.result import Result
+from kronbot.questions.tables import summarized
 
 # Of a diagram, pixels, and room for the labels of its axes.
 WIDTH, HEIGHT, LEFT, BELOW, ABOVE = 330, 230, 58, 34, 22
@@ -38,7 +39,7 @@ def alone(result: Result) -> str:
 def below(result: Result, head: Sequence[str] = ()) -> Still:
     """It below a robot that moves, which has title and warnings above."""
     body = ['<article id="report">', *head]
-    body += _table("Summary", ("", ""), [(name, _number(value)) for name, value in result.summary.items()])
+    body += _table("Summary", ("", ""), [*summarized(result)])
     if "estimates" in result.arrays:
         body.extend(_estimates(result))
     if "correlations" in result.arrays:

@@ -8,7 +8,9 @@ import {
 const BEFORE = 0, HINGE = 3, ROOT = 6, TIP = 18, SECTIONS = 30, SECTION = 12;
 const AROUND = 20;
 // Radii as shares of the robot's size.
-const BEAM = 0.011, ROD = 0.007, DRUM = 0.02, ELLIPSOID = 0.15, POINT = 0.03, SMALLEST = 0.012, AXES = 0.07;
+const BEAM = 0.011, ROD = 0.007, WIDEST = 0.02, ELLIPSOID = 0.15, POINT = 0.03, SMALLEST = 0.012, AXES = 0.07;
+// Of more links drums and boxes are smaller: they would hide short links.
+const MANY = 12;
 // Okabe and Ito's colours.
 export const COLOURS = {
   beam: 0x0072b2, stripe: 0xf0e442, rigid: 0x8a8f98, joint: 0x3b3f46, slide: 0x009e73, body: 0x9aa0a8, payload: 0xe69f00,
@@ -141,7 +143,7 @@ export class Arm {
 
   // Joints by kind, and frames on demand.
   furnish(part, paints, size) {
-    const { joint, tilts } = part.link;
+    const { joint, tilts } = part.link, DRUM = WIDEST * Math.min(1, MANY / this.robot.links.length);
     if (joint) {
       part.joint = framed();
       const shape = joint.revolute

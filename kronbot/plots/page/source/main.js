@@ -16,11 +16,13 @@ const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const MOST = 3, SWING = 0.1, PERIOD = 2, TRAIL = 400, CASE = 0.5;
 // What a key turns the view by, rad, and how much nearer one goes; s that all cases take at the most.
 const TURN = Math.PI / 24, NEARER = 1.15, ALL = 20;
+// ms until a trail is drawn anew, which takes longer than a picture; a cosine of a pitch that is rounding, as in Python.
+const SOON = 50, LOCK = 1e-12;
 // Shares of the size, and of a turn, that are rounding where they are written.
 const NOTHING = 1e-12;
 const state = {
   at: 0, playing: false, loop: true, speed: 1, factor: 1, mode: 0, phase: Math.PI / 2, q: Float64Array.from(data.q),
-  ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: true, axes: Boolean(data.axes), names: false, parallel: data.flat,
+  ghost: Boolean(modes || data.ghost), trail: Boolean(steps) && !steps.apart, bodies: !data.ellipsoids, axes: Boolean(data.axes), names: false, parallel: data.flat,
   points: true,
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
 };
@@ -60,7 +62,9 @@ function current() {
 
 // --- the stage
 const up = new Vector3().fromArray(data.up);
-const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(new Vector3(up.y, up.z, up.x), -0.25 * robot.size);
+// On the left of the first view.
+const right = new Vector3().crossVectors(up, new Vector3().fromArray(data.eye)).normalize();
+const gravityAt = new Vector3().copy(up).multiplyScalar(0.1 * robot.size).addScaledVector(right, -0.25 * robot.size);
 const PULL = 0.18, pull = new Vector3().fromArray(robot.gravity ?? [0, 0, 0]).normalize();
 let stage, arm, ghost, trail, cloud, arrows = [];
 try {
@@ -241,8 +245,9 @@ function show() {
   if (steps) {
     const x = steps.values[0] + state.at;
     $("step").value = state.at;
+    $("case").selectedIndex = row;
     $("now").textContent = steps.labels ? steps.labels[row] : `${steps.name} = ${x.toFixed(steps.digits)} ${steps.unit}`;
-    charts?.follow(x);
+    charts?.follow(steps.apart ? steps.values[row] : x);
   }
 }
 
@@ -250,8 +255,9 @@ function show() {
 const told = [];
 function pose() {
   const e = arm.endpoint.matrixWorld.elements;
-  const angles = [Math.atan2(e[6], e[10]), Math.atan2(-e[2], Math.hypot(e[0], e[1])), Math.atan2(e[1], e[0])];
-  return { position: arm.tip().toArray(), angles };
+  const upright = Math.hypot(e[6], e[10]), roll = upright < LOCK ? 0 : Math.atan2(e[6], e[10]);
+  const c = Math.cos(roll), s = Math.sin(roll), yaw = Math.atan2(s * e[8] - c * e[4], c * e[5] - s * e[9]);
+  return { position: arm.tip().toArray(), angles: [roll, Math.atan2(-e[2], upright), yaw] };
 }
 function readout() {
   heading("endpoint");
@@ -420,7 +426,8 @@ function exaggerate(power) {
   const times = state.factor === 1 ? "x 1" : `x ${short(Number(state.factor.toPrecision(2)))}`;
   $("times").textContent = modes ? times : `${times}${state.factor === 1 ? ", as it is" : ", exaggerated"}`;
   clearTimeout(exaggerate.then);
-  exaggerate.then =   touch();
+  exaggerate.then = setTimeout(drawTrail, SOON);
+  touch();
 }
 factor.addEventListener("input", () => exaggerate(factor.value));
 const scaled = [...(robot.flexible ? ["deflection"] : []), ...(measured ? ["error"] : [])];
@@ -533,9 +540,11 @@ function measure() {
 function table() {
   heading("numbers");
   const element = document.createElement("table");
-  for (const pair of data.numbers) {
-    const row = element.insertRow();
-    for (const text of pair) row.insertCell().textContent = text;
+  for (const [name, text, kind] of data.numbers) {
+    const row = element.insertRow(), first = row.insertCell();
+    first.textContent = name;
+    row.insertCell().textContent = text;
+    if (kind) Object.assign(first.style, { borderLeft: `6px solid #${new Color(COLOURS[kind]).getHexString()}`, paddingLeft: "6px" });
   }
   $("side").append(element);
 }
@@ -569,6 +578,9 @@ for (const word of [...(trail ? [] : ["trail"]), ...(measured ? [] : ["points"])
 if (steps) {
   $("time").hidden = steps.values.length < 2;
   $("now").classList.toggle("told", Boolean(steps.labels));
+  $("case").hidden = !steps.labels;
+  for (const text of steps.labels ?? []) $("case").append(Object.assign(document.createElement("option"), { textContent: text }));
+  $("case").addEventListener("change", () => { state.playing = false; press(); seek(steps.values[$("case").selectedIndex] - steps.values[0]); });
   Object.assign($("step"), { min: 0, max: steps.values.at(-1) - steps.values[0], step: steps.apart ? 1 : "any", value: 0 });
   $("step").addEventListener("input", () => { state.playing = false; press(); seek($("step").valueAsNumber); });
 }
@@ -596,7 +608,6 @@ if (curves) {
 exaggerate(0);
 paint();
 press();
-setTimeout(drawTrail, 50);
 requestAnimationFrame(frame);
 
 // For who tests the page, or writes to its console.
@@ -605,6 +616,7 @@ window.kronbot = {
   measured: () => { show(); return measured.points.map((each) => each.ball.position.toArray()); },
   tip: () => { show(); return arm.tip().toArray(); },
   pose: () => { show(); return pose(); },
+  trail: () => Array.from(trail.geometry.attributes.position.array),
   eye: () => stage.camera.position.clone().sub(stage.controls.target).toArray(),
   drawn: () => drawn,
   draw: () => { show(); write(); stage?.draw(); },
