@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -178,6 +179,11 @@ def _run(arguments: Sequence[str], met: Interruptions) -> int:
     return 0 if error is None else _end(error, debug)
 
 
+def _speechless(error: SystemError) -> bool:
+    """Whether Python has met a failure without an exception, or the reverse: of libraries, and where memory is out."""
+    return bool(re.search("without .*exception|with an exception set|unreported exception", str(error)))
+
+
 def _end(error: BaseException, debug: bool) -> int:
     """Tell an error, and return the exit code for it."""
     match error:
@@ -202,7 +208,7 @@ def _end(error: BaseException, debug: bool) -> int:
             told = KronbotError(f"cannot write the answer: {said(error)}")
         case ImportError() if limit := not_loaded(error):
             told = KronbotError(f"cannot load a library: {limit}")
-        case SystemError() if "without exception set" in str(error) and host.memory_limit() < math.inf:
+        case SystemError() if _speechless(error) and host.memory_limit() < math.inf:
             told = KronbotError(f"a library has given up: {said(MemoryError())}")
         case MemoryError():
             told = KronbotError(f"{said(error)}: ask for less at a time")

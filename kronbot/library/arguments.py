@@ -33,6 +33,8 @@ Progress: TypeAlias = Callable[[float], None]
 
 # Entries of a list; a sequence that never ends is found out here.
 ENTRY_LIMIT = 10_000_000
+# Numbers of an array, which may take no memory however many it has, until it is copied.
+NUMBER_LIMIT = 100_000_000
 _NO_LISTS = (str, bytes, bytearray, memoryview)
 
 
@@ -351,10 +353,12 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
 
     Rows are lists, arrays or what else NumPy takes for an array. What is masked, complex or not finite is refused.
     """
+    demand_room(value, word)
     if (made := _of_floats(value, depth)) is not None:
         return made
     plain = value if is_list(value) else array_like(value, word)
     if is_a(plain, np.ndarray):
+        demand_room(plain, word)
         plain = _base(plain, word)
         if plain.ndim > depth:
             raise UsageError(Argument(word), f": numbers or columns of numbers are wanted, not {shown(plain)}")
@@ -372,6 +376,12 @@ def array(value: object, known: Known, word: str, depth: int = 2) -> Array:
     if len({row.shape for row in rows}) > 1:
         raise UsageError(Argument(word), ": rows of equally many numbers are wanted")
     return np.array(rows, dtype=np.float64)
+
+
+def demand_room(value: object, word: str) -> None:
+    """Raise UsageError for an array of more numbers than are taken, before it is copied."""
+    if is_a(value, np.ndarray) and np.ndarray.size.__get__(value) > NUMBER_LIMIT:
+        raise UsageError(Argument(word), f": {shown(value)} has more than {NUMBER_LIMIT} numbers")
 
 
 def _of_floats(value: object, depth: int) -> Array | None:

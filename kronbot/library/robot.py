@@ -375,7 +375,7 @@ class Robot:
         >>> import kronbot
         >>> answer = kronbot.load("puma560").hessian(frame="com:link2")
         >>> answer.arrays["H_T"].columns[:2]
-        ['q1|q1', 'q1|q2']
+        ('q1|q1', 'q1|q2')
         """
         from kronbot.compute import question
         from kronbot.questions import hessian
@@ -629,6 +629,7 @@ class Robot:
         after: NumberLike | None = None,
         follow: object = None,
         through: object = None,
+        seconds: NumberLike | None = None,
         progress: Progress = unheeded,
     ) -> Result:
         """The motion of the flexible arm from rest at the joints of ``q`` to rest at those of ``to``.
@@ -640,20 +641,21 @@ class Robot:
         hardly excited. ``effort_limits`` are by joint a number, or smallest and largest (N m or N, None for none),
         ``limits`` those of any column of a simulation (coordinates, ``q1_dot``, ``tip.LINK.y``, ``endpoint.x``) or of
         its outputs (``acceleration.q1``, ``curvature.g1``, ``reaction.q1.fx``). Arms with parameters at the ends of
-        ranges in ``robust`` come to rest under the same motion. By direct collocation, IPOPT and exact Hessians; the
-        mesh is refined until every arm, under the plan, ends within 1e-5 of its goal and keeps its limits in an
-        independent simulation: the series. Both ends are equilibria. ``residual_amplitude`` (m) is that of a model with
-        more modes, motors following the plan, so long ``after`` it (s, default: its duration). Joints that are not
-        named stay. ``through`` has places of motors on the way, at times of a ``duration``: columns like those of
-        ``follow``, ``t`` and joints, NaN for any place.
+        ranges in ``robust`` come to rest under the same motion, those midway nearly (``between_error``). By direct
+        collocation, IPOPT and exact Hessians; the mesh is refined until every arm, under the plan, ends within 1e-5 of
+        its goal and keeps its limits in an independent simulation: the series. Both ends are equilibria.
+        ``residual_amplitude`` (m) is that of a model with more modes, motors following the plan, so long ``after`` it
+        (s, default: its duration, of which 40 at most). Joints that are not named stay. ``through`` has places of
+        motors on the way, in their order: columns of joints like those of ``follow``, NaN for any place, with ``t`` at
+        times of a ``duration``, without whenever it is best.
 
         With ``follow`` (columns by name, a CSV file or a DataFrame: ``t``, s, and as many columns of coordinates, tips
         or the endpoint as there are joints) motors move so that these follow a path exactly, whatever beams do: from
         rest near ``q``, before the path begins where the columns have ``zeros`` in the right half plane, and after its
         end where they have some in the left. Limits are told where such a motion, which is the only one, exceeds them.
 
-        Raises ComputationError where there is no such motion, Interrupted at Ctrl-C with the best so far as
-        ``partial``.
+        Raises ComputationError where there is no such motion, Interrupted at Ctrl-C, or when so many ``seconds`` are
+        over, with the best so far as ``partial``.
 
         >>> import kronbot
         >>> answer = kronbot.load("khang", order="0").plan({"qa": 0.3}, duration=1)
@@ -672,11 +674,13 @@ class Robot:
             "least": least,
         }
         asked |= {"effort_limits": effort_limits, "limits": limits, "after": after, "through": through}
+        patience = None if seconds is None else arguments.positive(seconds, self.description.values, "seconds")
         if follow is not None:
             start, path, within = followed(self.model, follow, asked | {"robust": robust})
-            return complete(following.follow(self.model, start, path, within, watcher(progress)))
+            return complete(following.follow(self.model, start, path, within, patience, watcher(progress)))
         wanted = wish(self.model, asked)
-        return complete(plan.plan(sharing(self.model, robust, wanted.follows), wanted, watcher(progress)))
+        robots, between = sharing(self.model, robust, wanted.follows)
+        return complete(plan.plan(robots, between, wanted, patience, watcher(progress)))
 
     @answered
     def statics(
@@ -843,8 +847,8 @@ class Robot:
         record has them (rows), as the robot file has it (file), or where the fit finds them (fitted). ``offset`` is
         what sensors add to columns, of any question, and ``delay`` how late they tell of motions (s): expressions of
         parameters by column, or by what stands before a dot in it. Rows of ``dynamics`` that hold ``t`` and coordinates
-        alone get rates and accelerations by ``differentiate``, the cut-off (Hz) of a filter without delay that torques
-        pass, too.
+        alone get rates and accelerations by ``differentiate``, the cut-off (Hz) of a filter without delay that torques,
+        computed and measured, pass, too.
 
         With ``plan`` nothing is fitted: the answer are so many rows of ``candidates`` that tell most beside the data,
         if any, and the standard errors they lead to. With ``synthetic`` neither: the parameters are fitted to so many
@@ -962,6 +966,7 @@ class Robot:
                 raise UsageError(f"cases: pairs are wanted, like ({{'EI': 2e5}}, {{'q': [0.1]}}), not {strange}")
         return many.answers(self, asked, [Case(*pair) for pair in pairs])
 
+    @in_words
     def sweep(
         self,
         question: str,

@@ -11,14 +11,12 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.compute import views
-from kronbot.compute.arrays import Scalar
 from kronbot.compute.native import policy
 from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
 from kronbot.library.cases import QUESTIONS, demand_accepted
-from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.records import dataclass
@@ -88,6 +86,16 @@ class Sweep:
         """What is asked, and the columns of the answer."""
         return f"<sweep {self.task.question} of {self.robot.model.name}, {len(self)} cases: {', '.join(self.header)}>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook the table, where it is computed; what is asked before."""
+        from kronbot.plots import notebook
+
+        if self.tally.complete and "kept_chunks" in vars(self):
+            return notebook.of_result(self.result())
+        ends = [(each.names, each.size, each.at(np.array([0, each.size - 1]))) for each in self.task.cases.factors]
+        title = f"sweep {self.task.question} of {self.robot.model.name}, {len(self)} cases"
+        return notebook.of_sweep(title, ends, [column.name for column in self.task.kept.columns])
+
     @property
     def header(self) -> list[str]:
         """Names of the columns: the case, what is varied, what is kept, the error."""
@@ -124,7 +132,7 @@ class Sweep:
                 self.tally.add(done)
                 yield done
         except KeyboardInterrupt:
-            raise Interrupted("interrupted") from None
+            raise Interrupted("interrupted", *self.tally.told(len(self), self.place is None)) from None
         self.tally.complete = True
         if self.tally.failed and self.strict:
             raise ComputationError(self.tally.failures)
@@ -176,13 +184,8 @@ class Sweep:
             if self.failed:
                 warnings.append(f"no indices: they are about whole draws, and {self.failed} cases have failed")
             else:
-                found = sobol.indices(
-                    draws, {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
-                )
-        summary: dict[str, Scalar] = {"question": task.question, **self.tally.summary}
-        # Nobody knows those of parameters, whatever they are called.
-        own = {name for name, of in zip(task.cases.names, task.meanings, strict=True) if of.argument is None}
-        units = {name: unit for name in series if name not in own and (unit := unit_of_kept(robot, name))}
+                numbers = {name: series[name].tolist() for name in kept if cells.is_number(series[name])}
+                found = sobol.indices(draws, numbers)
         asked = Swept(task.question, factors, drawn, kept, found, beside, task.kept.usual, task.kept.single)
         return Result(
             "sweep",
@@ -190,8 +193,8 @@ class Sweep:
             robot.order,
             arrays={f"indices {name}": sobol.array(each, drawn) for name, each in found.items()},
             series=series,
-            units=units,
-            summary=summary,
+            units=task.units,
+            summary={"question": task.question, **self.tally.summary},
             warnings=warnings,
             about=robot,
             asked=asked,
@@ -199,7 +202,8 @@ class Sweep:
 
     def to_pandas(self) -> Any:
         """The table as a DataFrame, NaN where a case has no number. Raises UsageError without pandas."""
-        return views.table({name: cells.plain(name, each) for name, each in self.result().series.items()}, {})
+        table = {name: cells.plain(name, each) for name, each in self.result().series.items()}
+        return views.table(table, self.task.units)
 
     def to_xarray(self) -> Any:
         """The table as a Dataset with the varied values as coordinates; a grid has a dimension for each of them.
@@ -215,17 +219,18 @@ class Sweep:
         dims = [factor.names[0] for factor in cases.factors] if grid else [columns.CASE]
         sizes = [factor.size for factor in cases.factors] if grid else [len(series[columns.CASE])]
         coordinates: dict[str, Any] = {}
+        told = {name: {"units": unit} for name, unit in self.task.units.items()}
         for name in (columns.CASE, *cases.names):
             whole = series.pop(name).reshape(sizes)
             if grid and name in dims:
                 axis = dims.index(name)
-                coordinates[name] = whole[tuple(slice(None) if i == axis else 0 for i in range(len(dims)))]
-            else:
-                coordinates[name] = (dims, whole)
+                whole = whole[tuple(slice(None) if i == axis else 0 for i in range(len(dims)))]
+            coordinates[name] = ([name] if grid and name in dims else dims, whole, told.get(name))
         data = {
             name: (
                 [*dims, *(f"{name}.{side}" for side in ("row", "column")[: values.ndim - 1])],
                 values.reshape(*sizes, *values.shape[1:]),
+                told.get(name),
             )
             for name, values in series.items()
         }
@@ -308,9 +313,7 @@ def sweep(
     for word, value in fixed.items():
         entries = list(value.values()) if is_a(value, dict) else value if is_a(value, list) else []
         if word in _POINTS and asked != "statics" and any(is_a(each, list) for each in entries):
-            raise UsageError(
-                Argument(word), ": a case is one point, not rows of them: ", Argument("cases"), " takes rows"
-            )
+            raise UsageError(Argument(word), ": a case is one point, not rows: ", Argument("cases"), " takes rows")
     varying = {name: plain_arguments.plain(each, name) for name, each in over.items()}
     made = grammar.cases(varying, table, *draws)
     meant = names.meanings(robot.model, accepted, made.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from kronbot.compute.arrays import Scalar
@@ -20,6 +21,9 @@ from kronbot.questions.formulas import Lengths, Writing, formulas
 from kronbot.questions.result import Result, demand_array
 from kronbot.records import dataclass
 
+# Marks of docstrings.
+_PLAIN = re.compile(":meth:|`")
+
 
 @dataclass(frozen=True, repr=False)
 class Symbolic:
@@ -35,6 +39,15 @@ class Symbolic:
     def __repr__(self) -> str:
         """Of what, and how they are written."""
         return f"<formulas of {self.robot.name}, order {self.robot.order}, as {self.writing.style}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what there are formulas of."""
+        from kronbot.plots import notebook
+
+        questions = [(name, each.__doc__) for name, each in vars(Symbolic).items() if not name.startswith("_")]
+        rows = [(f".{name}()", _PLAIN.sub("", told.partition("\n")[0])) for name, told in questions if told]
+        names = ", ".join(self.robot.coordinates)
+        return notebook.heading(repr(self).strip("<>")) + notebook.table("", rows) + notebook.told(names)
 
     @in_words
     def kinematics(self, frame: str | Sequence[str] = "endpoint") -> Result:

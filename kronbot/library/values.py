@@ -110,10 +110,11 @@ def _parts(robot: Robot, given: Values | None, word: str) -> list[_Part]:
         raise UsageError(f"{word}: give values by name or as a list, not the text {quote(given)}")
     if is_a(given, Mapping) or (type(given) is not np.ndarray and arguments.is_named(given)):
         named = arguments.pairs(given, word)
-        return [
-            _Part.of([_index(robot, name, word)], _column(robot, value, word)[..., None])
-            for name, value in named.items()
-        ]
+        places = [_index(robot, name, word) for name in named]
+        if set(map(type, named.values())) == {float}:  # most often
+            return [_Part.of(places, arguments.array([*named.values()], robot.description.values, word, depth=1))]
+        columns = [_column(robot, value, word)[..., None] for value in named.values()]
+        return [_Part.of([place], column) for place, column in zip(places, columns, strict=True)]
     if not arguments.is_list(given):
         raise UsageError(f"{word}: give values by name or as a list, not {arguments.shown(given)}")
     # Before any of very many values is read.

@@ -69,7 +69,7 @@ def stacked(arrays: Sequence[NamedArray]) -> NamedArray:
     values = np.zeros((len(arrays), *largest.values.shape), largest.values.dtype)
     for i, array in enumerate(arrays):
         values[i][tuple(slice(size) for size in array.values.shape)] = array.values
-    return replace(largest, values=values, axis=("case", list(range(1, len(arrays) + 1))))
+    return replace(largest, values=values, axis=("case", range(1, len(arrays) + 1)))
 
 
 def _together(summaries: Sequence[Mapping[str, Scalar]]) -> dict[str, Scalar]:

@@ -44,8 +44,9 @@ def balanced(
 ) -> tuple[Array, Mapping[int, Unbalanced]]:
     """Equilibria (N, n) that points (N, n) lead to, by a trace of forces h and stiffness K, and those without, by row.
 
-    Each path starts at its point, where constraint forces hold the modal coordinates, and lets these fade. Where it
-    ends on the way the point stays.
+    Each path starts at its point, where constraint forces hold the modal coordinates, and lets these fade; where it
+    ends on the way, at the equilibrium of statics, to which a growing load and no such forces lead. Where that path
+    ends, too, the point stays.
     """
     modal, still = sorted([*robot.flexible, *hung(robot)]), np.zeros((len(q), len(robot.joints)))
 
@@ -61,8 +62,28 @@ def balanced(
     held = at(every, q)["h"][:, modal]
     paths = Paths(balance, modal, metric(robot, modal, purpose), touching(robot, purpose))
     ends = paths.follow(every, q, 0.0, 1.0)
+    for row in np.flatnonzero(ends.lost).tolist():
+        one = np.array([row])
+        start = _sagging(robot, q[row])
+        if start is not None:
+            held[one] = at(one, start[None])["h"][:, modal]
+            again = paths.follow(one, start[None], 0.0, 1.0)
+            if again.lost[0]:
+                held[one] = at(one, q[one])["h"][:, modal]
+            else:
+                ends.put(one, again)
     lost = {
         row: Unbalanced(q[row], qd[row], force[row], paths.of(row), Lost(float(ends.shares[row]), ends.q[row]))
         for row in np.flatnonzero(ends.lost).tolist()
     }
     return np.where(ends.lost[:, None], q, ends.q), lost
+
+
+def _sagging(robot: Robot, q: Array) -> Array | None:
+    """The equilibrium of statics at joints of q (n,), None where there is none."""
+    from kronbot.questions.statics import sag  # here, since few points need it
+
+    try:
+        return sag(robot, q)
+    except ComputationError:
+        return None

@@ -62,6 +62,10 @@ def units_of(robot: Robot, columns: Iterable[str], others: Mapping[str, str] | N
 
 def unit_of_number(robot: Robot, name: str) -> str:
     """The unit of a number of a summary; "" where it has none, is a count, or mixes several."""
+    if name in _UNITS:  # whatever joints are called
+        return "" if _UNITS[name] == "1" else _UNITS[name]
+    if name in robot.coordinates:  # a count, which is called like one
+        return ""
     name = _DIFFERENCE.sub(r"\1", name)
     if name == "largest_h_L":
         return _one_of(robot.force_units(range(robot.n)))
@@ -74,16 +78,24 @@ def unit_of_number(robot: Robot, name: str) -> str:
     return "" if unit == "1" else unit
 
 
-def unit_of_kept(robot: Robot, name: str) -> str:
-    """The unit of a column of a sweep, an entry or a function of what an answer holds; "" where it is not known."""
+def unit_of_kept(robot: Robot, name: str, number: bool = False) -> str:
+    """The unit of a column of a sweep: of a ``number`` of the summary, an entry or a function of what an answer holds;
+    "" where it is not known."""
     inner = _INNER.fullmatch(name)
     key = inner[1] if inner else name
+    if number:
+        return unit_of_number(robot, key)
     if key.startswith(FREQUENCIES):
         return "rad/s"
     try:
         return units_of(robot, [key])[key]
     except KeyError:
         return ""
+
+
+def swings(name: str, unit: str) -> bool:
+    """Whether a column is a frequency, which is told in Hz, too."""
+    return unit == "rad/s" and FREQUENCIES in name
 
 
 def _one_of(units: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar
-from kronbot.questions.noise import without_rounding
+from kronbot.questions.noise import ROUNDING, without_rounding
 from kronbot.questions.result import Outcome, Result
 
 # Differences that tell what an order leaves out: the paper's O(2) - O(1) and O(2) - O(0), and all from the exact rod.
@@ -59,7 +59,7 @@ def side_by_side(outcomes: Mapping[str, Outcome]) -> Outcome:
         for name, values in zip(compared, column, strict=True)
         if name.startswith(("torque.", "curvature."))
     }
-    clean = without_rounding(series | largest)  # beside what they are differences of
+    clean = without_rounding(series | largest, 2 * ROUNDING)  # beside the two that they are differences of
     summary |= {f"largest_difference.{name}": float(clean[name][0]) for name in largest}
     answer = Result(
         "statics",

@@ -89,14 +89,15 @@ def design_at_rows(
 
     Raises what the first raises.
     """
-    words = [word for word in MARGINS if word != HIGH]
+    words, units = MARGINS[:-1], {"rows": ("1", "rad/s", "rad", "1")}
 
     def ask(i: int) -> Result:
         answer = design(robot, points[i], locked, wish, None)
         q = np.array([*answer.at["q"].values()])
         arrays = {"q": NamedArray(q, robot.coordinates, {"rows": list(robot.units)}), **answer.arrays}
         if wish.shaper is None:
-            arrays["margins"] = NamedArray(np.array([answer.summary[word] for word in words], dtype=float), words, "SI")
+            margins = np.array([answer.summary[word] for word in words])
+            arrays["margins"] = NamedArray(margins, words, units)
         return replace(answer, arrays=arrays)
 
     return at_rows(ask, len(points), progress)
@@ -132,11 +133,7 @@ def design(
     summary: dict[str, Scalar] = {"states": 2 * n, "reached": len(rest.A)}
     if len(rest.A) < 2 * n:
         summary["unreached"] = _in_words(lost, idle, names)
-    P = None
-    if wish.lqr:
-        K, P = regulator(rest, Q, R)
-    else:
-        K = placed(rest, wish.poles)
+    K, P = regulator(rest, Q, R) if wish.lqr else (placed(rest, wish.poles), None)
     summary |= _margins(rest, K)
     at = np.concatenate([found.point.q[free], np.zeros(n)])
     torques = np.asarray(found.point.tau)[places]
@@ -252,10 +249,10 @@ def _costs(
     found, P, Q, R, states, inputs, slowest, fastest = model
     start = away(robot, wish, states)
     summary: dict[str, Scalar] = {"cost_predicted": float(start @ P @ start)}
-    duration = LONG / slowest
+    duration = LONG / slowest if slowest else np.inf
     if progress is None:
         return summary
-    if duration * fastest > LIMIT:
+    if not duration * fastest <= LIMIT:  # also where all poles are 0
         told.append(f"no cost is simulated: the slowest pole, {slowest:.3g} 1/s, would take {duration:.3g} s")
         return summary
     q = {i: float(found.point.q[i] + start[i]) for i in range(robot.n)}

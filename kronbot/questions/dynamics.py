@@ -20,7 +20,7 @@ from kronbot.mechanics.multibody.size import demand_entries
 from kronbot.mechanics.multibody.state import State, generalized_inertia_matrix, propagate
 from kronbot.mechanics.multibody.stops import stop_forces
 from kronbot.model.robot import Robot
-from kronbot.questions.outline import Given, Labels, Outline
+from kronbot.questions.outline import Given, Labels, Outline, Sides
 from kronbot.records import dataclass
 
 
@@ -138,4 +138,11 @@ def outline(robot: Robot, given: Given) -> Outline:
         arrays |= {"friction": (names, None)} if any(link.joint.friction for link in robot.file.links) else {}
     motion = () if rates else ("tau", "C", "C_christoffel")
     absent = dict.fromkeys(motion, "it belongs to a motion: give rates (qd) or accelerations (qdd) too")
-    return Outline(arrays=arrays, absent=absent, usual=[f"{'tau' if rates else 'g'}[{name}]" for name in names])
+    force = dict(zip(names, robot.force_units(range(robot.n)), strict=True))
+    per = {
+        word: {name: f"{time}/({unit})" for name, unit in zip(names, robot.units, strict=True)}
+        for word, time in (("M", "s2"), ("C", "s"), ("C_christoffel", "s"), ("D", "s"), ("K", "1"))
+    }
+    units: dict[str, Sides] = {word: (force, per.get(word, {})) for word in (*per, "g", "tau", "friction")}
+    usual = [f"{'tau' if rates else 'g'}[{name}]" for name in names]
+    return Outline(arrays=arrays, absent=absent, usual=usual, units=units)

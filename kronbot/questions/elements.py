@@ -7,7 +7,8 @@ import numpy as np
 from casadi import SX
 
 from kronbot.compute.trace import traced
-from kronbot.errors import ComputationError
+from kronbot.description.wording import quote
+from kronbot.errors import ComputationError, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.multibody.elements import stretched, tendons
 from kronbot.model.robot import Robot
@@ -20,8 +21,8 @@ def demand_directions(robot: Robot, q: Array) -> None:
 
     Springs of rest length zero need none.
     """
-    for name in _meeting(robot, q):
-        raise ComputationError(_told(robot, name))
+    for name, row in _meeting(robot, q).items():
+        raise ComputationError(_told(robot, name, f" in row {row + 1} of {len(q)}" if len(q) > 1 else ""))
 
 
 def told_of_meeting(robot: Robot) -> list[str]:
@@ -38,33 +39,53 @@ def told_of_time(robot: Robot) -> list[str]:
     return [f"the force of {name} changes in time: here it is that at t = 0" for name in names]
 
 
+def demand_constant(robot: Robot) -> None:
+    """Raise UsageError, naming it, where the force of an element changes in time."""
+    changing = [each.name for each in robot.elements if each.in_time is not None]
+    if changing:
+        raise UsageError(
+            f"the force of {quote(changing[0])} changes in time: along a motion only constant forces are taken"
+        )
+
+
 def told_of_tendons(robot: Robot, q: Array) -> list[str]:
     """Tendons at q (n,) that are slack, or exactly at their rest, in words."""
+    found = {name: float(depth[0]) for name, depth in depths_of_tendons(robot, q[None]).items()}
+    slack = [f"tendon {name} is slack by {-depth:.3g} m" for name, depth in found.items() if depth < 0]
+    edge = [f"tendon {name} is exactly at its rest" for name, depth in found.items() if not depth]
+    return [f"{each}: it holds nothing in this model" for each in (*slack, *edge)]
+
+
+def depths_of_tendons(robot: Robot, q: Array) -> dict[str, Array]:
+    """By how much tendons are longer than their rest (m), by name, in every row of q (N, n)."""
     names = [element.name for element in robot.elements if element.one_sided]
     if not names:
-        return []
+        return {}
 
     def depths() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
         return {"q": at}, {"depths": casadi.vertcat(*(each.depth for each in tendons(robot, at)))}
 
-    found = traced(robot, "depths of tendons", PURPOSE, depths)(q)["depths"].tolist()
-    slack = [f"tendon {name} is slack by {-depth:.3g} m" for name, depth in zip(names, found, strict=True) if depth < 0]
-    edge = [f"tendon {name} is exactly at its rest" for name, depth in zip(names, found, strict=True) if not depth]
-    return [f"{each}: it holds nothing in this model" for each in (*slack, *edge)]
+    found = traced(robot, "depths of tendons", PURPOSE, depths).rows(q)["depths"]
+    return dict(zip(names, found.reshape(len(q), -1).T, strict=True))
 
 
-def _told(robot: Robot, name: str) -> str:
-    straight = next(element.straight for element in robot.elements if element.name == name)
-    what, cure = ("", ", or take rest: 0 and no damping and no force") if straight else ("a piece of ", "")
-    return f"the ends of {what}element {name!r} meet: at length zero it has no direction; move one of its points{cure}"
+def _told(robot: Robot, name: str, where: str = "") -> str:
+    element = next(element for element in robot.elements if element.name == name)
+    what = "" if element.straight else "a piece of "
+    spring = element.straight and not element.one_sided and not element.stiffness.is_zero()
+    cure = ", or take rest: 0 and no damping and no force" if spring else ""
+    return (
+        f"the ends of {what}element {name!r} meet{where}: at length zero it has no direction; move one of its "
+        f"points{cure}"
+    )
 
 
-def _meeting(robot: Robot, q: Array) -> list[str]:
-    """The names of elements that need a direction and have none in a row of q (N, n)."""
+def _meeting(robot: Robot, q: Array) -> dict[str, int]:
+    """The elements that need a direction and have none in a row of q (N, n), and the first such row."""
     names = [element.name for element in robot.elements if element.directed]
     if not names:
-        return []
+        return {}
 
     def lengths() -> tuple[dict[str, SX], dict[str, SX]]:
         at = SX.sym("q", robot.n)
@@ -72,4 +93,4 @@ def _meeting(robot: Robot, q: Array) -> list[str]:
         return {"q": at}, {"lengths": casadi.vertcat(*found)}
 
     met = traced(robot, "lengths", PURPOSE, lengths).rows(q)["lengths"].reshape(len(q), -1) == 0
-    return [name for name, meeting in zip(names, met.any(axis=0).tolist(), strict=True) if meeting]
+    return {name: int(rows.argmax()) for name, rows in zip(names, met.T, strict=True) if rows.any()}

@@ -10,7 +10,7 @@ from casadi import SX
 
 from kronbot.compute.arrays import NamedArray, Scalar
 from kronbot.description.wording import unknown
-from kronbot.errors import Argument, ComputationError, UsageError
+from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.floats import Array
 from kronbot.mechanics.control.inversion import TIMES, Complex, Followed, inverse, standing, zeros
 from kronbot.mechanics.control.repeated import Repeated
@@ -19,7 +19,7 @@ from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
 from kronbot.questions import judgement
 from kronbot.questions.bounded import demand_known, places, with_values
-from kronbot.questions.keeping import gathered, kept
+from kronbot.questions.keeping import Deadline, gathered, kept
 from kronbot.questions.outline import numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.statics import sag
@@ -87,21 +87,29 @@ def follow(
     start: Array,
     path: Path,
     within: Mapping[str, tuple[float, float]],
+    seconds: float | None,
     progress: Callable[[float], None],
 ) -> Outcome:
     """The arm that follows a path, from rest near the motors' values ``start``, by an independent simulation.
 
     Columns that go beyond the limits that they are to stay ``within`` are told: there is one such motion. Where
-    somebody interrupts, or the arm leaves the path on all meshes, that of the last one is told.
+    somebody interrupts, or so many ``seconds``, or the arm leaves the path on all meshes, that of the last one is told.
 
     Raises UsageError for columns that cannot be followed, ComputationError where no motion is found.
     """
 
     def stopped(found: Sequence[Result]) -> str:
-        return f"interrupted after {len(found)} of at most {MESHES} meshes; the best so far is told"
+        return f"interrupted{after(found)}"
+
+    def after(found: Sequence[Result]) -> str:
+        return f" after {len(found)} of at most {MESHES} meshes; the best so far is told"
+
+    deadline = Deadline(seconds)
 
     def asked(met: Interruptions) -> Outcome:
-        found, error = gathered(met, _meshes(robot, start, path, within, progress), stopped)
+        found, error = gathered(met, _meshes(robot, start, path, within, deadline, progress), stopped)
+        if isinstance(error, Interrupted) and not met:
+            error = Interrupted(f"{error}{after(found)}")
         return Outcome(found[-1], error)
 
     return kept(asked)
@@ -112,6 +120,7 @@ def _meshes(
     start: Array,
     path: Path,
     within: Mapping[str, tuple[float, float]],
+    deadline: Deadline,
     progress: Callable[[float], None],
 ) -> Iterator[Result]:
     """The answer on one mesh after the other; the last one is complete."""
@@ -143,12 +152,11 @@ def _meshes(
                 f"of {path.duration:g} s, {after:.3g} s after it; damping, or fewer modes a link"
             )
         h = whole / intervals
-        motion = inverse(
-            equations, outputs, free, *_along(path, before, h, intervals, (equations, outputs, free, guess)), h
-        )
+        guesses = _along(path, before, h, intervals, (equations, outputs, free, guess))
+        motion = inverse(equations, outputs, free, *guesses, h, deadline.demand)
         progress((mesh + 0.5) / (MESHES + 1))
         times, q = motion.dense(-(-ROWS // intervals))
-        run = judgement.following(robot, times, q, [*within])
+        run = judgement.following(robot, times, q, [*within], deadline.demand)
         error = np.column_stack([run.series[name] for name in path.columns]) - path.at(run.series["t"] - before)
         missed = float(np.abs(error).max())
         arrived = missed <= ARRIVED * path.way
@@ -190,7 +198,15 @@ def _zeros(robot: Robot, equations: Repeated, outputs: Repeated, free: Sequence[
     """Those of the columns of the arm at rest. Raises ComputationError where one swings for ever."""
     n = robot.n
     J = np.asarray(equations.jacobian(np.concatenate([q, np.zeros(2 * n)])).full())[:n]
-    found = zeros(J[:, :n], J[:, n : 2 * n], J[:, 2 * n :], np.asarray(outputs.jacobian(q).full()), free)
+    rows = np.asarray(outputs.jacobian(q).full())
+    try:
+        found = zeros(J[:, :n], J[:, n : 2 * n], J[:, 2 * n :], rows, free)
+    except ComputationError as error:
+        shafts = [joint for joint in robot.joints if joint.elastic]
+        names, motors = [each.name for each in shafts], [robot.coordinates[each.driven] for each in shafts]
+        why = f": motors reach them through the elastic shafts of {', '.join(names)} alone; columns of motors "
+        why += f"({', '.join(motors)}) are wanted, or rigid joints"
+        raise ComputationError(*error.args, why if shafts else ": others are wanted, like the endpoint") from None
     for zero in found:
         if abs(zero.real) <= SWINGING * abs(zero):
             raise ComputationError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array, ascending
+from kronbot.floats import Array, ascending, decimals
 from kronbot.mechanics.motion.integration import stops
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -65,8 +64,8 @@ def demand_rows(duration: float, step: float, size: int) -> None:
 def grid(duration: float, step: float) -> Array:
     """Times of the output (s): multiples of the step, and the duration itself."""
     count = int(np.ceil(duration / step * (1 - 1e-12)))
-    decimal = Decimal(repr(step))  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
-    times: Array = np.array([float(k * decimal) for k in range(count + 1)])
+    (each,), whole = decimals(step)  # 3 x 0.05 is 0.15 for the reader, not 0.15000000000000002
+    times: Array = np.array([k * each / whole for k in range(count + 1)])
     times[-1] = duration
     return times
 

@@ -17,7 +17,7 @@ from kronbot.mechanics.multibody.kinematics import Frame, frame, relative_motion
 from kronbot.mechanics.multibody.relative_motion import BodyMotion, RelativeMotion
 from kronbot.mechanics.multibody.state import propagate
 from kronbot.model.robot import Robot
-from kronbot.questions.outline import Given, Labels, Outline
+from kronbot.questions.outline import Given, Labels, Outline, Sides
 from kronbot.records import dataclass
 
 AXES = ("x", "y", "z")
@@ -120,7 +120,10 @@ def outline(robot: Robot, given: Given) -> Outline:
     arrays: dict[str, Labels] = dict.fromkeys(("J_T", "J_R"), (AXES, names))
     if "qd" in given:
         arrays |= {"v": (AXES, None), "omega": (AXES, None)}
-    return Outline(numbers, arrays=arrays)
+    per = {name: f"1/{unit}" for name, unit in zip(robot.coordinates, robot.units, strict=True)}
+    units: dict[str, Sides] = {"J_T": (dict.fromkeys(AXES, "m"), per), "J_R": (dict.fromkeys(AXES, "rad"), per)}
+    units |= {"v": (dict.fromkeys(AXES, "m/s"), {}), "omega": (dict.fromkeys(AXES, "rad/s"), {})}
+    return Outline(numbers, arrays=arrays, units=units)
 
 
 def matrices(named: dict[str, SX], columns: Sequence[str], per: list[str]) -> dict[str, Quantity]:

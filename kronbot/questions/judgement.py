@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
 import numpy as np
@@ -15,7 +15,8 @@ from kronbot.description.schema import JointDrive, Modes, RobotFile, Simulate
 from kronbot.description.table import Table
 from kronbot.errors import KronbotError
 from kronbot.floats import Array
-from kronbot.mechanics.control.collocation import Arm, Plan
+from kronbot.mechanics.control.planned import Plan
+from kronbot.mechanics.control.wanted import Arm
 from kronbot.mechanics.motion.integration import Tolerances
 from kronbot.model.build import build
 from kronbot.model.robot import Robot
@@ -29,6 +30,10 @@ from kronbot.records import dataclass
 ROWS, FINER = 200, 2
 # Rows of a motion at least: the spline through them leaves it by less than what excites fast vibrations.
 FOLLOWED = 1000
+# Rows in a step of torque, within which columns rise and fall that are kept within limits.
+WITHIN = 8
+# Vibrations are looked for so many durations of the motion at most: rows of the motors' table go on to there.
+LONGEST = 40
 FINE = Tolerances(1e-10, 1e-12)
 
 
@@ -38,8 +43,8 @@ class Wish:
 
     ``least`` is the effort, change or residual vibration of a motion that takes a ``duration`` (s), or the time (None).
     Inputs are torques, or motions that motors follow exactly (``follows``). ``limits`` are those of other columns.
-    Motors pass ``through`` places (joints,), NaN for any, at times (s). Vibrations are looked for so long
-    ``after`` (s), by default as long as the motion.
+    Motors pass ``through`` places (joints,), NaN for any, at times (s), or ``whenever`` it is best, in this order.
+    Vibrations are looked for so long ``after`` (s), LONGEST times the motion at most, by default as long as that.
     """
 
     start: Array
@@ -52,11 +57,13 @@ class Wish:
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     after: float | None = None
     through: Sequence[tuple[float, Array]] = ()
+    whenever: bool = False
 
 
-def under(robot: Robot, best: Plan, wish: Wish) -> Result:
-    """The arm itself under the plan, by another integrator."""
-    pieces = -(-(FOLLOWED if wish.follows else ROWS) // best.intervals)
+def under(robot: Robot, best: Plan, wish: Wish, finer: int, watch: Callable[[], None]) -> Result:
+    """The arm itself under the plan, by another integrator, with so many times the rows; ``watch`` may stop it."""
+    pieces = -(-finer * (FOLLOWED if wish.follows else ROWS) // best.intervals)
+    pieces = max(pieces, WITHIN) if wish.limits and not wish.follows else pieces
     step = best.duration / (best.intervals * pieces)
     tables, drives = dict[str, Table](), {}
     if wish.follows:
@@ -73,7 +80,8 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     q = {place: value for place, value in enumerate(start) if place not in held}
     moved = _driven(robot, robot.file, drives, tables, robot.order)
     asked = _outputs(robot, [*wish.limits])
-    outcome = simulate(moved, Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked), _unheard)
+    run = Run(best.duration, step, "recursive", "cvodes", FINE, q, {}, outputs=asked)
+    outcome = simulate(moved, run, lambda share: watch())
     if outcome.error is not None:
         raise outcome.error
     if wish.follows:
@@ -84,7 +92,7 @@ def under(robot: Robot, best: Plan, wish: Wish) -> Result:
     return replace(outcome.result, series={**outcome.result.series, **steps})
 
 
-def following(robot: Robot, times: Array, q: Array, columns: Sequence[str]) -> Result:
+def following(robot: Robot, times: Array, q: Array, columns: Sequence[str], watch: Callable[[], None]) -> Result:
     """The arm from rest whose motors follow coordinates q (N, n) at evenly spaced times (N,), by another integrator;
     with ``columns`` of outputs beside those that are always there."""
     tables, drives = dict[str, Table](), {}
@@ -95,7 +103,8 @@ def following(robot: Robot, times: Array, q: Array, columns: Sequence[str]) -> R
     moved = _driven(robot, robot.file, drives, tables, robot.order)
     end, step = float(times[-1]), float(times[-1]) / (len(times) - 1)
     asked = _outputs(robot, columns)
-    outcome = simulate(moved, Run(end, step, "recursive", "cvodes", FINE, start, {}, outputs=asked), _unheard)
+    run = Run(end, step, "recursive", "cvodes", FINE, start, {}, outputs=asked)
+    outcome = simulate(moved, run, lambda share: watch())
     if outcome.error is not None:
         raise outcome.error
     return outcome.result
@@ -105,10 +114,6 @@ def _outputs(robot: Robot, columns: Sequence[str]) -> tuple[str, ...]:
     """Those that columns are of."""
     known = outputs(robot)
     return tuple(dict.fromkeys(str(known[name][0]) for name in columns if name in known))
-
-
-def _unheard(share: float) -> None:
-    """Nobody looks at the progress of these runs."""
 
 
 def _table(tables: dict[str, Table], name: str, times: Array, values: Array) -> str:
@@ -127,7 +132,13 @@ def _driven(
     return build(replace(said, robot=file, tables={**said.tables, **tables}), order)
 
 
-def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array]) -> float:
+def way(arm: Arm, robot: Robot, wish: Wish) -> float:
+    """How far from its start an arm goes at least, in its coordinates."""
+    away = [np.abs(place - arm.start[list(robot.rigid)]) for _, place in wish.through]
+    return float(np.nanmax(np.concatenate([np.abs(arm.goal - arm.start), *away])))
+
+
+def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array], way: float) -> float:
     """How far the arm is at the end from where it should be, with its rates: as a share of the way, and of rates in the
     norm of inertia at its goal."""
     still, unit = np.zeros(robot.n), np.eye(robot.n)
@@ -137,7 +148,7 @@ def missed(arm: Arm, robot: Robot, run: Result, end: tuple[Array, Array]) -> flo
     rates = np.column_stack([run.series[f"{name}_dot"] for name in robot.coordinates])
     speeds = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rates, M, rates), 0.0).max())
     off = float(np.sqrt(max((qd - end[1]) @ M @ (qd - end[1]), 0.0)) / speeds)
-    return max(float(np.abs(q - end[0]).max() / np.abs(arm.goal - arm.start).max()), off)
+    return max(float(np.abs(q - end[0]).max() / way), off)
 
 
 def ended(robot: Robot, run: Result) -> tuple[Array, Array]:
@@ -146,10 +157,10 @@ def ended(robot: Robot, run: Result) -> tuple[Array, Array]:
     return q, qd
 
 
-def strayed(robot: Robot, run: Result, wish: Wish, way: float) -> float:
+def strayed(robot: Robot, run: Result, best: Plan, wish: Wish, way: float) -> float:
     """How far motors are from the places that they pass through, as a share of a way."""
     found, t = 0.0, run.series["t"]
-    for time, place in wish.through:
+    for time, (_, place) in zip(best.instants, wish.through, strict=True):
         for driven, value in zip(robot.rigid, place.tolist(), strict=True):
             name = robot.coordinates[driven]
             at = _between(t, run.series[name], run.series[f"{name}_dot"], time)
@@ -166,7 +177,9 @@ def _between(t: Array, values: Array, rates: Array, time: float) -> float:
     return float(values[i] + s * (first + s * (3 * rise - 2 * first - last + s * (first + last - 2 * rise))))
 
 
-def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[str]) -> dict[str, Scalar]:
+def judged(
+    robot: Robot, run: Result, wish: Wish, duration: float, told: list[str], watch: Callable[[], None]
+) -> dict[str, Scalar]:
     """What is left of vibration afterwards where motors follow the plan, by a model with more modes."""
     links = tuple(
         link
@@ -177,6 +190,10 @@ def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[st
     if not robot.flexible:
         return {}
     after = duration if wish.after is None else wish.after
+    if after > LONGEST * duration:
+        most = f"vibrations are looked for {LONGEST} times its duration at most"
+        told.append(f"no finer model has judged the plan: {most}")
+        return {}
     times = run.series["t"]
     rest = duration + np.arange(1, max(4, int(np.ceil(after / (times[1] - times[0]))) + 2)) * (times[1] - times[0])
     tables, drives = dict[str, Table](), {}
@@ -188,7 +205,7 @@ def judged(robot: Robot, run: Result, wish: Wish, duration: float, told: list[st
         moved = _driven(robot, replace(robot.file, links=links), drives, tables, robot.order)
         end, tolerances = duration + after, Tolerances(1e-8, 1e-10)
         whole = Run(end, end / ROWS, "recursive", "rodas", tolerances, {}, {}, "equilibrium")
-        outcome = simulate(moved, whole, _unheard)
+        outcome = simulate(moved, whole, lambda share: watch())
         if outcome.error is not None:
             raise outcome.error
     except KronbotError as error:

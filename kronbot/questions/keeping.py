@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
@@ -13,6 +14,19 @@ from kronbot.system.interruption import Interruptions, interruptions
 Piece = TypeVar("Piece")
 # While equations are derived and compiled, which for large robots takes longest.
 PREPARING = "interrupted while the equations were prepared, before the first number of the answer"
+
+
+class Deadline:
+    """So many ``seconds`` from now, None for all the time that it takes."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.end = None if seconds is None else time.monotonic() + seconds
+
+    def demand(self) -> None:
+        """Raise Interrupted when they are over."""
+        if self.end is not None and time.monotonic() > self.end:
+            raise Interrupted(f"{self.seconds:g} s were over")
 
 
 def kept(answer: Callable[[Interruptions], Outcome]) -> Outcome:

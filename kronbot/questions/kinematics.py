@@ -21,7 +21,7 @@ from kronbot.mechanics.multibody.kinematics import relative_motion
 from kronbot.mechanics.multibody.rotations import quaternions, roll_pitch_yaw
 from kronbot.model.robot import Robot
 from kronbot.questions.jacobian import FrameView, view
-from kronbot.questions.outline import Given, Labels, Outline, numbered
+from kronbot.questions.outline import Given, Labels, Outline, Sides, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.records import dataclass
 
@@ -197,12 +197,15 @@ def outline(robot: Robot, given: Given) -> Outline:
         "pose": (frames, POSE),
         "T": ([f"{name}.{row}" for name in frames for row in ROWS], COLUMNS),
     }
+    units: dict[str, Sides] = {"pose": ({}, dict(zip(POSE, UNITS, strict=True)))}
     usual = [f"pose[{name},{column}]" for name in frames for column in (*XYZ, *RPY)]
     if "inverse" not in given:
-        return Outline(arrays=arrays, usual=usual)
+        return Outline(arrays=arrays, usual=usual, units=units)
     joints = [joint.name for joint in robot.joints]
     counts = [each for each in given.get("starts", ()) if isinstance(each, int)]
     arrays["solutions"] = numbered(max(counts, default=STARTS)), joints
     numbers = ["reached", "solutions_found", "idle_directions", "position_error", "rotation_error"]
     numbers += ["starts", "starts_that_reach_it"]
-    return Outline(numbers, ("family",), arrays, _columns(joints), [f"solutions[1,{name}]" for name in joints])
+    units["solutions"] = {}, dict(zip(joints, (robot.units[joint.driven] for joint in robot.joints), strict=True))
+    shown = [f"solutions[1,{name}]" for name in joints]
+    return Outline(numbers, ("family",), arrays, _columns(joints), shown, units=units)

@@ -71,7 +71,7 @@ def after_motion(
     found: dict[str, Scalar] = {"motion_end": float(times[0])}
     left = residual(times, seen["endpoint"][1:])
     away = np.linalg.norm(seen["endpoint"] - left.place, axis=1)
-    settled = settling_time(times, away[1:], band * away[0])
+    settled = settling_time(times, away[1:], band * away[0]) if away[0] > WAY else None
     found |= {} if settled is None else {"settling_time": settled}
     found["residual_amplitude"] = left.amplitude
     for k, (frequency, amplitude) in enumerate(left.lines, 1):

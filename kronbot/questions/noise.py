@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,8 @@ from kronbot.compute.arrays import Scalar
 ROUNDING: Final = 1e-14
 # What was given, and what is itself a measure of errors.
 _AS_THEY_ARE: Final = ("angle", "force", "moment", "t", "order")
+# Frequency responses, which fall by decades and are 0 within their own errors.
+_BY_THEMSELVES: Final = ("frequency", "magnitude", "phase")
 _FORCES: Final = ("torque", "torque_quadratic", "reaction", "spring")
 # Numbers of a summary that are one of the values of columns, or a mean of them, by what they begin with.
 _OF_COLUMNS: Final = ("peak_", "rms_", "residual_amplitude")
@@ -27,8 +29,10 @@ def family(column: str) -> str:
     that changes nothing. Empty for columns that are shown as they are.
     """
     head = column.partition(".")[0].removesuffix("_relative").removeprefix("peak_").removeprefix("rms_")
-    if head in _AS_THEY_ARE or column == "energy.balance":
+    if head in _AS_THEY_ARE or head in _BY_THEMSELVES or column == "energy.balance":
         return ""
+    if "/" in column:  # responses to one input come from one another
+        return column.rpartition("/")[2]
     if head in _FORCES:
         return "force"
     if head in _STRAINS:
@@ -47,10 +51,15 @@ def without_rounding(series: Mapping[str, npt.NDArray[Any]], share: float = ROUN
     largest: dict[str, float] = {}
     for name, values in numbers.items():
         largest[family(name)] = max(largest.get(family(name), 0.0), float(np.abs(values).max(initial=0.0)))
-    nothing = ROUNDING**2 * max(largest.values(), default=0.0)
+    nothing = squared(largest.values())
     least = {each: max(share * size, nothing) for each, size in largest.items()}
     clean = {name: np.where(np.abs(values) <= least[family(name)], 0.0, values) for name, values in numbers.items()}
     return {name: clean.get(name, values) for name, values in series.items()}
+
+
+def squared(largest: Iterable[float]) -> float:
+    """What squares of rounding reach, of energies for example, beside the largest numbers of an answer."""
+    return ROUNDING**2 * max(largest, default=0.0)
 
 
 def summary_without_rounding(

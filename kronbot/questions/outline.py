@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from kronbot.model.robot import Robot
@@ -11,8 +11,15 @@ from kronbot.records import dataclass
 # The values that each argument may take, by its name; those of an argument that is not there are not given.
 Given = Mapping[str, Sequence[object]]
 Labels = tuple[Sequence[str], Sequence[str] | None]
+# Units of rows and of columns by their labels; an entry has their product.
+Sides = tuple[Mapping[str, str], Mapping[str, str]]
 # As many frequencies of beams are what most ask for.
 FIRST = 6
+
+
+def sides(rows: Sequence[str], of_rows: Sequence[str], columns: Sequence[str], of_columns: Sequence[str]) -> Sides:
+    """Units of rows and of columns by their labels."""
+    return dict(zip(rows, of_rows, strict=True)), dict(zip(columns, of_columns, strict=True))
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,8 @@ class Outline:
 
     An answer may lack some of them. ``usual`` is what is mostly asked for beside the numbers. ``complex`` arrays have
     complex entries, those of ``stacks`` one a time. Arrays that are ``absent`` would be there otherwise: how, in words.
-    Where the series are ``rows`` of a table these are the columns that tell the rows apart.
+    Where the series are ``rows`` of a table these are the columns that tell the rows apart. ``units`` are those of
+    arrays, where they are known beforehand.
     """
 
     numbers: Sequence[str] = ()
@@ -33,11 +41,30 @@ class Outline:
     stacks: Sequence[str] = ()
     rows: Sequence[str] | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, Sides] = field(default_factory=dict)
 
     @property
     def all(self) -> Sequence[str]:
         """All names."""
         return [*self.numbers, *self.texts, *self.arrays, *self.series]
+
+    @property
+    def empty(self) -> Collection[str]:
+        """Arrays without entries, as of beams where there are none."""
+        return {name for name, sides in self.arrays.items() if any(side is not None and not side for side in sides)}
+
+    def unit(self, name: str, labels: Sequence[str]) -> str:
+        """Of an entry; "" where it is not known, or there is none."""
+        sides = (side.get(label, "1") for side, label in zip(self.units[name], labels, strict=False))
+        row, column, *_ = (*(unit.replace("(", "").replace(")", "") for unit in sides), "1")
+        over = column.removeprefix("1/")
+        if "1" in (row, column):
+            found = row if column == "1" else column
+        elif column.startswith("1/"):
+            found = "1" if row == over else f"{row}/{over}"
+        else:
+            found = f"{row} {column}"
+        return "" if found == "1" else found
 
     def __or__(self, other: Outline) -> Outline:
         """What one or the other holds."""
@@ -49,7 +76,10 @@ class Outline:
         rest = {part: _both(getattr(self, part), getattr(other, part)) for part in parts}
         rows = other.rows if self.rows is None else self.rows
         absent = {name: how for name, how in {**self.absent, **other.absent}.items() if name not in arrays}
-        return Outline(arrays=arrays, rows=rows, absent=absent, **rest)
+        units = {**self.units, **other.units}
+        for name in self.units.keys() & other.units.keys():
+            units[name] = {**self.units[name][0], **units[name][0]}, {**self.units[name][1], **units[name][1]}
+        return Outline(arrays=arrays, rows=rows, absent=absent, units=units, **rest)
 
 
 def _both(first: Iterable[str], second: Iterable[str]) -> list[str]:

@@ -110,6 +110,7 @@ class Result:
         for name, mapping in held.items():
             frozen = mapping if isinstance(mapping, Deferred) else MappingProxyType(Entries(mapping))
             object.__setattr__(self, name, frozen)
+        object.__setattr__(self, "warnings", tuple(self.warnings))
         _demand_finite({name: array.values for name, array in self.arrays.items()})
         _demand_finite(self.series)
         if not isinstance(self.summary, Deferred):
@@ -221,7 +222,7 @@ class Result:
         Raises UsageError without xarray.
         """
         arrays = {
-            name: views.data_array(array.dimensions(f"{name}.row", f"{name}.column"), array.values, array.units)
+            name: views.data_array(array.dimensions(f"{name}.row", f"{name}.column"), array.values, array.plain_units)
             for name, array in self.arrays.items()
         }
         return views.dataset(arrays, self.series, self.units, {"robot": self.robot, "order": self.order})

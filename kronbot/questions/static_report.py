@@ -28,6 +28,7 @@ from kronbot.questions.limits import told_of_rows
 from kronbot.questions.outputs import beside, columns
 from kronbot.questions.outputs import series as of_outputs
 from kronbot.questions.result import Outcome, Result
+from kronbot.questions.stops import told_of_contacts
 from kronbot.records import dataclass
 
 # Forces on a floating base below this share of the largest force are rounding.
@@ -147,7 +148,10 @@ def answer(
     """
     q, done = report.q[part], inquiry.cases[: part.stop - part.start]
     rows = {name: values[part] for name, values in report.rows.items()}
-    _demand_supports(solved, rows["forces"])
+    demand_supports(solved, rows["forces"])
+    forces = rows["forces"] = rows["forces"].copy()
+    for row, case in zip(forces, done, strict=True):
+        row[[*case.torques]] = [*case.torques.values()]  # what is given, which the equilibrium has but for rounding
     series = _series(solved, robot.file.statics, q, np.array([case.wrench for case in done]), rows, at_rest)
     beyond = int(report.beyond[part].sum())
     series = series | of_outputs(solved, inquiry.outputs, rows)
@@ -168,6 +172,8 @@ def answer(
         summary |= _unstable(report.stability[part])
     demand_directions(solved, q)
     told = [*told_of_time(robot), *told_of_rows(solved, q)]
+    if report.linear:
+        told += told_of_contacts(solved, report.cases.straight[part], q)
     units = units_of(robot, series, columns(robot, inquiry.outputs))
     answer = Result(
         PURPOSE, robot.name, robot.order, start, arrays, series, summary, told, units=units, about=robot, asked=inquiry
@@ -175,7 +181,7 @@ def answer(
     return Outcome(answer, error)
 
 
-def _demand_supports(robot: Robot, forces: Array) -> None:
+def demand_supports(robot: Robot, forces: Array) -> None:
     """Raise UsageError where a floating base would have to bear forces: row by row (N, n)."""
     borne = np.abs(forces[:, list(robot.base)]).max(axis=1, initial=0.0)
     if (borne > SUPPORTED * np.maximum(np.abs(forces).max(axis=1, initial=0.0), 1.0)).any():

@@ -15,7 +15,7 @@ from kronbot.compute.arrays import Scalar
 from kronbot.description import schema
 from kronbot.errors import Argument, ComputationError, Interrupted, KronbotError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.static.compliance import DIRECTIONS
+from kronbot.mechanics.static.compliance import DIRECTIONS, UNITS
 from kronbot.mechanics.static.critical import NEAR
 from kronbot.mechanics.static.equilibria import Case, Cases, Equilibria
 from kronbot.mechanics.static.equilibrium import Ends, Lost
@@ -30,7 +30,7 @@ from kronbot.questions.columns import WRENCH, columns_of_statics
 from kronbot.questions.keeping import gathered, kept
 from kronbot.questions.load_cases import one_case, telling
 from kronbot.questions.outline import Given as Possible
-from kronbot.questions.outline import Labels, Outline
+from kronbot.questions.outline import Labels, Outline, sides
 from kronbot.questions.outputs import asked as outputs_asked
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.static_report import Inquiry, Report, answer, outputs_of, trace_of
@@ -307,7 +307,8 @@ def outline(robot: Robot, given: Possible) -> Outline:
         numbers += ["buckling_factor", "buckling_factor_error", "buckling_beyond_small_deflections"]
         texts += ["buckling", "equilibrium"]
     arrays: dict[str, Labels] = dict.fromkeys(("compliance", "stiffness"), (DIRECTIONS, DIRECTIONS))
-    return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given))
+    units = {name: sides(DIRECTIONS, rows, DIRECTIONS, per) for name, (rows, per) in UNITS.items()}
+    return Outline(numbers, texts, arrays, columns, columns, rows=telling(robot, given), units=units)
 
 
 def _still(robot: Robot, angles: Array) -> Case:

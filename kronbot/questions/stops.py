@@ -1,9 +1,12 @@
-"""Stops of joints in linear models: which are in contact, and which are on the edge of it."""
+"""Stops and tendons in linear models: which are in contact, on the edge of it, and which would begin or end there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kronbot.floats import Array
 from kronbot.model.robot import Robot
+from kronbot.questions.elements import depths_of_tendons
 
 
 def told_of_stops(robot: Robot, q: Array) -> list[str]:
@@ -23,3 +26,29 @@ def told_of_stops(robot: Robot, q: Array) -> list[str]:
                     "other side"
                 )
     return told
+
+
+def told_of_contacts(robot: Robot, before: Array, q: Array) -> list[str]:
+    """What begins or ceases to hold between rows before linear statics (N, n) and those it leads to, in words."""
+    told = []
+    for (began, ceased, depth), (_, _, further) in zip(_depths(robot, before), _depths(robot, q), strict=True):
+        for happened, rows in ((began, (depth <= 0) & (further > 0)), (ceased, (depth > 0) & (further <= 0))):
+            if count := int(rows.sum()):
+                where = f" in {count} of {len(rows)} cases" if len(rows) > 1 else ""
+                told.append(
+                    f"{happened}{where}: linear statics does not see that, and has it as where nothing is deformed; "
+                    "solver newton does"
+                )
+    return told
+
+
+def _depths(robot: Robot, q: Array) -> Iterator[tuple[str, str, Array]]:
+    """How deep stops and tendons are in contact (N,), after what it is called when that begins and when it ends."""
+    for limits in robot.limits:
+        if limits.stops:
+            value = limits.values(q)
+            for end, depth in ((limits.low, limits.low - value), (limits.high, value - limits.high)):
+                place = f"its stop at {end:.6g} {limits.unit}"
+                yield f"{limits.joint} comes to {place}", f"{limits.joint} leaves {place}", depth
+    for name, depth in depths_of_tendons(robot, q).items():
+        yield f"tendon {name} becomes taut", f"tendon {name} becomes slack", depth

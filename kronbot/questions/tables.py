@@ -6,16 +6,18 @@ One record a line and no frames, so that grep, awk and a paste into a letter wor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_UP, Context
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kronbot.compute.arrays import NamedArray, Scalar, plain
 from kronbot.description.wording import escaped
 from kronbot.floats import ascending
-from kronbot.questions.columns import unit_of_number
+from kronbot.questions.columns import swings, unit_of_number
 from kronbot.questions.noise import summary_without_rounding, without_rounding
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Swept, undrawn
@@ -68,13 +70,13 @@ class Table:
         yield Line(f"{result.command} {result.robot}, order {result.order}", True)
         for name, array in result.arrays.items():
             yield Line("")
-            array = _side_by_side(array)
+            array = side_by_side(array)
             if array.symbolic and array.axis is None:
                 yield Line(_formulas(name, array))
             elif array.axis is not None or len(array.columns or ()) > WIDEST:
                 yield Line(f"{_size(name, array)}, {self.rest}")
             else:
-                yield from _array(name, array, name.replace("poles", "accuracy") in {*result.arrays} - {name})
+                yield from _array(name, array, judged(result, name))
 
     def series(self) -> Iterator[Line]:
         """Rows of the series after an empty line, where there are any."""
@@ -84,40 +86,45 @@ class Table:
 
 
 def summary(result: Result) -> str:
-    """The summary as lines of names and values with their units; of frequencies in Hz, too."""
+    """The summary as lines of names and values."""
     left = max(map(len, result.summary))
+    return "\n".join(f"{name:{left}}{GAP}{text}" for name, text in summarized(result))
+
+
+def summarized(result: Result) -> Iterator[tuple[str, str]]:
+    """Names and values of the summary with their units; of frequencies in Hz, too."""
     robot = None if result.about is None else result.model
     bounds = {f"{name}_error" for name in result.summary}  # of numbers beside them; others are measured
-    lines = []
     for name, value in summary_without_rounding(result.summary, result.series).items():
         text = _bound(value) if name in bounds else number(value)
         unit = unit_of_number(robot, name) if robot is not None and isinstance(plain(value), float) else ""
         text += f" {unit}" if unit else ""
         if unit == "rad/s":
             text += f", {number(float(value) * HERTZ)} Hz"
-        lines.append(f"{name:{left}}{GAP}{text}")
-    return "\n".join(lines)
+        yield name, text
 
 
 def _array(name: str, array: NamedArray, judged: bool) -> Iterator[Line]:
     if not name.startswith(FREQUENCIES):
         yield from _plain_array(name, array, judged)
     elif array.columns is None:
-        both = np.column_stack([array.values, HERTZ * array.values])
-        yield from _plain_array(name, NamedArray(both, array.rows, "", ["rad/s", "Hz"]))
+        yield from _plain_array(name, in_hertz(array))
     else:
         yield from _plain_array(name, array)
         yield from _plain_array(name, replace(array, values=HERTZ * array.values, units="Hz"))
 
 
+def in_hertz(frequencies: NamedArray) -> NamedArray:
+    """Frequencies, rad/s, with those in Hz beside them."""
+    both = np.column_stack([frequencies.values, HERTZ * frequencies.values])
+    return NamedArray(both, frequencies.rows, "", ["rad/s", "Hz"])
+
+
 def _plain_array(name: str, array: NamedArray, judged: bool = False) -> Iterator[Line]:
     """An array whose rounding is not shown, or which has been ``judged`` by its own errors."""
     heading = f"{name} [{array.units}]" if isinstance(array.units, str) and array.units else name
-    values = array.values if array.columns is not None else array.values[:, None]
-    alone = name.startswith(ONE_BY_ONE)
-    if not judged:
-        values = _without_noise(values, np.abs(values) if alone else _sizes(values))
-    telling = [bool(column.any()) for column in values.T]
+    values, alone = shown(name, array, judged), name.startswith(ONE_BY_ONE)
+    telling, units = [bool(column.any()) for column in values.T], units_of_columns(array)
     if values.size > 1 and not any(telling) and not alone:
         yield Line(f"{heading}: all 0 ({' x '.join(map(str, array.values.shape))})", True)
         return
@@ -126,11 +133,49 @@ def _plain_array(name: str, array: NamedArray, judged: bool = False) -> Iterator
         assert array.columns is not None
         left = [column for column, tells in zip(array.columns, telling, strict=True) if tells]
         values, array = values[:, telling], replace(array, values=array.values[:, telling], columns=left)
+        units = [unit for unit, tells in zip(units, telling, strict=True) if tells] if units else []
     yield Line(heading, True)
     said = [name] if array.columns is None else array.columns
     texts = [_bound if alone and word.endswith(("error", "errors")) else number for word in said]
     columns = [[text(entry) for entry in column] for text, column in zip(texts, values.T, strict=True)]
-    yield from _columns([[*array.rows], *columns], None if array.columns is None else ["", *array.columns])
+    rows = [*array.rows]
+    if array.columns is None:
+        yield from _columns([rows, *columns, *([units] if units else [])], None)
+        return
+    if units:  # a line of them below the names
+        rows, columns = ["", *rows], [[unit, *column] for unit, column in zip(units, columns, strict=True)]
+        for i in (i for i, (word, unit) in enumerate(zip(said, units, strict=True)) if swings(word, unit)):
+            columns[i] = _paired(columns[i], ["Hz", *(hertz(value) for value in values[:, i].tolist())])
+    yield from _columns([rows, *columns], ["", *array.columns])
+
+
+def units_of_columns(array: NamedArray) -> list[str]:
+    """Units of the columns of a matrix whose rows have none, or of the rows of a vector, where there are any."""
+    if isinstance(array.units, str):
+        return []
+    mine, others = ("rows", "columns") if array.columns is None else ("columns", "rows")
+    if {*array.units.get(others, ())} - {"1"}:
+        return []
+    units = ["" if unit == "1" else unit for unit in array.units.get(mine, ())]
+    return units if any(units) else []
+
+
+def judged(result: Result, name: str) -> bool:
+    """Whether the answer has the errors of what is in that array, by which its reader judges it."""
+    return name.replace("poles", "accuracy") in {*result.arrays} - {name}
+
+
+def shown(name: str, array: NamedArray, judged: bool = False) -> np.ndarray:
+    """Values (rows, columns) as people see them: what is rounding beside others is 0, but where it is ``judged``."""
+    values = array.values if array.columns is not None else array.values[:, None]
+    if judged or array.symbolic:
+        return values
+    return _without_noise(values, np.abs(values) if name.startswith(ONE_BY_ONE) else _sizes(values))
+
+
+def columns_shown(result: Result) -> Mapping[str, npt.NDArray[Any]]:
+    """The series as people see it; a table of many cases has columns of every size, in which nothing is rounding."""
+    return result.series if isinstance(result.asked, Swept) else without_rounding(result.series)
 
 
 def _sizes(values: np.ndarray) -> np.ndarray:
@@ -161,17 +206,21 @@ def _columns(columns: Sequence[Sequence[str]], names: Sequence[str] | None) -> I
         yield Line(GAP.join([first, *others]).rstrip())
 
 
-def _side_by_side(array: NamedArray) -> NamedArray:
+def side_by_side(array: NamedArray) -> NamedArray:
     """A short stack of vectors, or of matrices of one row, as a matrix with a row a case; all else as it is."""
     if array.axis is None or array.symbolic or not 0 < len(array.axis[1]) <= SHOWN_ROWS + 1:
         return array
     name, cases = array.axis
     rows = [f"{name} {number(case)}" for case in cases]
-    units = array.units if isinstance(array.units, str) else ""
+    units = array.units
+
+    def of(side: str) -> str | Mapping[str, Sequence[str]]:
+        return units if isinstance(units, str) else {"columns": units.get(side, ())}
+
     if array.columns is None and len(array.rows) <= WIDE:
-        return NamedArray(array.values, rows, units, array.rows)
+        return NamedArray(array.values, rows, of("rows"), array.rows)
     if array.columns is not None and len(array.rows) == 1:
-        return NamedArray(array.values[:, 0], rows, units, array.columns)
+        return NamedArray(array.values[:, 0], rows, of("columns"), array.columns)
     return array
 
 
@@ -198,23 +247,22 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     """
     count = len(next(iter(result.series.values())))
     swept = result.asked if isinstance(result.asked, Swept) else None
-    # A table of many cases has columns of every size.
-    clean = result.series if swept else without_rounding(result.series)
+    clean = columns_shown(result)
     named = {*clean} - {*swept.usual} if swept else set()  # what somebody has asked for is shown as it is
     telling = {
         name: values
         for name, values in clean.items()
         if values.dtype.kind == "U" or values.any() or (name in named and any(each is not None for each in values))
     }
-    units = result.units if swept else {}
+    units = result.units
     single = swept.single if swept else {}
-    swings = {name for name, unit in units.items() if unit == "rad/s" and "frequenc" in name and name not in single}
+    swing = {name for name, unit in units.items() if swings(name, unit) and name not in single}
     if count == 1:
         left = max(map(len, telling), default=0)
         for name, values in telling.items():
             unit = "" if (of := result.units.get(name, "1")) == "1" else f" {of}"
-            hertz = f", {_hertz(values[0])} Hz" if name in swings and values[0] is not None else ""
-            yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}{hertz}")
+            both = f", {hertz(values[0])} Hz" if name in swing and values[0] is not None else ""
+            yield Line(f"{name:{left}}{GAP}{number(values[0])}{unit}{both}")
         if zeros := len(clean) - len(telling):
             yield Line(f"{more(zeros)} {'is' if zeros == 1 else 'are'} 0 ({rest})")
         return
@@ -222,11 +270,11 @@ def _series(result: Result, width: int, rest: str) -> Iterator[Line]:
     most = count if count <= SHOWN_ROWS + 1 else SHOWN_ROWS
     rows = ascending(np.linspace(0, count - 1, most).round().astype(int))
     texts = {name: [number(values[row]) for row in rows] for name, values in telling.items()}
-    if units.keys() & texts.keys():  # a line of them below the names
+    if any(units.get(name, "1") != "1" for name in texts):  # a line of them below the names
         for name, column in texts.items():
             unit = "" if (of := units.get(name, "1")) == "1" else of
-            beside = ["Hz", *(_hertz(telling[name][row]) for row in rows)]
-            texts[name] = _paired([unit, *column], beside) if name in swings else [unit, *column]
+            beside = ["Hz", *(hertz(telling[name][row]) for row in rows)]
+            texts[name] = _paired([unit, *column], beside) if name in swing else [unit, *column]
     shown: list[str] = []
     taken = 0
     for name, column in texts.items():
@@ -252,7 +300,7 @@ def _paired(left: Sequence[str], right: Sequence[str]) -> list[str]:
     return [f"{a:>{widths[0]}}{GAP}{b:>{widths[1]}}" for a, b in zip(left, right, strict=True)]
 
 
-def _hertz(value: object) -> str:
+def hertz(value: object) -> str:
     """A frequency, rad/s, in Hz; nothing where there is none."""
     return number(HERTZ * value) if isinstance(value, int | float) else ""
 
@@ -276,6 +324,8 @@ def number(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, complex):
         return f"{value.real + 0.0:.{DIGITS}g}{value.imag + 0.0:+.{DIGITS}g}i"
+    if isinstance(value, dict):  # and a complex one
+        return number((np.array(value["real"]) + 1j * np.array(value["imag"])).tolist())
     if isinstance(value, list):  # a whole array in a cell
         return f"[{', '.join(map(number, value))}]"
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else escaped(str(value))

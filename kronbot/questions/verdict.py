@@ -22,6 +22,18 @@ def verdict(
     return {"free_coordinates": still, "largest_growth_rate": max(growth, default=0.0), "verdict": said}
 
 
+def told_of_rounding(found: Sequence[Pole], about: str = "") -> list[str]:
+    """A word on poles of which rounding leaves nothing, ``about`` which model."""
+    poles = [pole for pole in found if not pole.free]
+    if not (lost := sum(abs(pole.value) <= pole.error for pole in poles)):
+        return []
+    which = f"any of the {len(poles)}" if lost == len(poles) else f"{lost} of the {len(poles)}"
+    return [
+        f"rounding leaves no digit of {which} pole{'s' * (len(poles) > 1)}{about}: M is all but singular, as with many "
+        "shapes that are alike; fewer of them, or legendre (kronbot explain shapes)"
+    ]
+
+
 def model_in_words(robot: Robot, locked: frozenset[int]) -> str:
     """The model that a statement holds for: order, modes, free and locked joints."""
     base = "; the base floats" if robot.base else ""

@@ -5,8 +5,10 @@ Numbers that a case lacks are NaN, also where its array is smaller than others. 
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
@@ -18,8 +20,8 @@ from kronbot.sweeps.kept import ERROR
 from kronbot.sweeps.output import Chunks, File, rows
 from kronbot.sweeps.work import Task
 
-# The entry that says what sweep this is.
-KEY = "sweep.json"
+# The entries that say what sweep this is, and the units of its columns.
+KEY, UNITS = "sweep.json", "units.json"
 
 
 class Archive(File):
@@ -53,18 +55,26 @@ class Archive(File):
                             blocks.seek(start)
                             entry.write(blocks.read(length))
                             yield sink.taken()
-                with _entry(archive, KEY) as entry:
-                    np.lib.format.write_array(entry, np.array(json.dumps(task.key)), allow_pickle=False)
+                for name, told in ((KEY, task.key), (UNITS, task.units)):
+                    with _entry(archive, name) as entry:
+                        entry.write(_told(told))
         yield sink.taken()
 
     def same(self, file: BinaryIO, task: Task) -> bool:
         """As its own entry says."""
+        wanted = _told(task.key)
         try:
-            with np.load(file, allow_pickle=False) as archive:
-                known: object = json.loads(str(archive[KEY]))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            with zipfile.ZipFile(file) as archive, archive.open(f"{KEY}.npy") as entry:
+                return entry.read(len(wanted) + 1) == wanted  # however much it holds
+        except (OSError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error):
             return False
-        return bool(known == task.key)
+
+
+def _told(about: Mapping[str, Any]) -> bytes:
+    """What an entry that says something holds: JSON as an array of text."""
+    made = io.BytesIO()
+    np.lib.format.write_array(made, np.array(json.dumps(about)), allow_pickle=False)
+    return made.getvalue()
 
 
 def packed(cells: Mapping[str, Any]) -> bytes:

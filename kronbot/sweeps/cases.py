@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kronbot.cached import cached_property
 from kronbot.errors import Argument, UsageError
-from kronbot.floats import Array
+from kronbot.floats import Array, decimals
 from kronbot.records import dataclass
 
 MOST = 1_000_000_000
@@ -79,10 +79,10 @@ class Range:
         return ["range", self.name, self.start, self.end, self.count]
 
     def at(self, places: Places) -> list[list[Value]]:
-        """Evenly spread: whole numbers and the middle as they are, the ends as they were given."""
+        """Evenly spread, as decimals: of 0.1:0.4:4 the second one is 0.2."""
+        (start, end), whole = decimals(self.start, self.end)
         last = max(self.count - 1, 1)
-        values = (self.start * (last - places) + self.end * places) / last
-        return [np.select([places == 0, places == last], [self.start, self.end], values).tolist()]
+        return [[(start * (last - place) + end * place) / (last * whole) for place in places.tolist()]]
 
 
 @dataclass(frozen=True, eq=False)

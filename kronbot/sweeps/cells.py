@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,8 @@ class Form:
             else:
                 own = value(cell)
                 self.kind = max(self.kind, _kind(own), key=_KINDS.index)
-                if self.shape != own.shape:
-                    sizes = zip(self.shape or own.shape, own.shape, strict=True)
-                    self.shape = tuple(max(pair) for pair in sizes)
+                if self.shape != own.shape:  # what has no rows does not know its columns
+                    self.shape = tuple(map(max, zip_longest(self.shape, own.shape, fillvalue=0)))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -47,8 +47,7 @@ class Form:
             return np.array(told, self.dtype)
         made = np.full((len(cells), *self.shape), np.nan if self.kind in "fc" else 0, self.dtype)
         for row, cell in zip(made, cells, strict=True) if self.shape else ():
-            if cell is not None:
-                own = value(cell)
+            if cell is not None and (own := value(cell)).size:
                 row[tuple(map(slice, own.shape))] = own
         if not self.shape:
             made[:] = [np.nan if cell is None else value(cell) for cell in cells]

@@ -55,11 +55,10 @@ class Folder:
         """The folder appears by being renamed, after the one that it replaces has been."""
         folder = target.folder
         # Nobody else is at it, who would have the lock of the journal.
-        draft = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
-        old = f"{draft}-old"
-        folder.remove_tree(draft)
+        name = f".kronbot-{hashlib.sha256(target.name.encode()).hexdigest()[:16]}"
+        draft, old = _cleared(folder, name), f"{name}-old"
         if target.found() is not None:  # else what was killed between two renamings has left the only one there is
-            folder.remove_tree(old)
+            old = _cleared(folder, old)
         with interruptions() as met:
             try:
                 folder.make(draft, 0o777)
@@ -123,9 +122,16 @@ class Folder:
             return False
         try:
             with open(target.folder.open(f"{target.name}/{KEY}", os.O_RDONLY), "rb") as file:
-                return bool(json.load(file) == task.key)
+                known = json.dumps(task.key).encode()  # no more is read than it has
+                return bool(json.loads(file.read(len(known) + 1)) == task.key)
         except (FileNotFoundError, ValueError, RecursionError):
             return False
+
+
+def _cleared(folder: host.Folder, name: str) -> str:
+    """A name that is free once what was left behind is removed; another one where that is somebody else's."""
+    folder.remove_tree(name)
+    return name if folder.found(name) is None else f"{name}-{os.urandom(8).hex()}"
 
 
 def _own(folder: host.Folder, name: str) -> bool:

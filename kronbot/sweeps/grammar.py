@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from kronbot.description.wording import quote
 from kronbot.errors import Argument, CasesError, Mistake, UsageError
 from kronbot.sweeps.cases import DISTRIBUTIONS, Cases, Distribution, Draws, Factor, Numbers, Range, Table, Value
 
+# Different texts of a file of cases: expressions, and words, which are few.
+WORDS = 100_000
 _WHOLE, _ZERO = re.compile(r"[-+]?[0-9]{1,15}"), re.compile(r"[-+]?[0.]+")
 _DECIMALS = re.compile(r"[-+.eE0-9]*")
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*")
@@ -62,13 +63,14 @@ def cases(
 
 def split(text: str) -> tuple[str, str]:
     """``NAME=VALUES`` or ``NAME~DISTRIBUTION`` as name and the rest. Raises UsageError."""
-    found = re.fullmatch(r"\s*([^=~]+?)\s*[=~]\s*(.+?)\s*", text, re.DOTALL)
-    if not found:
+    name, *rest = re.split("[=~]", text, maxsplit=1)
+    given = "".join(rest).strip()
+    if not name.strip() or not given:
         raise UsageError(
             Argument("over", quote(text)),
             " should read NAME=FROM:TO:N, NAME=VALUE,... or NAME~normal(MEAN,SIGMA)",
         )
-    return found[1], found[2]
+    return name.strip(), given
 
 
 def factor(name: str, given: object) -> Factor | Distribution:
@@ -107,7 +109,7 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
     """
     header: list[str] = []
     parts: list[list[Sequence[Value]]] = []
-    known = cache(value)  # the same words come in many rows
+    known: dict[str, Value] = {}  # the same words come in many rows
     count = read = 0
     wrong = Mistakes(name)
     for some in blocks:
@@ -124,7 +126,7 @@ def table(blocks: Iterable[list[str]], name: str) -> Table:
             parts = [[] for _ in header]
         columns = _columns(numbered, header, wrong)
         for column, cells in () if wrong.found else zip(parts, columns, strict=True):
-            column.append(_plain_numbers(cells) or list(map(known, cells)))
+            column.append(_plain_numbers(cells) or _words(cells, known, name))
         count += len(numbered)
         if wrong.full:
             break
@@ -189,6 +191,19 @@ def _plain_numbers(cells: Sequence[str]) -> Numbers | None:
     return Numbers(values, np.array([_WHOLE.fullmatch(cell) is not None for cell in cells], dtype=bool))
 
 
+def _words(cells: Sequence[str], known: dict[str, Value], name: str) -> list[Value]:
+    """Cells one by one. Raises UsageError where there are too many different ones: each takes memory, and time."""
+    found = []
+    for cell in cells:
+        if cell in known or _DECIMALS.fullmatch(cell):
+            found.append(known[cell] if cell in known else value(cell))
+            continue
+        if len(known) >= WORDS:
+            raise UsageError(f"{quote(name)}: more than {WORDS} different texts: write numbers as decimals")
+        found.append(known.setdefault(cell, value(cell)))
+    return found
+
+
 def _joined(parts: Sequence[Sequence[Value]]) -> Sequence[Value]:
     numbers = [each for each in parts if isinstance(each, Numbers)]
     return Numbers.joined(numbers) if len(numbers) == len(parts) else [each for part in parts for each in part]
@@ -209,7 +224,12 @@ def value(text: str) -> Value:
 
 def _listed(name: str, text: str) -> list[str]:
     """What stands between commas that no bracket holds."""
-    parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
+    ends, depth = [-1], 0
+    for found in re.finditer("[(),]", text):
+        depth = max(0, depth + (found[0] == "(") - (found[0] == ")"))
+        if found[0] == "," and not depth:
+            ends.append(found.start())
+    parts = [text[start + 1 : end].strip() for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
     if not all(parts):
         raise UsageError(f"{name}: a value is missing in {quote(text)}")
     return parts

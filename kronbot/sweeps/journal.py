@@ -25,6 +25,8 @@ SUFFIX = ".part"
 # How a journal begins.
 _MARK = b'{"kronbot sweep": 1, '
 _HIDDEN = "hidden"
+# Bytes of a line that says what sweep this is; another file may have no end of its first one.
+LONGEST = 1 << 26
 _FOREIGN = "is not a file of the user's alone: remove it"
 # The line before the rows of a chunk: its cases, how many failed, length of the rows, of the line of warnings after
 # them where there are some, and the sum of both.
@@ -105,7 +107,7 @@ class Journal:
         """The key of a journal that is there, None where not even that is whole. Raises UsageError for another file."""
         with open(os.dup(self.descriptor), "rb") as file:
             file.seek(0)
-            head = file.readline()
+            head = file.readline(LONGEST)
             self.end = file.tell()
         if not head.startswith(_MARK) and not _MARK.startswith(head):
             raise UsageError(f"{place} is not one of kronbot: remove it, or give another output")
@@ -129,7 +131,7 @@ class Journal:
         with open(os.dup(self.descriptor), "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(self.end)
-            while found := _HEAD.fullmatch(file.readline()):
+            while found := _HEAD.fullmatch(file.readline(LONGEST)):
                 start, stop, failed, length, told, checksum = map(int, found.groups(b"0"))
                 place, whole = file.tell(), length + told
                 content = file.read(whole) if length and whole < size and start < stop <= count else b""

@@ -63,6 +63,8 @@ class Column:
         if found is None:
             return None
         for word in self.functions:
+            if word in OF_ALL and isinstance(found, np.ndarray) and not found.size:
+                return None
             found = FUNCTIONS[word](found)
         return _complex(found) if isinstance(found, np.ndarray) and found.dtype.kind == "c" else plain(found)
 
@@ -96,7 +98,7 @@ class Kept:
 
     Where ``rows`` is set, columns that are series make a row of each of their entries. What is ``unseen`` is in no
     table: pictures need it. Columns that nobody has named are ``usual``; what of a whole one is a single number, or
-    several, stands in ``single`` by its name.
+    several, stands in ``single`` by its name. ``units`` are those of entries, where they are known.
     """
 
     varied: tuple[str, ...]
@@ -105,6 +107,7 @@ class Kept:
     unseen: tuple[Column, ...] = ()
     usual: tuple[str, ...] = ()
     single: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def header(self) -> list[str]:
@@ -136,10 +139,11 @@ class Kept:
             yield values
             return
         spread = [column.whole and column.kind == "series" for column in self.columns]
-        count = max(len(v) for v, many in zip(values, spread, strict=True) if many and isinstance(v, list))
-        for i in range(count):
+        long = [len(v) for v, many in zip(values, spread, strict=True) if many and isinstance(v, list)]
+        for i in range(max(long, default=0) or 1):  # a case without any has a row, too
             yield [
-                (v[i] if isinstance(v, list) else None) if many else v for v, many in zip(values, spread, strict=True)
+                (v[i] if isinstance(v, list) and v else None) if many else v
+                for v, many in zip(values, spread, strict=True)
             ]
 
 
@@ -182,7 +186,9 @@ def kept(
         raise UsageError(
             f"{question} has no numbers that are kept by default: name some, like ", Argument("keep", _like(outline))
         )
-    found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked))
+    entries = [each for each in columns.values() if each.kind == "entry" and each.key in outline.units]
+    units = {each.name: unit for each in entries if (unit := outline.unit(each.key, each.labels))}
+    found = Kept(tuple(varied), tuple(columns.values()), spread, usual=tuple(unasked), units=units)
     single = {name: _single(outline, columns[name]) for name in found.whole}
     if pictured and single and len(single) == len(columns):
         raise UsageError(undrawn(single))
@@ -192,7 +198,7 @@ def kept(
 
 def _single(outline: Outline, column: Column) -> str:
     """What of a whole column is a single number, or several."""
-    if column.kind != "array" or column.key in outline.stacks:
+    if column.kind != "array" or column.key in outline.stacks or column.key in outline.empty:
         return f"max({column.name})" if column.functions else f"max(abs({column.name}))"
     rows, columns = outline.arrays[column.key]
     # Of frequencies those that most ask for: an answer may have fewer than there is room for.
@@ -213,10 +219,11 @@ def _followed(columns: Iterable[Column]) -> Iterator[str]:
 
 
 def _like(outline: Outline) -> str:
-    """An entry that there is."""
+    """An entry that there is, else a number."""
     for name, (rows, columns) in outline.arrays.items():
-        return quote(f"{name}[{rows[0]}{',' + columns[0] if columns else ''}]")
-    return "..."
+        if name not in outline.empty and name not in outline.complex:
+            return quote(f"{name}[{rows[0]}{',' + columns[0] if columns else ''}]")
+    return next(iter((*outline.numbers, *outline.series)), "...")
 
 
 def _outline(robot: Robot, question: str, possible: Mapping[str, Sequence[object]]) -> Outline:
@@ -267,7 +274,9 @@ def _columns(outline: Outline, text: str, question: str) -> Iterator[Column]:
 
 def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     """Name, kind, key and labels of what a text without functions names."""
-    for kind, names in (("number", (*outline.numbers, *outline.texts)), ("series", outline.series)):
+    # A joint may be called like a number, of which there are no functions.
+    numbers, series = ("number", (*outline.numbers, *outline.texts)), ("series", outline.series)
+    for kind, names in (numbers, series) if inner == text else (series, numbers):
         if inner in names:
             yield inner, kind, inner, ()
             return
@@ -282,6 +291,8 @@ def _sources(outline: Outline, inner: str, text: str, question: str) -> Iterator
         known = [*outline.arrays] if entry else [*outline.numbers, *outline.texts, *outline.series, *outline.arrays]
         called = f"{text!r}: " if wanted != text else ""
         raise unknown(wanted, known, f"{called}answers of {question} hold no ", there="; there are")
+    if entry[1] in outline.empty:
+        raise UsageError(f"{quote(text)}: {entry[1]} of this robot has no entries")
     rows, columns = outline.arrays[entry[1]]
     sides = [rows] if columns is None else [rows, columns]
     parts = entry[2].split(",") if columns is None else entry[2].rsplit(",", 1)  # a row may be base-to:A,B

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 from kronbot.errors import KronbotError, UsageError
 from kronbot.sweeps.work import Done, Task, line
 from kronbot.system.saving import Target, publish
+from kronbot.version import __version__
 
 # What there is, in the order of the cases, as often as somebody asks.
 Chunks = Callable[[], Iterable[Done]]
@@ -117,14 +118,21 @@ class Csv(File):
 
 
 class Json(File):
-    """An object with the names of the columns and the rows, a line each."""
+    """An object that says what was asked, with the names of the columns, their units and the rows, a line each."""
 
     foot = b"\n]}\n"
 
     def pieces(self, task: Task, chunks: Chunks) -> Iterator[bytes]:
-        """The names, then a line a row."""
-        kept = task.kept
-        yield b'{"columns":' + json.dumps(kept.header, ensure_ascii=False).encode() + b',"rows":[\n'
+        """What was asked and the names, then a line a row."""
+        kept, robot = task.kept, task.robot.model
+        head: dict[str, object] = {
+            "kronbot": __version__,
+            "command": "sweep",
+            "robot": robot.name,
+            "order": robot.order,
+        }
+        head |= {"question": task.question, "columns": kept.header, "units": task.units}
+        yield json.dumps(head, ensure_ascii=False)[:-1].encode() + b', "rows": [\n'
         comma = b""
         for done in chunks():
             text = done.text

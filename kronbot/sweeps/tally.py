@@ -7,6 +7,7 @@ from dataclasses import field
 
 from kronbot.compute.arrays import Scalar
 from kronbot.description.wording import listing
+from kronbot.errors import Argument
 from kronbot.records import dataclass
 from kronbot.sweeps.doubts import Doubts
 from kronbot.sweeps.kept import ERROR, Kept
@@ -49,6 +50,13 @@ class Tally:
                     self.failure = f"case {row[0]}: {row[error]}"
         self.of_cases.add(done.doubts)
         self.cases, self.failed = done.stop, self.failed + done.failed
+
+    def told(self, count: int, unkept: bool) -> tuple[str | Argument, ...]:
+        """How far a sweep of so many cases has come, and what would have kept what is ``unkept``."""
+        if not self.cases:
+            return (" before the first case",)
+        cure = ("; ", Argument("output"), " keeps what is computed, to go on with") if unkept else ()
+        return f" after {self.cases} of {count} cases", *cure
 
     @property
     def summary(self) -> dict[str, Scalar]:

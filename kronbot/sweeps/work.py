@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple, Protocol
 
 from kronbot.cached import cached_property
 from kronbot.compute.native import policy
 from kronbot.errors import KronbotError, UsageError
 from kronbot.model.robot import Robot
+from kronbot.questions.columns import unit_of_kept
 from kronbot.questions.reservations import reservations
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
@@ -99,6 +101,15 @@ class Task:
         found: dict[str, object] = json.loads(json.dumps(parts))
         return found
 
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Those of columns, as far as they are known: nobody knows those of parameters, whatever these are called."""
+        own = {name for name, of in zip(self.cases.names, self.meanings, strict=True) if of.argument is None}
+        numbers = {column.name for column in self.kept.columns if column.kind == "number"}
+        names = (name for name in self.kept.header if name not in own)
+        found = {name: unit for name in names if (unit := unit_of_kept(self.robot.model, name, name in numbers))}
+        return found | dict(self.kept.units)
+
     def asked(self, start: int, stop: int) -> list[Case]:
         """Cases start ... stop - 1 (from 0)."""
         return [Case(*placed(self.arguments, self.meanings, row)) for row in self.cases.rows(start, stop)]
@@ -153,7 +164,16 @@ def line(row: list[object]) -> str:
 
 def versions() -> dict[str, str]:
     """Of all that numbers depend on."""
-    return {"python": platform.python_version(), "kronbot": __version__} | {name: version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), "kronbot": __version__} | {name: _version(name) for name in LIBRARIES}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        # Folders that cannot be listed for want of descriptors are taken for empty ones: then this fails, too.
+        os.close(os.dup(1))
+        raise
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,17 @@ def test_abandoned_builds_go(kept, monkeypatch):
             assert len(list(kept.path.glob("build-*"))) == left
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users: NOT TESTED here")
+def test_what_cannot_be_removed_is_told(kept, caplog):
+    """Of a build folder in which somebody else's stands; nothing else minds."""
+    build = kept.path / "build-00-0123456789abcdef"
+    (build / "theirs" / "inner").mkdir(parents=True)
+    os.chown(build / "theirs", 65534, 65534)
+    with caplog.at_level("DEBUG", "kronbot"), Cache(kept.path) as again:
+        assert again.clear() == 0
+    assert build.exists() and "build-00-0123456789abcdef cannot be removed" in caplog.text
+
+
 def test_pipes_do_not_block(kept):
     """A named pipe in place of a library is refused, not waited for."""
     path = store(kept, "0")

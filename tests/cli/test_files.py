@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import math
 import os
 import re
 import resource
@@ -11,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -28,6 +30,7 @@ from kronbot.library.robot import Robot
 from kronbot.library.sweep import Sweep
 from kronbot.plots.style import Picture
 from kronbot.system import interruption, saving
+from kronbot.system.platform import host
 
 ROBOT = "kronbot: 1\nname: r\nconvention: standard\ngravity: [0, 0, 0]\n"
 LINK = "{name: l, joint: {type: fixed}, pose: {}}"
@@ -464,6 +467,45 @@ def test_few_descriptors(most):
     assert most > 5 or done.returncode
 
 
+@pytest.mark.parametrize("most", [7, 8, 10])
+def test_few_descriptors_for_a_sweep(most, tmp_path):
+    """Without one, no version of a library is found: the limit is told."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kronbot", "sweep", "modes", "khang", "--over", "EI=1:2:3", "-o", f"{tmp_path}/runs/"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+        check=False,
+    )
+    assert done.returncode in (1, 2)
+    assert done.stdout == ""
+    assert re.fullmatch(r"Error: .*Too many open files.* \(ulimit -n\).*\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "error return without exception set",
+        "<function _find_and_load at 0x7fd622237ce0> returned NULL without setting an exception",
+        "<class 'list'> returned a result with an exception set",
+        "initialization of _casadi failed without raising an exception",
+        "initialization of _casadi raised unreported exception",
+    ],
+)
+@pytest.mark.parametrize("most", [2e8, math.inf])
+def test_what_python_says_where_memory_is_out(words, most, monkeypatch, capsys):
+    """Without a limit it stays what it is: a bug."""
+
+    def refuse(context):
+        raise SystemError(words)
+
+    monkeypatch.setattr("kronbot.cli.main.kronbot.invoke", refuse)
+    monkeypatch.setattr(host, "memory_limit", lambda: most)
+    assert run(["jacobian", "khang"]) == 1
+    told = capsys.readouterr().err
+    assert ("(ulimit -v)" in told, "unexpected SystemError" in told) == (most < math.inf, most == math.inf)
+
+
 @pytest.mark.parametrize("most", [20, 24, 25, 26, 44, 50, 100, 150, 190])
 def test_little_memory(most):
     """Where Python crashes or waits for ever, or OpenBLAS ends the process or sends it a Ctrl-C: the limit is told."""
@@ -745,6 +787,8 @@ def test_who_interrupts_is_told_what_is_not_drawn(capsys, monkeypatch, tmp_path)
     def interrupted(*given, simulate=Robot.simulate, **named):
         error = Interrupted("interrupted at t = 0.02 s")
         error.partial = simulate(*given, **named)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
         raise error
 
     monkeypatch.setattr(Robot, "simulate", interrupted)

@@ -149,6 +149,15 @@ def test_what_is_refused(files, capsys, options, code, words):
     assert not (files / "fitted.yaml").exists()
 
 
+def test_expressions_are_told_before_anything_is_fitted(files, capsys):
+    """Constants may be fitted; the file with new numbers would have no place for them."""
+    (files / "arm.yaml").write_text(ARM.replace("k: 40 ", "k: 4*10"))
+    assert run([*FIT, "-o", "fitted.yaml"]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "keep these: k (arm.yaml:8: '4*10'); put numbers there" in told.err
+    assert run([*FIT, "-o", "fitted.yaml", "--fix", "k"]) == 0
+
+
 @pytest.mark.parametrize("number", [*SIGNALS, None])
 def test_the_best_so_far_is_written(files, monkeypatch, capsys, number):
     """Where a search ends early by itself or by a signal: as a robot file that says so, too."""

@@ -236,7 +236,7 @@ def test_tables_tell_bounds_of_errors_as_they_are(capsys):
     """A bound is not rounding beside a condition number, and no error is 0 that is not."""
     assert run(["modes", "canadarm"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    start = lines.index("accuracy_locked") + 2
+    start = lines.index("accuracy_locked") + 3  # names and units
     shown = np.array([line.split()[1:] for line in lines[start : start + 6]], dtype=float)
     held = np.array(ask(capsys, "modes", "canadarm")["arrays"]["accuracy_locked"]["values"])
     assert (shown[:, :3] >= held[:, :3]).all() and (shown[:, :3] <= 2 * held[:, :3]).all()  # rounded up to one digit

@@ -302,3 +302,18 @@ def test_cells_in_quotes(rows, arm, capsys):
     code, out, _ = jacobians(capsys, arm, "--q", rows('"q2", "q1"\n"0.5","1"\n'))
     assert code == 0
     assert out == jacobians(capsys, arm, "--q", rows("q1,q2\n1,0.5\n"))[1]
+
+
+def test_rows_that_never_end_are_no_one_answer(capsys, arm, stdin, monkeypatch):
+    """As csv they are written as they come."""
+    monkeypatch.setattr("kronbot.cli.output.render.NUMBERS", 10_000)
+    content = b"q1,q2\n" + b"0.1,0.2\n" * 100_000
+    for style in ("table", "json"):
+        stdin(content)
+        assert run(["jacobian", arm, "--q", "@-", "--format", style]) == 2
+        told = capsys.readouterr()
+        assert not told.out
+        assert "more than 10000 numbers does not fit into one piece: --format csv" in told.err
+    stdin(content[: 6 + 8 * 5000])
+    assert run(["jacobian", arm, "--q", "@-", "--format", "csv", "--array", "J_T"]) == 0
+    assert capsys.readouterr().out.count("\n") == 5001

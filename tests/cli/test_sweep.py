@@ -81,6 +81,8 @@ def test_tables_and_json(capsys):
     assert run([*asked, "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["columns"] == ["case", "EI", "frequencies_free", "error"]
+    assert told["units"] == {"frequencies_free": "rad/s"}
+    assert [told[word] for word in ("command", "question", "robot", "order")] == ["sweep", "modes", "khang", "2"]
     assert [row[1] for row in told["rows"]] == [20, 30, 40] and len(told["rows"][0][2]) == 2
     assert run([*asked, "--format", "csv"]) == 2
     assert "frequencies_free is no single number" in capsys.readouterr().err
@@ -266,7 +268,7 @@ def test_the_sweep_of_a_file(tmp_path, capsys):
     # The command line goes before; other commands do not look.
     file.write_text(FILE)
     assert run(["sweep", str(file), "--over", "m=1", "--q", "0", "--format", "json", *ONE]) == 0
-    assert '"columns":["case", "m", "torque.q1", "error"]' in capsys.readouterr().out
+    assert '"columns": ["case", "m", "torque.q1", "error"]' in capsys.readouterr().out
     assert run(["statics", str(file), "--q", "0"]) == 0
     assert run(["sweep", "check", str(file)]) == 2
     assert "nothing is varied" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_zeros_are_told_and_not_shown(capsys):
     assert " ".join(lines[0]) == "C_star: 1 of 40 columns, the others are 0"
     assert lines[1:4] == [["30"], ["a", "0"], ["b", "3.5"]]
     one = NamedArray(np.zeros(1), ["q1"], {"rows": ["N m"]})
-    assert shown(capsys, g=one)[:2] == [["g"], ["q1", "0"]]
+    assert shown(capsys, g=one)[:2] == [["g"], ["q1", "0", "N", "m"]]
     # Of what is found one by one every number is an answer.
     assert shown(capsys, poles=NamedArray(np.zeros(2), "12", "rad/s"))[1:3] == [["1", "0"], ["2", "0"]]
 
@@ -88,6 +88,18 @@ def test_a_few_vectors_stand_below_each_other(capsys):
     assert lines[4:7] == [["frequencies_locked", "[Hz]"], ["1", "2"], ["case", "1", "0.159155", "0.31831"]]
     pose = NamedArray(np.array([[[1.0, 2.0]], [[3.0, 4.0]]]), ["tip"], "m", "xy", ("case", [1, 2]))
     assert shown(capsys, pose=pose)[1:4] == [["x", "y"], ["case", "1", "1", "2"], ["case", "2", "3", "4"]]
+    # Columns with units have a line of them, frequencies a column in Hz.
+    units = {"rows": ["1", "rad/s", "rad"]}
+    margins = NamedArray(np.ones((2, 3)), ["disk_margin", "frequency", "phase"], units, axis=("case", [1, 2]))
+    lines = shown(capsys, margins=margins)
+    assert lines[1:4] == [
+        ["disk_margin", "frequency", "phase"],
+        ["rad/s", "Hz", "rad"],
+        ["case", "1", "1", "1", "0.159155", "1"],
+    ]
+    # Of an entry that has the units of its row and its column neither stands above.
+    M = NamedArray(np.ones((1, 1)), "a", {"rows": ["N m"], "columns": ["s2/(rad)"]}, "b")
+    assert shown(capsys, M=M)[:3] == [["M"], ["b"], ["a", "1"]]
     many = NamedArray(np.ones((40, 2)), "12", "m", axis=("t", list(range(40))))
     assert shown(capsys, h_L=many)[0][:2] == ["h_L:", "40"]
 

@@ -119,9 +119,9 @@ def test_names_of_coordinates_rates_and_columns(arm):
     series = arm.simulate(duration=0.01, step=0.005).series
     assert list(series)[:13] == ["t", *NAMES, *(f"{name}_dot" for name in NAMES)]
     arrays = arm.dynamics(Q, QD).arrays
-    assert arrays["M"].units["columns"] == ["s2/(rad)", *["s2/(m)"] * 4, "s2/(rad)"]
-    assert arrays["D"].units["columns"] == ["s/(rad)", *["s/(m)"] * 4, "s/(rad)"]
-    assert arrays["M"].units["rows"] == ["N m", *["N"] * 4, "N m"]
+    assert list(arrays["M"].units["columns"]) == ["s2/(rad)", *["s2/(m)"] * 4, "s2/(rad)"]
+    assert list(arrays["D"].units["columns"]) == ["s/(rad)", *["s/(m)"] * 4, "s/(rad)"]
+    assert list(arrays["M"].units["rows"]) == ["N m", *["N"] * 4, "N m"]
 
 
 def test_formulas_tell_rates_from_accelerations():

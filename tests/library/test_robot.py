@@ -372,7 +372,7 @@ def test_export(arm, tmp_path):
 def test_complexity(arm):
     """As the command counts them."""
     answer = arm.complexity("inverse", links=[2, 3])
-    assert answer.arrays["operations"].rows == ["inverse"]
+    assert list(answer.arrays["operations"].rows) == ["inverse"]
     assert answer["links"].tolist() == [2, 3]
     assert answer["modes"].tolist() == [2, 2]
     with pytest.raises(UsageError, match="function"):

@@ -37,7 +37,7 @@ def same_as_points(rows, points):
     """Stacks hold the numbers of the points to the last bit, and zeros beyond their modes."""
     for name in points[0].arrays:
         stack = rows.arrays[name]
-        assert stack.axis == ("case", list(range(1, len(points) + 1)))
+        assert stack.axis == ("case", range(1, len(points) + 1))
         assert list(stack.rows) in [list(point.arrays[name].rows) for point in points]
         for case, point in zip(stack.values, points, strict=True):
             inside = tuple(map(slice, point[name].shape))
@@ -78,7 +78,7 @@ def test_equilibria_at_rows_say_where_they_are():
     same_as_points(rows, points)
     np.testing.assert_array_equal(rows["q"], [list(point.at["q"].values()) for point in points])
     np.testing.assert_array_equal(rows["tau"], [list(point.at["tau"].values()) for point in points])
-    assert rows.arrays["tau"].rows == ["qa"]
+    assert list(rows.arrays["tau"].rows) == ["qa"]
     assert seen == pytest.approx([1 / 3, 2 / 3, 1.0])
 
 

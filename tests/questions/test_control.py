@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from robots_in_tests import model
+from robots_in_tests import boom_and_arm, model
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from thinned import rare
@@ -27,25 +27,16 @@ simulate: {duration: 6, step: 0.5}
 control:
   q1: {pid: {kp: kp, ki: 2, kd: 1.6}, target: 0.5MORE}
 """
-ARM = """
-kronbot: 1
-name: arm
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: upper
-    joint: {type: revolute, name: q1, damping: 0.1}
-    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton}
-  - name: lower
-    joint: {type: revolute, name: q2, rotor_inertia: 2e-4, gear: 20, elastic: {stiffness: 90, damping: 0.2}}
-    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
+SHAFT = ", rotor_inertia: 2e-4, gear: 20, elastic: {stiffness: 90, damping: 0.2}"
+ARM = (
+    boom_and_arm(joint=SHAFT)
+    + """\
 simulate: {duration: 0.3, step: 0.3}
 control:
   q1: {pid: {kp: 30, ki: 20, kd: 6}, target: 0.4, gravity: rigid}
   q2: {pid: {kp: 25, ki: 4, kd: 3, side: SIDE}, target: -0.3, gravity: GRAVITY}
 """
+)
 
 
 def block(more="", sample=""):

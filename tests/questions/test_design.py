@@ -3,7 +3,7 @@
 import control
 import numpy as np
 import pytest
-from robots_in_tests import model
+from robots_in_tests import boom_and_arm, model
 from scipy.linalg import solve_continuous_are
 
 import kronbot
@@ -13,21 +13,7 @@ from kronbot.library.robot import Robot
 from kronbot.mechanics.control.feedback import disk_margin, filtered
 from kronbot.questions.design import outline, with_gains
 
-ARM = """
-kronbot: 1
-name: arm
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: upper
-    joint: {type: revolute, name: q1, damping: 0.1}
-    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton}
-  - name: lower
-    joint: {type: revolute, name: q2}
-    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
-"""
+ARM = boom_and_arm()
 AT = {"q1": 0.4, "q2": -0.3}
 WEIGHTS, EFFORT = {"q1": 100, "q2": 50, "upper.v1": 10, "q1_dot": 1}, {"q1": 0.1, "q2": 0.5}
 
@@ -61,6 +47,20 @@ def test_lqr_and_kalman_are_those_of_others(arm, best):
     L = control.lqe(A, B, C, np.diag([0.01, 1]), 1e-6 * np.eye(2))[0]
     assert best["L"] == pytest.approx(L, rel=1e-6)
     assert best["observer_poles"].real.max() < 0
+
+
+def test_poles_that_are_all_0_have_no_cost_to_simulate():
+    """A body that nothing holds and no weight asks back: neither a slowest rate nor a fastest one."""
+    floats = kronbot.loads("""
+        kronbot: 1
+        name: block
+        gravity: [0, 0, 0]
+        links: [{name: b, joint: {type: prismatic, name: q1}, pose: {}, rigid: {mass: 1}}]
+        """)
+    answer = floats.design(lqr=True, weights={"q1": 0})
+    assert (answer["poles"] == 0).all() and (answer["K"] == 0).all()
+    assert answer.warnings == ("no cost is simulated: the slowest pole, 0 1/s, would take inf s",)
+    assert answer.summary["cost_predicted"] == 0 and "cost_simulated" not in answer.summary
 
 
 def test_a_filter_takes_margins_away(arm, best):

@@ -212,7 +212,7 @@ def test_a_motion_that_begins_with_a_rate_at_once(tmp_path):
     )
     assert answer.summary["peak_deviation.q1"] == pytest.approx(1.5, rel=1e-6)
     controlled = slider(tmp_path, "{pd: {kp: 100, kd: 20}}").with_motion(f"q1: {swing}".replace("PHASE", ""))
-    assert controlled.simulate(3.0).warnings == []
+    assert list(controlled.simulate(3.0).warnings) == []
 
 
 def test_tables_of_motions_that_begin_later(tmp_path):

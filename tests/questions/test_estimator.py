@@ -4,6 +4,7 @@ import casadi
 import numpy as np
 import pytest
 from casadi import SX
+from robots_in_tests import boom_and_arm
 from scipy.linalg import expm
 from scipy.stats import kstest
 
@@ -12,21 +13,7 @@ from kronbot.cli.main import run as command_line
 from kronbot.errors import DescriptionError
 from kronbot.mechanics.control.randomness import normal, seeded
 
-ARM = """
-kronbot: 1
-name: arm
-convention: standard
-gravity: [0, -9.81, 0]
-links:
-  - name: upper
-    joint: {type: revolute, name: q1, damping: 0.1}
-    dh: {a: 0.8, d: 0, alpha: 0, theta: 0}
-    flexible: {mass: 0.4, EI: {z: 20}, modes: {v: 1}, shape: craig-bampton}
-  - name: lower
-    joint: {type: revolute, name: q2}
-    dh: {a: 0.5, d: 0, alpha: 0, theta: 0}
-    rigid: {mass: 0.3, com: [-0.2, 0, 0], inertia: {Izz: 0.01}}
-"""
+ARM = boom_and_arm()
 FEEDBACK = "K: gains.csv, estimator: kalman.csv"
 AT = {"q1": 0.4, "q2": -0.3}
 BLOCK = """

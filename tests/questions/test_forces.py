@@ -127,10 +127,12 @@ def test_what_is_wrong_about_the_force_of_an_element_is_told_with_its_place(tmp_
         kronbot.load(str(robot)).simulate(4)
     moved = WAYS["element"].replace("FORCE", "{type: step, value: F}")
     along = kronbot.loads(moved + "\nmotion: {s: {type: sinusoid, amplitude: 1, frequency: 2}}")
-    with pytest.raises(UsageError, match="the force of 'piston' changes in time: along a motion"):
-        along.linearize_along()
+    for question in (along.linearize_along, lambda: along.design(lqr=True, motion=True)):
+        with pytest.raises(UsageError, match="the force of 'piston' changes in time: along a motion"):
+            question()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [("off",), rare(("off", "on"))])
 def test_a_muscle_moves_what_floats_and_no_momentum(choices):
     """Energy with a force in time, a damper, a stop and a base that moves; the same bytes by native code."""
@@ -224,7 +226,7 @@ def test_forces_are_inputs_of_the_linear_model(order):
     pushed, free = (kronbot.loads(each, order=order) for each in (text, text[: text.index("simulate:")]))
     runs = [each.simulate(1e-3, 1e-3, outputs=words, solver="dop853", **start) for each in (pushed, free)]
     linear = pushed.linearize(**start, inputs="outside,force", outputs=words)
-    inputs, outputs = linear.arrays["D"].columns, linear.arrays["D"].rows
+    inputs, outputs = list(linear.arrays["D"].columns), linear.arrays["D"].rows
     assert inputs[:3] == [f"force.{axis}" for axis in "xyz"]
     names = [f"outside.1.{word}" for word in ("fx", "fy", "fz", "mx", "my", "mz")]
     names += ["outside.2.mx", "outside.2.my", "outside.2.mz", "outside.3.fx", "outside.3.fy", "outside.3.fz"]
@@ -284,6 +286,7 @@ def test_what_a_force_holds_in_balance_rests(tmp_path):
         assert run[f"reaction.q1.{part}"] == pytest.approx(found[f"reaction.q1.{part}"][0], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_loads_beside_the_file_are_its_forces_and_values():
     """By the argument or in the file, bit for bit the same rows; other values trace nothing anew."""
     numbers = ([0.0, 0.0, 3.0], [0.1, 0.2, -0.5])

@@ -262,6 +262,20 @@ def test_an_equilibrium_is_one_of_the_brute_force_lagrangian(name, order):
     assert found.summary["verdict"].endswith("about an equilibrium)")
 
 
+def test_an_equilibrium_is_found_where_the_forces_that_hold_a_straight_beam_cannot_fade():
+    """A stiff spring pulls the beam far round: what statics finds has no force in the oracle, and is linearized."""
+    beam = {"mass": 1, "EI": {"z": 50}, "modes": {"v": 2}, "shape": "polynomial"}
+    row = {"a": 1, "d": 0, "alpha": 0, "theta": 0}
+    link = {"name": "a", "joint": {"type": "revolute", "name": "q"}, "dh": row, "flexible": beam}
+    spring = {"name": "e", "type": "spring", "between": ["world", "a"], "points": [[-0.5, 0.6, 0], [0, 0, 0]]}
+    text = {"kronbot": 1, "name": "pulled", "convention": "standard", "gravity": [0, 0, 0], "links": [link]}
+    text |= {"elements": [spring | {"stiffness": 300, "rest": 0.1}]}
+    found = linearized(model(text), {"q": {"q": 0}}, equilibrium=True)
+    q, tau = list(found.at["q"].values()), list(found.at["tau"].values())
+    assert np.abs(residual(text, 2, np.array(q), np.array(tau))).max() < 1e-9 * abs(tau[0])
+    assert sum(q[1:]) > 0.9  # of x^2 and x^3 at the tip
+
+
 def test_nothing_moves_from_an_equilibrium():
     """Simulated with the holding torques for half a second, joints and deflections stay where they are."""
     found = linearized(arm([0, 0]), {"q": {"q1": -1.4, "q2": 0.2}}, equilibrium=True)
@@ -388,7 +402,7 @@ def test_gauges_read_the_curvature_of_the_beam():
     flexible = next(link["flexible"] for link in text["links"] if link.get("flexible"))
     beam = next(iter(Lagrangian(text, 2).beams.values()))
     count, places = flexible["modes"]["v"], {"g1": 0.0191, "g2": 0.3985, "g3": 0.5889}
-    assert found.rows == [f"curvature.{name}" for name in places]
+    assert list(found.rows) == [f"curvature.{name}" for name in places]
     for row, x in zip(found.values, places.values(), strict=True):
         curvature = shapes(flexible["shape"], "bending", count, [x], beam.length)[2, :, 0]
         assert row == pytest.approx([0, *curvature, *np.zeros(robot.n)], rel=1e-9)

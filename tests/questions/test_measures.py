@@ -94,6 +94,8 @@ def test_lines_of_known_vibrations():
     assert [a for _, a in found.lines] == pytest.approx([0.5, 0.1, 0.02], rel=0.02)
     still = residual(t, np.ones((len(t), 3)))
     assert still.amplitude < 1e-12
+    rounding = 1 + 1e-16 * np.sin(4.7 * t)
+    assert not residual(t, np.column_stack([rounding, 0.1 * rounding])).lines
 
 
 @pytest.mark.parametrize("rate", [0.1, 1, 3, 8, 20])

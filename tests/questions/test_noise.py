@@ -1,6 +1,7 @@
 """What rounding leaves of zeros: no column of a table and no panel of a picture; files keep the numbers."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import kronbot
 from kronbot import loads
 from kronbot.cli.main import run
 from kronbot.mechanics.linear.deflation import SecondOrder
+from kronbot.questions.fitting.report import _quality
 from kronbot.questions.noise import family, summary_without_rounding, without_rounding
 
 # Moves in its plane alone, with modes out of it.
@@ -198,3 +200,22 @@ def test_what_solved_a_robot_with_followers_is_told():
     assert robot.simulate(duration=0.02, step=0.01).summary["algorithm"] == "composite"
     alone = loads("\n".join(TROLLEY.splitlines()[:-1]))
     assert alone.simulate(duration=0.02, step=0.01).summary["algorithm"] == "recursive"
+
+
+def test_torques_that_are_given_are_told_as_they_are():
+    """An equilibrium has them but for rounding of other forces, which is neither a torque nor a difference."""
+    robot = loads(TROLLEY.replace("type: prismatic, name: x", "type: prismatic, name: x, spring: {stiffness: 300}"))
+    for given in (0.0, 0.1):
+        answer = robot.statics(q={"q1": 0.3}, tau={"x": given}, order="all")
+        assert set(answer["torque.x"]) == {given}
+        assert not any(each for name, each in answer.summary.items() if "difference.torque.x[" in name)
+
+
+def test_columns_that_are_the_same_throughout_explain_nothing():
+    """The mean of 0.1, 0.1, 0.1 is another number, of which R2 would be -1e28."""
+    measured = np.column_stack([np.full(3, 0.1), np.full(3, 0.1), np.arange(3.0)])
+    assert np.ptp(measured[:, 0]) == 0 and (measured[:, 0] != measured[:, 0].mean()).any()
+    errors = np.column_stack([np.full(3, 1e-3), np.full(3, 1e-18), [0.1, 0, 0]])
+    told = SimpleNamespace(columns=[SimpleNamespace(name=name) for name in "abc"], measured=measured)
+    found = _quality(SimpleNamespace(noise=SimpleNamespace(sigma=np.ones(3))), told, errors)
+    assert found.values[:, found.columns.index("R2")] == pytest.approx([0, 1, 0.995])

@@ -9,6 +9,8 @@ from robots_in_tests import model
 import kronbot
 from kronbot.errors import ComputationError, UsageError
 from kronbot.library.robot import Robot
+from kronbot.mechanics.linear.responses import transfer
+from kronbot.mechanics.linear.state_space import StateSpace
 from kronbot.questions.linearize import outline
 
 with warnings.catch_warnings():
@@ -98,3 +100,26 @@ def test_responses_that_are_none_are_refused():
     with pytest.raises(ComputationError, match="overflows"):
         inverted.linearize(response="step", duration=1e4)
     assert ARM.linearize(lock="all", response="step")["q1/torque.q1"].max() == 0
+
+
+def test_a_table_of_responses_tells_small_ones_with_units():
+    """Magnitudes that fall by twenty decades, beside frequencies that grow by ten, are no rounding of anything."""
+    stiff = HELD.replace("kd: 12", "kd: 2e9").replace("kp: 50", "kp: 5e-2")
+    robot = Robot(model(stiff))
+    found = robot.linearize(closed_loop=True, response="frequency", inputs="torques", outputs="joints")
+    omega, size = found["frequency"], found["magnitude.q1/torque.q1"]
+    assert size == pytest.approx(1 / np.abs(0.05 + 2e9j * omega - 2 * omega**2), rel=1e-9)
+    head, units, *rows = [line.split() for line in str(found).partition("11 of ")[2].splitlines()[1:13]]
+    assert head == ["frequency", "magnitude.q1/torque.q1", "phase.q1/torque.q1"]
+    assert units == ["rad/s", "Hz", "m/N", "deg"]
+    assert [float(row[2]) for row in rows][-1] == pytest.approx(size[-1], rel=1e-5) and size[-1] < 1e-19
+    assert [float(row[1]) * 2 * np.pi for row in rows] == pytest.approx([float(row[0]) for row in rows], rel=1e-5)
+
+
+def test_what_is_within_the_error_of_its_solution_is_no_response():
+    """Two states in parallel that cancel: x' = -x + u/3 each, seen as a difference of ten times one and of the sum."""
+    A, B = -np.diag([1.0, 1.0, 3.0]), np.array([[1 / 3], [0.1], [1.0]])
+    C = np.array([[0.3, -1.0, 0.0], [0.0, 0.0, 1e-30]])
+    values = transfer(StateSpace(A, B, C, np.zeros((2, 1))), np.array([0.1, 1.0, 1e9]))
+    assert not values[:, 0].any()
+    assert np.abs(values[:, 1, 0]) == pytest.approx(1e-30 / np.hypot(3, [0.1, 1, 1e9]), rel=1e-12)

@@ -65,6 +65,7 @@ def just_loaded(*overrides):
     return kronbot.loads(ARM, parameters=dict(overrides))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "many"),
     [

@@ -104,7 +104,7 @@ def test_a_joint_without_inertia_takes_no_frequencies():
     without, answer = one.modes(convergence=1), more.modes(convergence=1)
     for name in ("frequencies_locked", "frequencies_free", "convergence_free"):
         assert answer[name] == pytest.approx(without[name], rel=1e-9, abs=1e-6)
-    assert answer.warnings == ["q3 moves no inertia of its own and stays locked"]
+    assert list(answer.warnings) == ["q3 moves no inertia of its own and stays locked"]
     assert "locked q3" in answer.summary["model_free"]
     rows, wanted = more.modes([[0, 0, 0], [0, 0.3, 0.1]]), one.modes([[0, 0], [0, 0.3]])
     assert rows["frequencies_free"] == pytest.approx(wanted["frequencies_free"], rel=1e-9, abs=1e-6)
@@ -195,3 +195,34 @@ def test_free_frequencies_of_sweeps_hold_those_that_swing():
 
 
 SHOWN = turning("flexible: {mass: 1, EI: {z: 50}, modes: {v: 2}}", more=", damping: 1")
+
+
+SHAPES = """
+kronbot: 1
+name: sprung
+convention: standard
+gravity: [0, 0, 0]
+links:
+  - name: a
+    joint: {type: revolute, name: q, rotor_inertia: 1, elastic: {stiffness: 50}}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 20}, modes: {v: COUNT}, shape: SHAPE}
+    payload: {mass: 0.3}
+"""
+
+
+def test_a_mode_that_rounding_loses_does_not_take_the_others_along():
+    """Eight powers of x are all but dependent; Legendre's polynomials span the same, and are not."""
+    powers, well = (
+        loads(SHAPES.replace("COUNT", "8").replace("SHAPE", shape)).modes() for shape in ("polynomial", "legendre")
+    )
+    found, error = powers["frequencies_locked"], powers["accuracy_locked"][:, 0]
+    assert found[:3] == pytest.approx(well["frequencies_locked"][:3], rel=1e-10)
+    assert (np.abs(found - well["frequencies_locked"]) <= error).all()
+    assert not powers.warnings and error[-1] > 0.01 * found[-1]
+
+
+def test_frequencies_of_which_rounding_leaves_nothing_say_so():
+    robot = loads(SHAPES.replace("COUNT", "9").replace("SHAPE", "polynomial"))
+    assert any("rounding leaves no digit of any of the 10 poles with locked" in each for each in robot.modes().warnings)
+    assert any("rounding leaves no digit" in each for each in robot.linearize(lock=["q"]).warnings)

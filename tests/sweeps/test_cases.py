@@ -43,6 +43,18 @@ def lines(text):
     return csv_lines.lines_of(io.BytesIO(text.encode()))
 
 
+def test_lists_are_cut_at_commas_that_no_bracket_holds():
+    """Also those within brackets within brackets; and very long ones take no longer than they are."""
+    assert grammar.factor("m", "f(1, g(2, 3)), (4), pi").columns["m"] == ["f(1, g(2, 3))", 4.0, math.pi]
+    assert grammar.factor("m", "(1, 2").columns["m"] == ["(1, 2"] and grammar.factor("m", "1), 2").columns["m"][1] == 2
+    assert len(grammar.factor("m", "1," * 50_000 + "1").columns["m"]) == 50_001
+    with pytest.raises(UsageError, match="a value is missing"):
+        grammar.factor("m", "," * 200_000)
+    for many in ("," * 200_000, "1" + " " * 200_000 + "x"):
+        with pytest.raises(UsageError, match="should read NAME="):
+            grammar.split(many)
+
+
 def test_ranges_hold_their_ends():
     (name, text) = grammar.split("q2=-pi/2:pi/2:181")
     values = [value for (value,) in cases({name: text}, None, *NONE).rows(0, 181)]
@@ -51,6 +63,7 @@ def test_ranges_hold_their_ends():
     assert cases({"a": "5:6:1"}, None, *NONE).rows(0, 1) == [(5.0,)]
     # Numbers as people write them.
     assert cases({"a": "0:1:11"}, None, *NONE).rows(0, 11) == [(float(f"0.{i}"),) for i in range(10)] + [(1.0,)]
+    assert cases({"a": "0.1:0.4:4"}, None, *NONE).rows(0, 4) == [(0.1,), (0.2,), (0.3,), (0.4,)]
     assert cases({"a": "20:40:4"}, None, *NONE).rows(0, 4) == [(20.0,), (80 / 3,), (100 / 3,), (40.0,)]
     for start, end in ((0.8831065928382196, 0.7), (0.1, -1e17), (1e-300, 0.8831065928382196)):
         (first,), *_, (last,) = cases({"a": f"{start!r}:{end!r}:8"}, None, *NONE).rows(0, 8)
@@ -170,6 +183,15 @@ def test_what_is_no_case_is_told(over, draws, told):
         cases(over, None, *draws)
 
 
+def test_texts_of_a_file_are_bounded(monkeypatch):
+    """A pipe of them that never ends would take minutes and gigabytes, long before its size is too large."""
+    monkeypatch.setattr(grammar, "WORDS", 3)
+    few = grammar.table(lines("a,b\n1,x\n2,y\n3,pi\n4,x\n5.5,x\n6,7\n"), "cases.csv")
+    assert few.columns["b"] == ["x", "y", math.pi, "x", "x", 7]
+    with pytest.raises(UsageError, match=r"cases.csv.*more than 3 different texts: write numbers as decimals"):
+        grammar.table(lines("a\n" + "\n".join(f"x{i}" for i in range(4))), "cases.csv")
+
+
 @pytest.mark.parametrize("text", ["a\n", "", "a,b\n1\n", "a,a\n1,2\n", "a\n\n"])
 def test_tables_that_are_none_are_told(text):
     with pytest.raises(UsageError, match="cases"):
@@ -186,6 +208,7 @@ links: [{name: arm, joint: {type: revolute, name: q1}, dh: {a: y, d: 0, alpha: 0
 """
 
 
+@pytest.mark.slow
 def test_indices_of_a_function_with_known_ones(tmp_path):
     """Ishigami and Homma (1990), a = 7, b = 0.1, as the length of a link, which is an entry of the Jacobian."""
     (tmp_path / "ishigami.yaml").write_text(ISHIGAMI)
@@ -223,6 +246,6 @@ def test_one_name_and_one_column_have_indices():
 def test_no_indices_where_cases_failed():
     answer = swept(Cheap(), {"EI": "uniform(-1, 1)"}, draws=(8, 0, True), keep=["total_mass"]).result()
     assert answer.asked.indices == {}
-    assert answer.warnings == [
+    assert list(answer.warnings) == [
         f"no indices: they are about whole draws, and {answer.summary['failed']} cases have failed"
     ]

@@ -1,6 +1,7 @@
 """What is varied and what is kept: names mean one thing, columns are known beforehand, cells are those of answers."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 import kronbot
 from kronbot.errors import UsageError
 from kronbot.library.cases import answer
+from kronbot.questions.columns import unit_of_number
+from kronbot.sweeps.cells import form_of
 from kronbot.sweeps.kept import LONGEST, split
 from kronbot.sweeps.work import Case
 
@@ -242,3 +245,90 @@ def test_a_refused_value_is_a_row(arm):
         and "\n" not in found[0]["error"]
     )
     assert found[1]["error"] is None
+
+
+RIGID = """
+kronbot: 1
+name: rigid
+gravity: [0, -9.81, 0]
+parameters: {m: 1}
+links: [{name: bar, joint: {type: revolute, name: q1}, pose: {}, rigid: {mass: m, com: [0.5, 0, 0]}}]
+"""
+
+
+def test_arrays_of_robots_without_beams_are_empty_and_no_error(tmp_path, swept_here):
+    robot = kronbot.loads(RIGID)
+    kept = robot.sweep("modes", {"m": [1, 2]}, workers=1, output=f"{tmp_path}/all/")
+    assert kept.failed == 0 and "shapes_locked" in kept.header
+    with np.load(tmp_path / "all" / "1.npz") as archive:
+        assert archive["shapes_locked"].size == 0 and archive["poles_free"].tolist() == [0]
+    empty = robot.sweep("modes", {"m": [1, 2]}, keep="poles_locked,max(frequencies_locked)", workers=1)
+    table = empty.result()
+    assert "{" not in str(table) and table["max(frequencies_locked)"].tolist() == [None, None]
+    assert list(table.warnings) == ["no case has max(frequencies_locked)"]
+    for keep, told in (
+        ("shapes_locked[1,1]", "shapes_locked of this robot has no entries"),
+        ("", "like keep 'frequencies_free[1]'"),
+    ):
+        with pytest.raises(UsageError, match=told.replace("[", r"\[")):
+            robot.sweep("modes", {"m": [1, 2]}, keep=keep)
+
+
+def test_arrays_that_only_some_orders_fill_are_wide_enough(arm):
+    swept = arm.sweep("modes", {"order": [0, 2]}, keep="shapes_locked,frequencies_locked", workers=1)
+    data = [json.loads(line) for line in swept.task.done(0, 2).text.splitlines()]
+    form = form_of("shapes_locked", np.array([row[2] for row in data] + [None], dtype=object)[:2])
+    whole = form.array([row[2] for row in data])
+    alone = arm.modes()["shapes_locked"]
+    assert whole.shape == (2, *alone.shape) and np.isnan(whole[0]).all() and np.array_equal(whole[1], alone)
+
+
+def test_units_of_numbers_are_theirs_where_joints_are_called_so(swept_here):
+    robot = kronbot.loads(RIGID.replace("q1", "end"))
+    swept = robot.sweep("simulate", {"m": [1, 2]}, keep="end,max(end),max(end_dot),energy_drift", duration=0.1)
+    assert swept.task.units == {"end": "s", "max(end)": "rad", "max(end_dot)": "rad/s"}
+    (first, _) = swept
+    assert first["end"] == 0.1 and first["max(end)"] == robot.simulate(0.1)["end"].max() < 0.01
+    assert unit_of_number(kronbot.loads(RIGID.replace("q1", "steps")).model, "steps") == ""
+    assert unit_of_number(robot.model, "end") == "s" and unit_of_number(robot.model, "peak_torque.end") == "N m"
+
+
+ASKED = {
+    "kinematics": ("pose", {}),
+    "jacobian": ("J_T,J_R,omega", {"qd": [1, 0]}),
+    "dynamics": ("M,C,g,K,D,tau", {"qd": [1, 0]}),
+    "statics": ("compliance,stiffness", {"q": [0.1]}),
+    "linearize": ("M_L,D_L,K_L,h_L", {}),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_entries_have_the_units_of_their_arrays(arm, question):
+    """Products of those of rows and columns, as far as there are both; at several orders, too."""
+    words, given = ASKED[question]
+    answer = getattr(arm, question)(**given)
+    keep = []
+    for word in words.split(","):
+        array = answer.arrays[word]
+        keep.append(f"{word}[{','.join(f'1:{len(side)}' for side in (array.rows, array.columns) if side)}]")
+    task = arm.sweep(question, {"EI": [20], "order": [1, 2]}, keep=keep, **given).task
+    for column in task.kept.columns:
+        array = answer.arrays[column.key]
+        sides = [(array.rows, "rows"), (array.columns or (), "columns")]
+        units = {"rows": [array.units] * len(array.rows)} if isinstance(array.units, str) else array.units
+        named = zip(sides, column.labels, strict=False)
+        own = [units[side][names.index(label)] for (names, side), label in named if side in units]
+        told = task.units.get(column.name, "1")
+        assert dimension(told) == dimension(*own), column.name
+
+
+def dimension(*units):
+    """Exponents of the units that texts are a product of; a fraction is over all that comes after."""
+    found = Counter()
+    for unit in units:
+        above, _, below = unit.replace("(", "").replace(")", "").partition("/")
+        for words, sign in ((above, 1), (below, -1)):
+            for word in words.split():
+                name, power = (word[:-1], int(word[-1])) if word[-1] in "23" else (word, 1)
+                found[name] += sign * power
+    return {name: power for name, power in found.items() if power and name != "1"}

@@ -1,8 +1,11 @@
 """A Dask cluster gives the same bytes as processes of this machine; what goes wrong with it is told."""
 
+import logging
 import os
+import pickle
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -114,9 +117,39 @@ def test_hostile_scheduler_files_end_at_once(tmp_path, kind):
         text(swept(Cheap(), {"EI": [1]}, scheduler=str(file)))
 
 
-@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch):
-    """A connection is accepted, and then nothing comes, or something else."""
+class Evil:
+    """A pickle that is a program."""
+
+    def __reduce__(self):
+        return os.mkdir, ("made by a pickle",)
+
+
+PICKLE = pickle.dumps(Evil())
+
+
+@pytest.fixture
+def complaints():
+    """Tracebacks that Dask prints."""
+    found = []
+    handler = logging.Handler()
+    handler.emit = lambda record: found.append(record) if record.exc_info else None
+    logging.getLogger("distributed").addHandler(handler)
+    yield found
+    logging.getLogger("distributed").removeHandler(handler)
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        b"",
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        struct.pack("<QQQ", 16 + len(PICKLE), 1, len(PICKLE)) + PICKLE,  # in the frames of Dask
+    ],
+    ids=["nothing", "http", "pickle"],
+)
+def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch, tmp_path, complaints):
+    """A connection is accepted, and then nothing comes, or something else, which is neither run nor printed."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(dask, "PATIENCE", 0.5)
     monkeypatch.setattr(dask, "PAUSE", 0.25)
     heard = []
@@ -135,6 +168,7 @@ def test_who_is_no_scheduler_is_not_waited_for(says, monkeypatch):
         server.shutdown(socket.SHUT_RDWR)
     for each in heard:
         each.close()
+    assert not list(tmp_path.iterdir()) and not complaints
 
 
 @pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1", "inproc://x", "tcp://[::1"])

@@ -9,7 +9,7 @@ from sweeps.test_journal import chunk
 
 import kronbot
 from kronbot.cli.main import run
-from kronbot.errors import KronbotError
+from kronbot.errors import Interrupted, KronbotError
 from kronbot.sweeps.doubts import MOST, Doubt, Doubts, kind
 from kronbot.sweeps.driver import Driver, in_order
 from kronbot.sweeps.place import Place
@@ -149,3 +149,19 @@ def test_doubts_are_plain_on_their_way():
     doubts.of_case(1, [type("Told", (str,), {})("q1 is far")])
     (found,) = doubts.kinds.values()
     assert found == Doubt("q1 is far", 1, 1) and type(found.text) is str
+
+
+def test_a_sweep_without_a_file_says_how_far_it_came(swept_here, monkeypatch):
+    """And what would have kept it."""
+    stopped = swept(Cheap(much=2), OVER)
+    done = type(stopped.task).done
+    for first, told in ((0, "before the first case$"), (1, "after 1 of 9 cases; output keeps what is computed")):
+
+        def ends(task, start, stop, first=first):
+            if start >= first:
+                raise KeyboardInterrupt
+            return done(task, start, stop)
+
+        monkeypatch.setattr(type(stopped.task), "done", ends)
+        with pytest.raises(Interrupted, match=f"^interrupted {told}"):
+            list(stopped.chunks())

@@ -35,7 +35,8 @@ def test_archives_hold_whole_arrays(arm, tmp_path):
     sweep = arm.sweep("modes", {"EI": [20, -1, 30], "order": [0, 2]}, keep=keep, workers=1, output=str(file))
     rows = list(sweep)
     with np.load(file, allow_pickle=False) as archive:
-        assert archive.files == [*sweep.header, "sweep.json"]
+        assert archive.files == [*sweep.header, "sweep.json", "units.json"]
+        assert json.loads(str(archive["units.json"])) == sweep.result().units
         assert archive["EI"].tolist() == [20, 20, -1, -1, 30, 30] and archive["order"].dtype.kind == "i"
         alone = arm.with_parameters(EI=30).modes()
         assert np.array_equal(archive["shapes_free"][5], alone["shapes_free"])
@@ -48,6 +49,14 @@ def test_archives_hold_whole_arrays(arm, tmp_path):
     assert replace(sweep, place=Place.named(str(file), resume=True)).finished
     with pytest.raises(UsageError, match="of another sweep"):
         assert arm.sweep("modes", {"EI": [20]}, output=str(file), resume=True).finished
+
+    def other(text):
+        return text.encode("utf-32-le")
+
+    for damage in (b"", b"PK\x05\x06", file.read_bytes().replace(other("modes"), other("nodes"))):
+        file.write_bytes(damage)
+        with pytest.raises(UsageError, match="of another sweep"):
+            assert replace(sweep, place=Place.named(str(file), resume=True)).finished
 
 
 def test_series_go_to_archives(arm, tmp_path):
@@ -217,6 +226,17 @@ def test_what_kill_has_left_of_a_folder_that_was_replaced_is_in_nobodys_way(tmp_
     (old / "17.npz").touch()
     assert in_folder(path, "0:2:40", overwrite=True).failed == 0
     assert left(tmp_path) == ["runs"]
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", int)() != 0, reason="only root can act as two users: NOT TESTED here")
+def test_what_others_have_put_where_folders_grow_is_in_nobodys_way(tmp_path):
+    theirs = tmp_path / f".kronbot-{hashlib.sha256(b'runs').hexdigest()[:16]}"
+    for place in (theirs, theirs.with_name(f"{theirs.name}-old")):
+        (place / "inner").mkdir(parents=True)
+        os.chown(place, 65534, 65534)
+    for over in ("0:2:40", "0:2:30"):
+        assert in_folder(tmp_path / "runs", over, overwrite=True).failed == 0
+    assert left(tmp_path) == [theirs.name, f"{theirs.name}-old", "runs"]
 
 
 def test_a_folder_that_is_interrupted_says_how_to_go_on(tmp_path, monkeypatch):

@@ -62,6 +62,7 @@ def test_nobody_is_told_of_ends(expected, tmp_path):
         signal.signal(signal.SIGCHLD, before)
 
 
+@pytest.mark.slow
 def test_a_case_that_kills_is_a_row(expected, tmp_path):
     log = tmp_path / "log"
     rows = text(swept(Cheap(str(log), deadly=(5.0,)), {"EI": "-1:9:3001"})).splitlines()
@@ -279,6 +280,7 @@ def test_nothing_is_imported_from_the_folder_one_is_in(tmp_path):
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 def test_native_code_is_compiled_once(tmp_path, monkeypatch):
     """By whichever process comes first; the others find it, and the bytes are those of interpreted cases."""

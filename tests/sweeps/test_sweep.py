@@ -3,12 +3,13 @@
 import shutil
 
 import pytest
+from thinned import rare
 
 import kronbot
 from kronbot.compute.native import policy
 from kronbot.compute.native.compiling import COMPILERS
 from kronbot.errors import KronbotError, UsageError
-from kronbot.mechanics.motion.rodas import Abreast
+from kronbot.mechanics.motion.one_step import Abreast
 from kronbot.sweeps.work import Case
 
 pytestmark = pytest.mark.usefixtures("swept_here")
@@ -96,10 +97,12 @@ def test_arguments_of_another_kind_are_told(arm, given):
         arm.sweep("modes", **{"over": {"EI": [20]}, **given})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="native code needs a C compiler on the path")
-def test_simulations_beside_each_other_are_those_of_one_alone(arm, monkeypatch):
+@pytest.mark.parametrize("solver", ["rodas", rare("dop853")])
+def test_simulations_beside_each_other_are_those_of_one_alone(arm, solver, monkeypatch):
     """Of values, starts, durations and rows of their own; some refused, some that end early; whole and as rows."""
-    given = {"solver": "rodas", "rtol": 1e-3, "atol": 1e-4, "outputs": "velocity:endpoint"}
+    given = {"solver": solver, "rtol": 1e-3, "atol": 1e-4, "outputs": "velocity:endpoint"}
     runs = [(20, 0.3, {}), (-1, 0.3, {}), (35, 0.5, {"qa": 0.2}), (1e-9, 0.2, {}), (28, 0.05, {}), (20, 0.3, {})]
     cases = [Case({"EI": EI}, given | {"duration": end, "step": end / 7, "q": q}) for EI, end, q in runs]
     cases += [Case({"EI": 20}, given | {"duration": 0.3, "qd": {"qa": 1e9}})]

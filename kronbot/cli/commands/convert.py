@@ -20,9 +20,9 @@ from kronbot.description.wording import shown_path as shown
 def convert(urdf: str, output: str | None, overwrite: bool, tip: str | None, quiet: bool) -> None:
     """Write a robot file from URDF, a path or "-" for standard input.
 
-    A tree of revolute, continuous, prismatic and fixed joints is carried with its masses, limits, damping, friction
-    and mimic joints. What is not (meshes, limits of torque and speed) is listed on stderr and on top of the file.
-    Links can then be made flexible by hand.
+    A tree of revolute, continuous, prismatic, fixed, floating (a floating base, else six joints) and planar joints
+    (three) is carried with its masses, limits, damping, friction and mimic joints. What is not (meshes, limits of
+    torque and speed) is listed on stderr and on top of the file. Links can then be made flexible by hand.
 
     \b
     Examples:

@@ -56,6 +56,11 @@ def design(subject: Subject, out: Output, **asked: Any) -> None:
     from kronbot.cli.input.given import arguments
 
     given = arguments(robot.model, asked, rows=True)
+    if out.panels is not None:
+        from kronbot.plots.design import words
+
+        shaper, motion, filtered = (bool(asked[name]) for name in ("shaper", "motion", "noise"))
+        out.demand_panels(words(robot.model, shaper, motion, filtered))
     out.demand_held(robot, "design", given, OF_ROWS)
     out.answer(f"designing for {robot.name}", lambda progress: robot.design(**given, progress=progress))
     if alone and not asked["shaper"]:

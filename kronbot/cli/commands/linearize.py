@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 OF_ROWS = ("q", "tau")
 OF_MOTION = ("duration", "step", "period")
 NOT_ALONG = ("tau", "force", "equilibrium", "closed_loop", "response")
+# Panels of pictures.
+ALONG = ("multiplier", "stiffness", "frequency")
 OF_FILE = "--motion takes its points from the file: leave out --q, --tau, --equilibrium, --closed-loop and --symbolic"
 
 
@@ -102,6 +104,9 @@ def linearize(subject: Subject, formulas: Formulas, out: Output, **asked: Any) -
       kronbot linearize khang --motion 'qa: {type: sinusoid, amplitude: 0.2, frequency: 5}'
     """
     out.check()
+    over_time = asked["response"] in ("step", "impulse")
+    about = ("pole", *(("response",) if over_time else ("magnitude", "phase")), "mode")
+    out.demand_panels(about if asked["motion"] is None else ALONG)
     at = {word: asked[word] for word in POINTS}
     formulas.check(at)
     formulas.check_picture(out.drawn)

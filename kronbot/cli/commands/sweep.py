@@ -233,6 +233,10 @@ def run(question: str, subject: Subject, asked: dict[str, Any], given: Mapping[s
                 besides = "" if out.drawn is None else "; a picture takes them anew, --overwrite without --resume"
                 tell(f"{shown(str(out.output))} is there already: all {len(swept)} cases are in it{besides}")
                 return
+            if out.panels is not None:
+                from kronbot.plots.sweep import words
+
+                out.demand_panels(words([column.name for column in swept.task.kept.columns]))
             single, usual = swept.task.kept.single, swept.task.kept.usual
             if out.drawn is not None and (named := {name: of for name, of in single.items() if name not in usual}):
                 tell(f"warning: {undrawn(named)}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from kronbot.description.wording import listing, quote
 from kronbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from kronbot.model.robot import Robot
 
 _COMMANDS: Final = {
     "--help": "help",
@@ -143,3 +147,16 @@ def _holders(whole: click.Command, option: str) -> list[str]:
     commands = whole.commands.items() if isinstance(whole, click.Group) else ()
     found = [name for name, each in commands if any(option in known.opts for known in each.params)]
     return [] if option == "--format" else found if len(found) <= MOST else [*found[:MOST], "others"]
+
+
+def angles(robot: Robot, option: str) -> list[int]:
+    """Places of the coordinates that are angles; rates and torques are none."""
+    wanted = option in ("--q", "--delta", "--calibration")
+    return [i for joint in robot.joints if wanted and joint.revolute for i in sorted({joint.index, joint.driven})]
+
+
+def doubt_of(name: str, value: float, text: str) -> str | None:
+    """Angles beyond 2 pi are suspicious unless somebody wrote pi or deg."""
+    if abs(value) <= 2 * math.pi or "deg" in text or "pi" in text:
+        return None
+    return f"{name} = {value:g} is beyond 2 pi: is it in degrees? (write {value:g}*deg)"

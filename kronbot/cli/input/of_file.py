@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # What a sweep varies and keeps, which file and command line say alike.
 _PARTS = ("over", "cases", "sample", "seed", "indices", "keep")
 # What only the command line can be wrong about.
-_ELSEWHERE = {"output", "overwrite", "parameters", "resume", "scheduler", "workers"}
+_ELSEWHERE = {"output", "overwrite", "panels", "parameters", "resume", "scheduler", "workers"}
 Wrong = tuple[tuple[str | int, ...], str, bool]  # a path in the file, what is wrong there, and whether it is its key
 
 

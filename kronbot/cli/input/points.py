@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kronbot.cli.input.habits import demand_plain
-from kronbot.cli.input.rows import angles, blocks_of, doubt_of
+from kronbot.cli.input.habits import angles, demand_plain, doubt_of
 from kronbot.cli.output.messages import show_doubts
 from kronbot.description.choices import RPY, XYZ
 from kronbot.description.limits import CASES
@@ -37,6 +36,8 @@ def values(robot: Robot, text: str | None, option: str) -> Values | None:
     if not text.strip():
         raise UsageError(f"{option} is empty: give it values, or leave it out for zeros")
     if text.startswith("@"):
+        from kronbot.cli.input.rows import blocks_of  # here, since few values are those of a file
+
         block = next(blocks_of(robot, text[1:], option, 2))
         if len(next(iter(block.values()))) > 1:
             raise UsageError(
@@ -128,6 +129,8 @@ def _files(texts: Mapping[str, object]) -> dict[str, str]:
 
 def _blocks(robot: Robot, files: Mapping[str, str]) -> Iterator[dict[str, dict[str, np.ndarray]]]:
     """Columns by word and name, block by block."""
+    from kronbot.cli.input.rows import blocks_of
+
     # A Hessian has n^2 columns, and few answers more than a dozen of them.
     size = min(max(BLOCK_ENTRIES // (12 * robot.n**2 + 1), FEWEST), MOST)
     readers = [blocks_of(robot, name, f"--{word}", size) for word, name in files.items()]

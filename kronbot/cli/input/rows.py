@@ -13,6 +13,7 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.cli.input.completion import STANDARD_INPUT
+from kronbot.cli.input.habits import angles, doubt_of
 from kronbot.cli.input.streams import opened
 from kronbot.cli.output.messages import show_warnings
 from kronbot.description import csv_lines
@@ -33,19 +34,6 @@ BLANK_LIMIT = 1_000_000
 
 class RowError(Mistaken, UsageError):
     """A file of rows is wrong, at a place."""
-
-
-def angles(robot: Robot, option: str) -> list[int]:
-    """Places of the coordinates that are angles; rates and torques are none."""
-    wanted = option in ("--q", "--delta", "--calibration")
-    return [i for joint in robot.joints if wanted and joint.revolute for i in sorted({joint.index, joint.driven})]
-
-
-def doubt_of(name: str, value: float, text: str) -> str | None:
-    """Angles beyond 2 pi are suspicious unless somebody wrote pi or deg."""
-    if abs(value) <= 2 * math.pi or "deg" in text or "pi" in text:
-        return None
-    return f"{name} = {value:g} is beyond 2 pi: is it in degrees? (write {value:g}*deg)"
 
 
 def blocks_of(robot: Robot, name: str, option: str, size: int) -> Iterator[dict[str, np.ndarray]]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kronbot.cli.input.habits import demand_plain
-from kronbot.cli.input.rows import doubt_of
+from kronbot.cli.input.habits import demand_plain, doubt_of
 from kronbot.cli.output.messages import show_doubts
 from kronbot.errors import UsageError
+from kronbot.floats import decimals
 from kronbot.library.arguments import number
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def _range(text: str, known: Mapping[str, float | None]) -> list[float]:
     count = (ends[1] - ends[0]) / ends[2]
     if count > RANGE_LIMIT:
         raise UsageError(f"--angles: the range {text!r} has {count:.3g} values; {RANGE_LIMIT} is the limit")
-    values = [ends[0] + i * ends[2] for i in range(int(count * (1 + 1e-12) + ROUNDING) + 1)]
+    (start, step), whole = decimals(ends[0], ends[2])
+    values = [(start + i * step) / whole for i in range(int(count * (1 + 1e-12) + ROUNDING) + 1)]
     meant = (ends[1], 0.0)
     return [next((each for each in meant if abs(value - each) <= ROUNDING * abs(ends[2])), value) for value in values]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -57,16 +57,20 @@ class Output:
         """
         check_target(self.output, self.overwrite, also)
         self.check_picture()
-        if self.panels is not None:
-            from kronbot.plots.panels import demand_words
-
-            demand_words(click.get_current_context().command.name, self.panels)
+        self.demand_panels()
         self.check_page()
         if arrays is not None and self.array is not None and self.array not in arrays:
             from kronbot.description.wording import listing, quote
 
             known = f"; there are {listing(arrays)}" if arrays else ": it is a series of columns"
             raise UsageError(f"--array: no array {quote(self.array)} in this answer{known}")
+
+    def demand_panels(self, there: Iterable[str] | None = None) -> None:
+        """Raise UsageError, before anything is computed, for panels that no picture has: those that are ``there``."""
+        if self.panels is not None:
+            from kronbot.plots.panels import demand_words
+
+            demand_words(click.get_current_context().command.name, self.panels, there)
 
     def check_picture(self) -> None:
         """Raise UsageError where the picture could not be written."""
@@ -106,7 +110,8 @@ class Output:
         return self.style == "csv" if self.output is None else Path(self.output).suffix == ".csv"
 
     def demand_held(self, robot: Robot, question: str, given: Mapping[str, object], also: tuple[str, ...] = ()) -> None:
-        """Raise UsageError, before anything is computed, where no answer has the array, or csv would want one named.
+        """Raise UsageError, before anything is computed, where no answer has the array or the pair of the picture, or
+        csv would want an array named.
 
         Answers may hold arrays ``also`` that the outline of the question does not know.
         """
@@ -121,6 +126,12 @@ class Output:
             demand_array(self.array, (*outline.arrays, *also), outline.absent)
         elif self.is_csv and not outline.series:
             demand_one(outline.arrays)
+        if self.pair is not None:
+            from kronbot.plots.frequency_response import demand_pair
+
+            if "C" not in outline.arrays:
+                raise UsageError("--pair is for a model about a point, not for one along a motion")
+            demand_pair(self.pair, outline.arrays["C"][0], outline.arrays["B"][1] or ())
 
     def render(self, result: Result) -> None:
         """Print or write the answer."""
@@ -165,12 +176,13 @@ class Output:
                 if rows >= MANY_ROWS and isinstance(error, Interrupted):
                     tell(f"interrupted: writing {rows} rows")
             self.render(result)
-        if isinstance(stopped, Interrupted):
+        left = isinstance(stopped, Interrupted) and bool(met)  # who interrupts does not want to wait
+        if left:
             self.tell_undrawn()
-        if self.plot is not None and not isinstance(stopped, Interrupted):  # who interrupts does not want to wait
+        if self.plot is not None and not left:
             met.demand_none()
             self.save_picture(result)
-        if self.view is not None and not isinstance(stopped, Interrupted):
+        if self.view is not None and not left:
             from kronbot.plots.page.pages import page
 
             met.demand_none()

@@ -72,7 +72,7 @@ def curve(over: np.ndarray, values: np.ndarray, signs: int, ascii_only: bool) ->
     lines = []
     for line in reversed(range(LINES)):
         part = marked[line * levels : (line + 1) * levels].reshape(levels, signs, across)
-        lines.append("".join(map(_stroke if ascii_only else _braille, part.transpose(1, 2, 0))))
+        lines.append((_strokes if ascii_only else _braille)(part.transpose(1, 2, 0)))
     return lines
 
 
@@ -84,22 +84,26 @@ def _bands(over: np.ndarray, values: np.ndarray, count: int, levels: int) -> tup
     edges = np.linspace(over[0], over[-1], count + 1)
     at = np.interp(edges, over, share)
     place = np.searchsorted(over, edges)
-    parts = [np.concatenate([at[k : k + 2], share[place[k] : place[k + 1]]]) for k in range(count)]
-    ends = np.array([(part.min(), part.max()) for part in parts])
-    low, high = np.floor(ends * (levels - 1) + 0.5).astype(int).T
+    # A part has what lies between its edges, and these.
+    every, first = np.insert(share, place, at)[: place[-1] + count], place[:-1] + np.arange(count)
+    ends = [side(side.reduceat(every, first), at[1:]) for side in (np.minimum, np.maximum)]
+    low, high = np.floor(np.array(ends) * (levels - 1) + 0.5).astype(int)
     return low, high
 
 
 def _braille(dots: np.ndarray) -> str:
-    """One sign from two columns of dots (2, 4), from the lowest up; a blank where there is none."""
-    bits = int((np.array(DOTS) * dots).sum())
-    return chr(BRAILLE + bits) if bits else " "
+    """Signs from two columns of dots each (signs, 2, 4), from the lowest up; a blank where there is none."""
+    bits = (np.array(DOTS) * dots).sum(axis=(1, 2)).tolist()
+    return "".join(chr(BRAILLE + each) if each else " " for each in bits)
 
 
-def _stroke(levels: np.ndarray) -> str:
-    """One sign from the levels (1, 3) of a line."""
-    places = np.flatnonzero(levels[0])
-    return " " if not len(places) else STROKES[places[0]] if len(places) == 1 else COLUMN
+def _strokes(levels: np.ndarray) -> str:
+    """Signs from the levels (signs, 1, 3) of a line."""
+    lowest, counts = (side.tolist() for side in (levels[:, 0].argmax(axis=1), levels[:, 0].sum(axis=1)))
+    return "".join(
+        " " if not count else STROKES[place] if count == 1 else COLUMN
+        for place, count in zip(lowest, counts, strict=True)
+    )
 
 
 def _over_time(result: Result) -> Selection | None:

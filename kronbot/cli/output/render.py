@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -28,8 +26,14 @@ from kronbot.system.interruption import Interruptions, interruptions
 PYTHON_HEAD = "import math\n"
 # Numbers that the JSON encoder is given at a time (0.1 s).
 PIECE = 50_000
+# Those of rows that are one answer, in memory, several times while it is written: 8 bytes each.
+NUMBERS = 50_000_000
 # savemat writes the time of day into its first 116 bytes; equal answers have equal bytes.
 MAT_HEADER = b"MATLAB 5.0 MAT-file, written by kronbot".ljust(116)
+
+
+class TooMuch(UsageError):
+    """Rows make more numbers than one answer holds."""
 
 
 def render(result: Result, style: str, output: str | None, array: str | None) -> None:
@@ -99,9 +103,22 @@ def _together(met: Interruptions, blocks: Iterator[Result]) -> Outcome:
     def told(found: list[Result]) -> str:
         return f"interrupted after {sum(int(block.summary['cases']) for block in found)} cases"
 
-    found, error = gathered(met, blocks, told)
+    found, error = gathered(met, _bounded(blocks), told)
+    if isinstance(error, TooMuch):
+        raise error
     result = joined(found)
     return Outcome(result if error is None else replace(result, summary={"complete": False, **result.summary}), error)
+
+
+def _bounded(blocks: Iterable[Result]) -> Iterator[Result]:
+    """Raises TooMuch: rows may come from a pipe that never ends."""
+    count = 0
+    for block in blocks:
+        count += sum(array.values.size for array in block.arrays.values())
+        if count > NUMBERS:
+            cure = "--format csv or -o FILE.csv with --array writes rows as they come"
+            raise TooMuch(f"an answer of more than {NUMBERS} numbers does not fit into one piece: {cure}")
+        yield block
 
 
 def _csv_blocks(blocks: Iterator[Result]) -> Iterator[bytes]:
@@ -124,6 +141,8 @@ def as_json(result: Result) -> bytes:
 
 def _json(value: object) -> Iterator[str]:
     """JSON text piece by piece, because nothing hears Ctrl-C while the encoder works on one."""
+    import json  # here, since tables do without
+
     if isinstance(value, dict) and value:
         for i, (key, entry) in enumerate(value.items()):
             yield f"{', ' if i else '{'}{json.dumps(key, ensure_ascii=False)}: "
@@ -145,6 +164,8 @@ def _json(value: object) -> Iterator[str]:
 
 def as_csv(result: Result) -> bytes:
     """The series with a header, or one array: its rows with a first column of their names."""
+    import csv
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if result.series:
@@ -222,11 +243,12 @@ def _tex_name(name: str) -> str:
 
 def as_npz(result: Result) -> bytes:
     """NumPy archive: columns of the series and arrays by name; ``summary.json`` and ``units.json`` hold JSON text."""
+    import json
+    import zipfile  # here, since few answers are archives
+
     entries = _named(result) | {"summary.json": np.array(json.dumps(_summary(result)))}
     if result.units:
         entries["units.json"] = np.array(json.dumps(dict(result.units)))
-    import zipfile  # here, since few answers are archives
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, values in entries.items():

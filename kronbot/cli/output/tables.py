@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 import click
@@ -19,7 +18,11 @@ REST_OF_ARRAYS = "all with --format json|csv or -o"
 
 def table(result: Result) -> None:
     """Print the whole answer, as wide as the terminal (a pipe has a fixed width)."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    width = WIDTH
+    if sys.stdout.isatty():
+        import shutil  # here, since a pipe does without
+
+        width = shutil.get_terminal_size().columns
     for line in (*Table(result, width, REST_OF_ARRAYS).arrays(), *Table(result, width, REST).series()):
         click.secho(line.text, bold=line.heading and colourful(sys.stdout))
     if result.series:

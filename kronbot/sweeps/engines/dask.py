@@ -29,7 +29,8 @@ LARGEST = 1 << 26
 GONE = "the connection to the scheduler is lost"
 # Variables that say where Dask's settings are, beside HOME.
 _SETTINGS = ("DASK_CONFIG", "DASK_ROOT_CONFIG")
-_LOG = logging.getLogger("distributed.client")
+# They print tracebacks of what is told here, by whoever it comes from.
+_LOGS = [logging.getLogger(f"distributed.{name}") for name in ("client", "core", "protocol.core", "comm.tcp", "utils")]
 
 
 class Dask:
@@ -38,7 +39,7 @@ class Dask:
     def __init__(self, parcel: Parcel, scheduler: str) -> None:
         self._distributed: Any = _imported()
         where = scheduler if "://" in scheduler else _address(scheduler)
-        _LOG.disabled = True  # it prints tracebacks of what is told here
+        _hush(True)
         answer: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=self._connect, args=(where, answer), daemon=True).start()
         try:
@@ -46,7 +47,7 @@ class Dask:
         except Empty:  # Dask waits without an end for who accepts a connection and says nothing
             self._client = TimeoutError("nothing comes from who listens there")
         if isinstance(self._client, Exception):
-            _LOG.disabled = False
+            _hush(False)
             why = f"no Dask scheduler answers within {PATIENCE:g} s ({said(self._client)})"
             raise ComputationError(Argument("scheduler", quote(scheduler)), f": {why}") from None
         # A task of its own, so that Dask copies it from worker to worker and makes it again where it is lost.
@@ -82,7 +83,7 @@ class Dask:
         if self._futures and self._client.status == "running":
             self._client.cancel(list(self._futures), force=True)
         self._client.close(timeout=PAUSE)
-        _LOG.disabled = False
+        _hush(False)
 
     def submit(self, span: tuple[int, int]) -> None:
         """To whichever worker is free."""
@@ -117,6 +118,11 @@ class Dask:
             except Empty:
                 if self._client.status != "running":
                     raise ComputationError(GONE) from None
+
+
+def _hush(quiet: bool) -> None:
+    for log in _LOGS:
+        log.disabled = quiet
 
 
 def _imported() -> Any:
