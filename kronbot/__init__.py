@@ -84,7 +84,7 @@ def convert(urdf: str | PathLike[str], *, tip: str | None = None) -> Translation
     """A robot file from a URDF: its ``text``, and ``notes`` of what is not carried.
 
     ``tip`` is the link whose frame is the endpoint, by default the only or deepest leaf. Raises DescriptionError where
-    the file is no tree of revolute, continuous, prismatic and fixed joints.
+    the file is no tree of revolute, continuous, prismatic, planar, floating and fixed joints.
     """
     from kronbot.system.forking import AtWork
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_UP, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+# Digits that every decimal keeps on its way through a float.
+WRITTEN = 15
 
 
 def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -17,9 +21,24 @@ def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(values[np.append(values[:1] == values[:1], values[1:] != values[:-1])])
 
 
+def decimals(*values: float) -> tuple[list[int], int]:
+    """Numbers as people write them, in decimals, over one denominator: whole numbers, and it.
+
+    What is added and multiplied of these and divided at the end is rounded once, so that it reads as it would be
+    written: 0.1 + 0.2 is 0.3. Numbers of more digits than anybody writes are those of expressions, and as they are: a
+    third of pi/2 is pi/6.
+    """
+    written = [Decimal(repr(float(value))) for value in values]
+    exact = [Fraction(each if len(each.as_tuple().digits) <= WRITTEN else float(each)) for each in written]
+    whole = math.lcm(*(each.denominator for each in exact))
+    return [each.numerator * (whole // each.denominator) for each in exact], whole
+
+
 def within(value: float, error: float) -> str:
     """A value to two digits with an error that holds it as it is: rounded up, with what the digits leave out."""
     said = f"{value:.2g}"
     exact = [Decimal(repr(float(each))) for each in (value, error)]
-    left = Context(prec=2, rounding=ROUND_UP).plus(abs(Decimal(said) - exact[0]) + exact[1])
+    wide = Context(prec=60)  # whatever decimals a caller is used to
+    left = wide.add(wide.abs(wide.subtract(Decimal(said), exact[0])), exact[1])
+    left = Context(prec=2, rounding=ROUND_UP).plus(left)
     return f"{said} +- {float(left):.2g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +35,27 @@ class NamedArray:
     axis: tuple[str, Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", read_only(self.values))
+        """Make it read-only, names and units, too."""
+        units = self.units
+        if not isinstance(units, str):
+            units = MappingProxyType({name: tuple(each) for name, each in units.items()})
+        held: dict[str, object] = {"values": read_only(self.values), "rows": tuple(self.rows), "units": units}
+        if self.columns is not None:
+            held["columns"] = tuple(self.columns)
+        if self.axis is not None:
+            name, values = self.axis
+            held["axis"] = (name, values if isinstance(values, range) else tuple(values))
+        for entry, value in held.items():
+            object.__setattr__(self, entry, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickle, which leaves memory writeable."""
-        return NamedArray, (self.values, self.rows, self.units, self.columns, self.axis)
+        """For pickle, which leaves memory writeable and takes no read-only mappings."""
+        return NamedArray, (self.values, self.rows, self.plain_units, self.columns, self.axis)
+
+    @property
+    def plain_units(self) -> str | dict[str, list[str]]:
+        """The units, as JSON has them and to be kept."""
+        return self.units if isinstance(self.units, str) else {name: list(each) for name, each in self.units.items()}
 
     @property
     def symbolic(self) -> bool:
@@ -51,7 +68,7 @@ class NamedArray:
 
     def to_xarray(self) -> xr.DataArray:
         """A DataArray with named rows and columns and the units as an attribute. Raises UsageError without xarray."""
-        return views.data_array(self.dimensions("row", "column"), self.values, self.units)
+        return views.data_array(self.dimensions("row", "column"), self.values, self.plain_units)
 
     def to_pandas(self) -> pd.Series | pd.DataFrame:
         """A Series or DataFrame; a stack has axis and rows as index. Raises UsageError without pandas."""
@@ -74,7 +91,7 @@ class NamedArray:
             head["axis"] = {"name": self.axis[0], "values": list(self.axis[1])}
         if self.symbolic:
             head["symbolic"] = True
-        head["units"] = self.units
+        head["units"] = self.plain_units
         if np.iscomplexobj(self.values):
             return head | {"real": plain(self.values.real), "imag": plain(self.values.imag)}
         return head | {"values": plain(self.values)}

@@ -115,8 +115,10 @@ def _fill_evenly(
     buffer, evaluate_chunk = evaluated.buffer()
     for place, values in enumerate(constants, len(points)):
         buffer.set_arg(place, memoryview(values))  # type: ignore[arg-type]
+    # Of nothing CasADi wants no place in memory: it takes some for its own.
+    filled = [(place, rows) for place, rows in enumerate(points) if rows.size]
     for row in chunks:
-        for place, rows in enumerate(points):
+        for place, rows in filled:
             buffer.set_arg(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]
         for place, rows in enumerate(outputs):
             buffer.set_res(place, memoryview(rows[row : row + chunks.step]))  # type: ignore[arg-type]

@@ -29,7 +29,8 @@ class Buffered:
         self._buffer: Any
         self._buffer, self._call = function.buffer()
         for place, values in enumerate(self.arguments):
-            self._buffer.set_arg(place, memoryview(values))  # type: ignore[arg-type]
+            if values.size:  # of nothing CasADi wants no place in memory: it takes some for its own
+                self._buffer.set_arg(place, memoryview(values))  # type: ignore[arg-type]
         for place, values in enumerate(self.results):
             self._buffer.set_res(place, memoryview(values))  # type: ignore[arg-type]
 

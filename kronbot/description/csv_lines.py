@@ -70,6 +70,16 @@ class Line:
         i = next(places, None)
         return None if i is None else self.mistake(f"decimals have a point: {self.cells[i].replace(',', '.')}", i)
 
+    @property
+    def misparted(self) -> Mistake | None:
+        """What is wrong where another sign parts more names than commas do, which may stand in names."""
+        if len(self.cells) == 1:
+            return self.separated
+        for sign in ";\t":
+            if self.text.count(sign) >= len(self.cells):
+                return self.mistake(f"columns are separated by commas, not by {_SEPARATORS[sign]}")
+        return None
+
     def mistake(self, message: str, cell: int = 0) -> Mistake:
         """Something is wrong with the line, or with one of its cells."""
         return Mistake(self.number, self.starts[cell], message, self.file, self.text)

@@ -57,6 +57,30 @@ def test_sharing_changes_nothing(robot, monkeypatch, eager, count):
     assert np.array_equal(shared[-1], robot.jacobian(rows(count)[-1])["J_T"])
 
 
+@pytest.mark.parametrize("count", [2, 700])
+def test_arguments_of_nothing_have_no_place_in_memory(count):
+    """CasADi takes one that lies within what it works with for a mistake."""
+    x, none, p = casadi.SX.sym("x", 2), casadi.SX.sym("none", 0), casadi.SX.sym("p", 1)
+    f = casadi.Function("f", [x, none, p], [p * casadi.sumsqr(x)])
+    places = []
+
+    class Watched:
+        def buffer(self):
+            return self, list
+
+        def set_arg(self, place, values):
+            places.append((place, len(values)))
+
+        def set_res(self, place, values):
+            assert (place, len(values)) == (0, count)
+
+    batch._fill_evenly(Watched(), [np.ones((count, 2)), np.ones((count, 0))], np.ones(1), [np.empty((count, 1))],
+                       range(0, count, count))  # fmt: skip
+    assert places == [(2, count), (0, count)]
+    (found,) = batch.evaluate(f, [np.ones((count, 2)), np.ones((count, 0))], np.full(1, 3.0), [1])
+    assert (found == 6).all()
+
+
 @pytest.mark.parametrize("count", [1, 4, 5, 100, 2003, 100_000])
 def test_interpreted_work_is_cut_small(eager, count):
     """Five threads of CasADi's, and calls that a Ctrl-C need not wait for."""

@@ -196,6 +196,7 @@ def test_other_values():
     assert recalled(settings={"EI": "40"}).description.overrides == {"EI": "40"}
 
 
+@pytest.mark.slow
 def test_files_that_differ_in_values_alone():
     """Of parameters, and in comments and layout: what was traced of one serves the other; other numbers do not."""
     learnt(ask=answers)

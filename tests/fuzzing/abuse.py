@@ -17,7 +17,9 @@ import numpy as np
 import kronbot
 from kronbot.library import robot as library
 from kronbot.library.exporting import Export
+from kronbot.library.sweep import Sweep
 from kronbot.library.symbolic import Symbolic
+from kronbot.questions.result import Result
 from kronbot.sweeps.work import Case
 
 TEXT = """
@@ -191,6 +193,8 @@ def robot():
     return kronbot.loads(TEXT, order="1")
 
 
+# Whose methods are called.
+OWNERS = {"Robot": library.Robot, "Symbolic": Symbolic, "Export": Export, "Result": Result, "Sweep": Sweep}
 # A call of everything public that is right, with a value for every argument; what takes any number of names has one.
 CALLS = {
     "load": {"robot": "khang", "order": "1", "parameters": {}},
@@ -232,7 +236,7 @@ CALLS = {
     "Robot.plan": {
         "to": {"q1": 0.101}, "q": [0.1, 0.2], "duration": 0.1, "shortest": False, "drive": "torque", "least": "effort",
         "effort_limits": {"q1": 100}, "limits": {"q2_dot": [-9, 9]}, "robust": None,
-        "after": 0.01, "follow": None, "through": None, "progress": lambda share: None,
+        "after": 0.01, "follow": None, "through": None, "seconds": 60, "progress": lambda share: None,
     },
     "Robot.design": {
         "q": [0.1, 0.2], "lqr": True, "poles": None, "shaper": None, "weights": {"q1": 2}, "effort": {"q2": 0.1},
@@ -267,6 +271,17 @@ CALLS = {
     "Export.c": {"header": "arm.h", "prefix": "arm", "real": "float"},
     "Export.python": {},
     "Export.casadi": {},
+    "Result.plot": {"file": None, "overwrite": False, "pair": ("q2", "torque.q1"), "panels": "response"},
+    "Result.view": {"file": None, "overwrite": False, "open": False},
+    "Result.to_pandas": {},
+    "Result.to_xarray": {},
+    "Result.to_dict": {},
+    "Sweep.result": {},
+    "Sweep.chunks": {},
+    "Sweep.to_pandas": {},
+    "Sweep.to_xarray": {},
+    "Sweep.plot": {"file": None, "overwrite": False, "panels": None},
+    "Sweep.view": {"file": None, "overwrite": False, "open": False},
 }  # fmt: skip
 
 # What of the above is right after all: by argument, or by call and argument.
@@ -292,8 +307,7 @@ def public(owner):
 
 def surface():
     """Every public function and method by its name in CALLS, with the names of its arguments."""
-    owners = {"": kronbot, "Robot.": library.Robot, "Symbolic.": Symbolic, "Export.": Export}
-    for prefix, owner in owners.items():
+    for prefix, owner in {"": kronbot, **{f"{kind}.": owner for kind, owner in OWNERS.items()}}.items():
         for name in public(owner):
             names = list(inspect.signature(getattr(owner, name)).parameters)
             yield prefix + name, [each for each in names if each != "self"]
@@ -306,6 +320,8 @@ class Caller:
         self.robot = robot()
         self.symbolic = self.robot.symbolic(seconds=1.0)
         self.export = self.robot.export("pose")
+        self.result = self.robot.linearize(response="step", duration=0.1)
+        self.sweep = self.robot.sweep("modes", {"EI": [1, 2]}, keep="frequencies_free[1]", workers=1)
         mass = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
         joint = '<joint name="q" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
         self.urdf = folder / "arm.urdf"
@@ -318,13 +334,15 @@ class Caller:
     def call(self, name, arguments):
         """The answer."""
         owner, _, method = name.rpartition(".")
-        held = {"": kronbot, "Robot": self.robot, "Symbolic": self.symbolic, "Export": self.export}[owner]
+        held = {"": kronbot, **{kind: getattr(self, kind.lower()) for kind in OWNERS}}[owner]
         named = dict(arguments)
         several = [named.pop("functions")] if "functions" in named else []
         if method == "with_parameters":
             named = {"EI": named["values"]}
         if method == "answers":
             return list(held.answers(**named))
+        if name == "Sweep.chunks":
+            return list(held.chunks())
         if method == "sweep":
             named = {**named, "q": named["options"]}
             del named["options"]
@@ -364,4 +382,5 @@ def by_chance(chance, depth=2):
 def is_answer(value):
     """Whether it is something that the library answers with."""
     plain = isinstance(value, str | list | tuple | dict)
-    return plain or isinstance(value, Real | library.Robot) or dataclasses.is_dataclass(value)
+    drawn = type(value).__module__.partition(".")[0] in ("pandas", "xarray") or hasattr(value, "savefig")
+    return plain or drawn or isinstance(value, Real | library.Robot) or dataclasses.is_dataclass(value)

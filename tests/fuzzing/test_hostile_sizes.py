@@ -37,6 +37,7 @@ def test_as_many_links_as_are_allowed(kron, tmp_path):
 
 
 # What is asked for a Jacobian is checked, too; the last one traces a thousand bodies, twice.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [rare(["check"]), ["jacobian"], rare(["hessian"]), rare(["statics", "--q", "q0=0.1"])]
 )
@@ -117,6 +118,7 @@ def test_memory_that_is_not_there(error, monkeypatch, capsys):
     assert capsys.readouterr().err == wanted
 
 
+@pytest.mark.slow
 def test_convergence_that_cannot_come_through(refused):
     """Said before the first of its models is traced."""
     refused(chain(2, "v: 1, w: 1"), "take fewer modes", command="modes", options=["--convergence", "64"], code=1)

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import tracemalloc
+import types
 
 import numpy as np
 import pytest
@@ -94,6 +95,31 @@ def test_what_is_too_long_is_refused_before_it_is_copied(caller, shape):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "O", "U3", "?"])
+def test_columns_that_are_too_long_are_refused_before_they_are_copied(caller, kind):
+    robot, many = caller.robot, np.broadcast_to(np.array(0.1).astype(kind), arguments.NUMBER_LIMIT + 1)
+    fitted = {"q1": [0, 0.3], "q2": [0.1, 0.2], "endpoint.y": [-0.04, 0.38]}
+    asked = {"question": "statics", "estimate": "EI"}
+    for call in (
+        lambda: robot.jacobian(q={"q1": many}),
+        lambda: robot.sweep("modes", cases={"q1": many}),
+        lambda: robot.sweep("modes", over={"q1": many}),
+        lambda: robot.statics(angles={"q1": many}),
+        lambda: robot.fit(dict.fromkeys(fitted, many), **asked),
+        lambda: robot.fit(fitted, validate={"q1": many}, **asked),
+        lambda: robot.fit(None, plan=2, candidates={"q1": many}, **asked),
+        lambda: robot.plan(follow={"t": many, "endpoint.x": many}),
+        lambda: robot.plan({"q1": 0.1}, duration=1, through={"q1": many}),
+        lambda: robot.kinematics(inverse={"x": many}),
+        lambda: robot.complexity("inverse", links=many),
+    ):
+        tracemalloc.start()
+        with pytest.raises(UsageError):
+            call()
+        assert tracemalloc.get_traced_memory()[1] < 4e7  # modules that are imported, no copies
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("none", [[], (), np.array([])])
 def test_poses_of_no_frame_are_refused(caller, none):
     for ask in (caller.robot, caller.robot.symbolic()):
@@ -174,6 +200,34 @@ def test_arguments_stay_as_they_are_and_answers_too(caller):
     assert [pickle.dumps(answer) for answer in made] == bytes_of
     q, rows, columns, names, settings, forces, angles = before
     assert [pickle.dumps(answer) for answer in answers(ask.at_order("1"))] == bytes_of
+
+
+def emptied(value):
+    """Clear all that is in a value of JSON."""
+    for each in value.values() if isinstance(value, dict) else value:
+        if isinstance(each, dict | list):
+            emptied(each)
+    value.clear()
+
+
+@pytest.mark.parametrize("question", ["check", "jacobian", "modes", "linearize", "statics", "dynamics", "simulate"])
+def test_what_leaves_an_answer_is_a_copy(caller, question):
+    """Whoever changes it changes nothing of the answer, whose own parts refuse to be changed."""
+    answer = getattr(caller.robot, question)()
+    before = answer.to_dict()
+    emptied(answer.to_dict())
+    table = [answer.to_pandas()] if answer.series else []
+    for view in (answer.to_xarray(), *(array.to_xarray() for array in answer.arrays.values()), *table):
+        for variable in getattr(view, "variables", {}).values():
+            emptied(variable.attrs)
+        emptied(view.attrs)
+    for array in answer.arrays.values():
+        emptied(array.to_dict())
+        for part in (array.rows, array.columns, array.axis, array.units):
+            assert isinstance(part, tuple | str | types.MappingProxyType | None), part
+    assert isinstance(answer.warnings, tuple)
+    assert answer.to_dict() == before
+    assert pickle.loads(pickle.dumps(answer)).to_dict() == copy.deepcopy(answer).to_dict() == before
 
 
 def by_chance(caller, seed, count):

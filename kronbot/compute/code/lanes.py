@@ -30,8 +30,8 @@ from kronbot.compute.code.straight_line import (
 from kronbot.errors import ComputationError
 
 # The name of the function: void rows(const double *const *in, double *const *out, double *room, long long count), and
-# of the number of doubles that it wants room for, aligned to so many bytes.
-NAME, ROOM, ALIGNED = "rows", "room_for_rows", 64
+# of the number of doubles that it wants room for, aligned as registers are.
+NAME, ROOM = "rows", "room_for_rows"
 # As in C for users.
 LONGEST = 500
 # Functions of one and of two numbers; of all lanes they are called ``all_sin`` and the like.

@@ -57,7 +57,7 @@ class Routine:
 
         Raises ComputationError where there are more than MOST_OPERATIONS.
         """
-        if self.operations > MOST_OPERATIONS:
+        if self.tape.n_instructions() > MOST_OPERATIONS and self.operations > MOST_OPERATIONS:
             raise ComputationError(
                 f"{self.name} takes {self.operations} operations, more than the {MOST_OPERATIONS} that compilers "
                 "digest: leave it out of ",

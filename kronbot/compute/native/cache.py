@@ -132,7 +132,7 @@ class Cache:
                 yield self.path / name
             finally:
                 spare.close()
-                self._folder.remove_tree(name)
+                self._remove_build(name)
 
     @contextmanager
     def turn(self, key: str, patience: float) -> Iterator[None]:
@@ -195,7 +195,7 @@ class Cache:
             if OWN.fullmatch(name):
                 self._remove(name)
             elif BUILD.fullmatch(name):
-                self._folder.remove_tree(name)
+                self._remove_build(name)
         return count
 
     def _remove_abandoned(self) -> None:
@@ -211,7 +211,13 @@ class Cache:
                         continue
                 finally:
                     os.close(handle)
-                self._folder.remove_tree(build[0])
+                self._remove_build(build[0])
+
+    def _remove_build(self, name: str) -> None:
+        """Told where something of it stays, of another user for example: nothing else minds."""
+        self._folder.remove_tree(name)
+        if self._folder.found(name) is not None:
+            policy.noted(f"{name} cannot be removed from the cache")
 
     def _lock(self, key: str) -> int:
         return self._folder.open(f"lock-{key[:2]}", os.O_RDWR | os.O_CREAT)

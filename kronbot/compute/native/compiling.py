@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, nullcontext
@@ -115,6 +114,8 @@ def cached(subject: Subject[Made]) -> Code[Made] | None:
 
 def _compiler() -> _Compiler:
     """$CC, else the first compiler on the path."""
+    import shutil  # here, since few functions are looked for
+
     given = shlex.split(os.environ.get("CC", ""))
     for name, *arguments in [given] if given else [[each] for each in COMPILERS]:
         found = shutil.which(name)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.code.lanes import ALIGNED, NAME, ROOM
 from kronbot.floats import Array
 
 # Where the first call reads or writes, and how many bytes further the next one does.
 Place = tuple[int, int]
 Counts = npt.NDArray[np.int64]
+# Bytes of the largest registers: what a call works on begins at a multiple of them.
+ALIGNED = 64
 
 
 class Kernel:
@@ -54,6 +55,8 @@ class Loop:
     there is none."""
 
     def __init__(self, library: Path) -> None:
+        from kronbot.compute.code.lanes import NAME, ROOM  # here, since most questions do without
+
         loaded = ctypes.CDLL(str(library))
         self._call = loaded[NAME]
         self._call.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
@@ -94,9 +97,9 @@ class Steps:
     def __init__(self, library: Path) -> None:
         loaded = ctypes.CDLL(str(library))
         self.factor = loaded["factor"]
-        self.factor.argtypes, self.factor.restype = (ctypes.c_double,), ctypes.c_double
+        self.factor.argtypes, self.factor.restype = (ctypes.c_double,) * 2, ctypes.c_double
         self._call = loaded["steps"]
-        self._call.argtypes = (*(ctypes.c_void_p,) * 12, *(ctypes.c_longlong,) * 3)
+        self._call.argtypes = (*(ctypes.c_void_p,) * 12, *(ctypes.c_longlong,) * 4)
 
     def prepared(
         self, step: Kernel | Loop, arguments: Sequence[Array], results: Sequence[Array], others: Sequence[Any]
@@ -110,10 +113,10 @@ class Steps:
         pointers = [*((step.address, None) if alone else (None, step.address))]
         pointers += [None if each is None else _aligned(each) for each in work]
         pointers += [each.ctypes.data for each in (*sides, *others)]
-        size, most = arguments[1].shape[1], others[-1].shape[1]
+        sizes = arguments[1].shape[1], results[2].shape[1], others[-1].shape[1]
 
         def run(lanes: int, held: object = (work, sides, arguments, results, others)) -> None:
-            self._call(*pointers, lanes, size, most)
+            self._call(*pointers, lanes, *sizes)
 
         return run
 

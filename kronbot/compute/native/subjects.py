@@ -11,7 +11,6 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from kronbot.compute.code import lanes
 from kronbot.compute.native.cost import EFFORTS, FULL, Effort, instructions
 from kronbot.compute.native.kernel import Kernel, Loop
 from kronbot.system.platform import host
@@ -116,11 +115,15 @@ class Rows:
 
     def key(self) -> Iterator[str]:
         """The function, and what else the text depends on."""
+        from kronbot.compute.code import lanes  # here, since few functions are looked for
+
         yield f"{self.width} {self._shared} {lanes.HEAD}"
         yield str(self._function.serialize())
 
     def source(self) -> str:
         """By the tape."""
+        from kronbot.compute.code import lanes
+
         return lanes.source(self._function, self._shared, self.width)
 
     def load(self, library: Path) -> Loop:

@@ -9,7 +9,7 @@ from kronbot.description.checks.judgements import part
 from kronbot.description.checks.report import View
 from kronbot.description.checks.sizes import not_negative, positive, turned_angles
 from kronbot.description.coupling import Coupling
-from kronbot.description.expressions.expression import ExpressionError
+from kronbot.description.expressions.expression import ExpressionError, evaluate
 from kronbot.description.joint import TILTS
 from kronbot.description.wording import quote
 
@@ -23,6 +23,7 @@ def check_joint(joint: View) -> None:
             joint["stops"].refuse_key("stops stand at the limits of a joint: give it 'limits'")
         positive(joint["stops"]["stiffness"])
         not_negative(joint["stops"]["damping"])
+    _demand_finite(joint["follows"])
     elastic = joint["elastic"]
     if "compliance" in elastic and "stiffness" in elastic:
         elastic["compliance"].refuse_key("'stiffness' says it already: leave out one of the two")
@@ -58,6 +59,21 @@ def check_joint(joint: View) -> None:
             joint["limits"].refuse(f"the limits must ascend, they are {low!r} and {high!r}")
         if joint["type"].text == "revolute":
             turned_angles(ends)
+
+
+def _demand_finite(follows: View) -> None:
+    """Refuse factors and an offset that are no numbers, where all of their parameters have values."""
+    if follows.text is None:
+        return
+    try:
+        coupling = Coupling.of(follows.text)
+        names = coupling.expression.names & follows.values.keys()
+        values = {name: value for name in names if (value := follows.values.get(name)) is not None}
+        still = dict.fromkeys(coupling.named(names), 0.0)
+        for moved in ({}, *({name: 1.0} for name in still)) if len(values) == len(names) else ():
+            evaluate(coupling.expression, {**values, **still, **moved})
+    except ExpressionError as error:
+        follows.refuse(str(error))
 
 
 def tilts_of(joint: View) -> list[str]:

@@ -259,7 +259,8 @@ def _beam_length(link: View, convention: str | None) -> float | None:
 def _measured(root: View) -> None:
     """Refuse ratios that are none, and damping of parts, which was measured with the whole."""
     damping, links = root["damping"], root["links"].items
-    not_negative(*damping["ratios"].items, damping["ratios"])
+    for ratio in (*damping["ratios"].items, damping["ratios"]):
+        _ratio(ratio)
     own = [link["flexible"]["damping"][key] for link in links for key in ("ratio", "alpha", "beta")]
     own += [view for each in own for view in each.items]
     for joint in (link["joint"] for link in links):

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kronbot.description.urdf.rotations import IDENTITY, Vector, transposed, turn_to
-from kronbot.description.urdf.tree import Joint, Link, Origin
+from kronbot.description.urdf.rotations import IDENTITY, transposed, turn_to
+from kronbot.description.urdf.tree import Joint, Link, Origin, Triple
 
 PLANAR: Final = "planar"
 FLOATING: Final = "floating"
@@ -42,8 +42,10 @@ def spread(
 
 def _chain(joint: Joint, taken: set[str]) -> Iterator[Joint]:
     """The joints that a joint stands for, the last of which leads to its link."""
-    x, y, z = transposed(turn_to(joint.axis) if joint.type == PLANAR else IDENTITY)
-    ways: list[tuple[str, Vector]] = [("x", x), ("y", y), ("z", z), ("rz", z), ("ry", y), ("rx", x)]
+    x, y, z = (
+        tuple(map(float, axis)) for axis in transposed(turn_to(joint.axis) if joint.type == PLANAR else IDENTITY)
+    )
+    ways: list[tuple[str, Triple]] = [("x", x), ("y", y), ("z", z), ("rz", z), ("ry", y), ("rx", x)]
     ways = ways if joint.type == FLOATING else [ways[0], ways[1], ways[3]]
     parent, origin = joint.parent, joint.origin
     for i, (word, axis) in enumerate(ways):

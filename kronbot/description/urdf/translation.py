@@ -22,16 +22,17 @@ from kronbot.description.names import BASE, JOINT_WORDS, LINK_WORDS, WORLD
 from kronbot.description.urdf.rotations import (
     IDENTITY,
     Matrix,
-    Vector,
-    applied,
     from_rpy,
+    placed,
     product,
     quarter_turns,
+    rounded,
     to_rpy,
     transposed,
     turn_to,
+    turned_tensor,
 )
-from kronbot.description.urdf.tree import Inertial, Joint, Mimic, Urdf
+from kronbot.description.urdf.tree import Inertial, Joint, Mimic, Triple, Urdf
 from kronbot.description.urdf.words import MIMIC
 from kronbot.description.wording import is_shown, quote, unknown
 from kronbot.description.yaml.composing import demand_readable
@@ -41,16 +42,11 @@ from kronbot.records import dataclass
 _WIDTH: Final = 120
 _NAMES_SHOWN: Final = 5
 _KINDS_SHOWN: Final = 20
-_NOWHERE: Final[tuple[Vector, Vector]] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+_NOWHERE: Final[tuple[Triple, Triple]] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _TENSOR: Final = ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 _JOINT_COLUMNS: Final = ("", "_dot", "_ddot")
 # What strict YAML 1.2 reads as something else than text, of all that names can be.
 _YAML_WORDS: Final = ("null", "true", "false")
-
-# Angles that come out of sines and cosines are right to about this, and 0.1 shall read 0.1 again.
-_DECIMALS: Final = 15
-# A moment of a thin rod that is zero may come out negative by rounding when its axes are turned.
-_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -220,11 +216,11 @@ class _Writer:
         xyz, rpy = _NOWHERE
         if joint is not None:
             back, turn = transposed(self._turns[joint.parent]), self._turns[joint.child]
-            xyz = applied(back, joint.origin.xyz)
+            xyz = placed(back, joint.origin.xyz)
             rpy = joint.origin.rpy
             if back != IDENTITY or turn != IDENTITY:
-                angles = to_rpy(product(back, product(from_rpy(rpy), turn)))
-                rpy = tuple(round(angle, _DECIMALS) for angle in angles)
+                R = product(back, product(from_rpy(rpy), turn))
+                rpy = rounded(to_rpy(R), 1.0, R)
         turns = [f"rpy: {_vector(map(_angle, rpy))}"] if any(rpy) else []
         return [f"xyz: {_vector(map(_number, xyz))}", *turns]
 
@@ -242,27 +238,15 @@ def _following(name: str, mimic: Mimic, revolute: bool) -> str:
 def _rigid(inertial: Inertial, turn: Matrix) -> list[str]:
     """Mass, centre of mass and tensor in the frame of a link. Raises ValueError for a negative moment of inertia."""
     parts = [f"mass: {_number(inertial.mass)}"]
-    com = applied(transposed(turn), inertial.origin.xyz)
+    com = placed(transposed(turn), inertial.origin.xyz)
     if any(com):
         parts.append(f"com: {_vector(map(_number, com))}")
-    tensor = _turned(inertial.tensor, product(transposed(turn), from_rpy(inertial.origin.rpy)))
+    tensor = turned_tensor(inertial.tensor, product(transposed(turn), from_rpy(inertial.origin.rpy)))
     entries = [f"{key}: {_number(entry)}" for key, entry in zip(_TENSOR, tensor, strict=True) if entry]
     if entries:
         entries[0] = "inertia: {" + entries[0]
         entries[-1] += "}"
     return [*parts, *entries]
-
-
-def _turned(tensor: Vector, B: Matrix) -> Vector:
-    """B I B^T, as Ixx, Iyy, Izz, Ixy, Ixz, Iyz (kg m^2)."""
-    if B == IDENTITY:
-        return tensor
-    xx, yy, zz, xy, xz, yz = tensor
-    turned = product(B, product(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), transposed(B)))
-    moments = [turned[i][i] for i in range(3)]
-    if min(moments) < -_ROUNDING * max(map(abs, tensor)):
-        raise ValueError("has an inertia that no body can have: it is negative about some axis")
-    return (*(max(moment, 0.0) for moment in moments), turned[0][1], turned[0][2], turned[1][2])
 
 
 def _allowed_names(

@@ -23,7 +23,9 @@ def demand_numbers(source: Source, names: Sequence[str]) -> None:
     wrong = [f"{name} ({source.name}:{places[name].line}: {_text(places[name])})" for name in names
              if isinstance(places[name].value, str)]  # fmt: skip
     if wrong:
-        raise UsageError(f"parameters that stand in the file as expressions keep these: {listing(wrong)}")
+        raise UsageError(
+            f"parameters that stand in the file as expressions keep these: {listing(wrong)}; put numbers there"
+        )
 
 
 def rewritten(source: Source, values: Mapping[str, str], heading: str) -> str:
