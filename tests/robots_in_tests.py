@@ -47,6 +47,25 @@ links:
 """
 
 
+def boom_and_arm(beam="", joint=""):
+    """The text of a link that bends and a rigid one that it carries, under gravity, for what controls them."""
+    return f"""
+kronbot: 1
+name: arm
+convention: standard
+gravity: [0, -9.81, 0]
+links:
+  - name: upper
+    joint: {{type: revolute, name: q1, damping: 0.1}}
+    dh: {{a: 0.8, d: 0, alpha: 0, theta: 0}}
+    flexible: {{mass: 0.4, EI: {{z: 20}}, modes: {{v: 1}}, shape: craig-bampton{beam}}}
+  - name: lower
+    joint: {{type: revolute, name: q2{joint}}}
+    dh: {{a: 0.5, d: 0, alpha: 0, theta: 0}}
+    rigid: {{mass: 0.3, com: [-0.2, 0, 0], inertia: {{Izz: 0.01}}}}
+"""
+
+
 def model(robot, order="2"):
     """The model of a robot given as a dict (as for the oracle) or as YAML text, one of each: tracing takes longest."""
     return _model(robot if isinstance(robot, str) else to_yaml(robot), order)

@@ -73,6 +73,7 @@ thread.join()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_forked_while_another_thread_computes():
     """The same property of another robot, in the child."""

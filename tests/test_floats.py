@@ -1,10 +1,13 @@
 """What is said of numbers."""
 
-from decimal import Decimal
+import math
+from decimal import Context, Decimal, Inexact, localcontext
+from fractions import Fraction
 
 import numpy as np
 
-from kronbot.floats import within
+from kronbot.floats import decimals, within
+from kronbot.questions.grids import grid
 
 
 def test_an_error_in_words_holds_what_is_known():
@@ -16,3 +19,24 @@ def test_an_error_in_words_holds_what_is_known():
         off = abs(said - Decimal(value)) + Decimal(error)
         assert off * (1 - Decimal("1e-15")) <= bound <= off * Decimal("1.1001")
     assert within(0.0, 0.0) == "0 +- 0"
+
+
+def test_sums_of_decimals_are_rounded_once():
+    (a, b), whole = decimals(0.1, 0.2)
+    assert (a + b) / whole == 0.3 != 0.1 + 0.2
+    (turn,), whole = decimals(math.pi / 2)
+    assert [turn * k / (9 * whole) for k in range(10)] == [math.radians(10 * k) for k in range(10)]
+    rng = np.random.default_rng(1)
+    for start, end in rng.choice([-1, 1], (100, 2)) * 10 ** rng.uniform(-300, 300, (100, 2)):
+        (a, b), whole = decimals(start, end)
+        exact = float((2 * Fraction(float(start)) + Fraction(float(end))) / 3)
+        assert math.isclose((2 * a + b) / (3 * whole), exact, rel_tol=2**-51)
+        assert (a / whole, b / whole) == (start, end)
+
+
+def test_decimals_of_a_caller_change_nothing():
+    """Who works with money may have two digits, and may want to hear of every rounding."""
+    wanted = within(0.123456, 1e-5), grid(0.3, 0.1).tolist()
+    assert wanted[1] == [0.0, 0.1, 0.2, 0.3]
+    with localcontext(Context(prec=2, traps=[Inexact])):
+        assert (within(0.123456, 1e-5), grid(0.3, 0.1).tolist()) == wanted

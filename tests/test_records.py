@@ -54,6 +54,27 @@ def made(dataclass):
     class Nothing:
         """None at all."""
 
+    @dataclass
+    class Mutable:
+        """It changes."""
+
+        a: int
+        b: list[int] = field(default_factory=list)
+
+    @dataclass(frozen=True, order=True)
+    class Ordered:
+        """By its first entries."""
+
+        a: int
+        b: float = 2.0
+        beside: int = field(default=0, compare=False)
+
+    @dataclass(eq=False, slots=True)
+    class Slim:
+        """It changes, too."""
+
+        a: int
+
     @dataclass(frozen=True, slots=True)
     class Slots:
         """Without a dictionary."""
@@ -64,7 +85,7 @@ def made(dataclass):
         def twice(self):
             return 2 * self.a
 
-    return Point, Named, Own, Shown, Nothing, Slots
+    return Point, Named, Own, Shown, Nothing, Slots, Mutable, Ordered, Slim
 
 
 STANDARD, FAST = made(dataclasses.dataclass), made(records.dataclass)
@@ -88,7 +109,7 @@ class _Fast:
 
 def answers(classes):
     """What can be asked of them."""
-    Point, Named, Own, Shown, Nothing, Slots = classes
+    Point, Named, Own, Shown, Nothing, Slots, Mutable, Ordered, Slim = classes
     point, other = Point(1.0), Point(1.0, 2.0, ["a"], hidden="h")
     nan = Point(float("nan"))
     yield [[entry.name for entry in fields(each)] for each in classes]
@@ -113,6 +134,12 @@ def answers(classes):
     yield vars(other)
     slim = Slots(1)
     yield hasattr(slim, "__dict__"), Slots.__slots__, slim.twice(), repr(slim).rsplit(".", 1)[-1], slim == Slots(1, 2.0)
+    change, slip = Mutable(1), Slim(3)
+    change.a, change.new, slip.a = 4, 5, 6
+    yield vars(change), slip.a, change == Mutable(4), Mutable.__hash__, replace(change, b=[1]).b, slip == slip
+    first, second = Ordered(1, beside=3), Ordered(1, 3.0)
+    yield first < second, second <= first, first >= Ordered(1), first > first, hash(first) == hash(Ordered(1))
+    yield sorted([Ordered(2), second, first])[0].beside, Ordered(1) == first, Ordered.__lt__(first, 1), Mutable(1) != 1
     yield copy.copy(slim) == slim, copy.deepcopy(slim).b, replace(slim, b=3.0).b, hash(slim) == hash(Slots(1))
 
 
@@ -122,7 +149,7 @@ def test_they_answer_alike():
 
 @pytest.mark.parametrize("classes", [STANDARD, FAST])
 def test_they_refuse_alike(classes):
-    Point, Named, _, _, Nothing, Slots = classes
+    Point, Named, _, _, Nothing, Slots, Mutable, Ordered, _ = classes
     refused = [
         lambda: Point(),
         lambda: Point(1, 2, [], "h", 5),
@@ -131,6 +158,9 @@ def test_they_refuse_alike(classes):
         lambda: Nothing(1),
         lambda: replace(Point(1), later=1),
         lambda: Slots(),
+        lambda: hash(Mutable(1)),
+        lambda: Ordered(1) < 1,
+        lambda: Mutable(1) < Mutable(2),
     ]
     for each in refused:
         with pytest.raises(TypeError):

@@ -418,6 +418,7 @@ def test_lateral_buckling_is_where_the_second_variation_vanishes():
     assert (below + above) / (below - above) * 1e-4 == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_no_lateral_buckling_of_a_beam_that_bends_away():
     """The stockier the section the higher the load, and then none: both programs agree."""
     assert lateral_buckling(1, 1, 5, 1.5) / math.sqrt(1.5) > 6

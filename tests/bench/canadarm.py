@@ -90,6 +90,10 @@ MODES = [
     Choice("legendre", 4, "2", 1e-2, loose=True, solver="rodas"),
     Choice("legendre", 4, "2", 1e-3, loose=True, solver="rodas"),
     Choice("legendre", 4, "2", 1e-4, loose=True, solver="rodas"),
+    Choice("craig-bampton", 2, "2", 1e-4, loose=True, solver="dop853"),
+    Choice("craig-bampton", 2, "2", 1e-6, solver="dop853"),
+    Choice("craig-bampton", 2, "2", 1e-8, solver="dop853"),
+    Choice("legendre", 4, "2", 1e-4, loose=True, solver="dop853"),
 ]
 # The same rates in a loop of C, as with `kronbot export`: steps (s) of Runge and Kutta's method of order 4.
 LOOPS = [

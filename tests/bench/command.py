@@ -36,6 +36,17 @@ def puma(options):
     return entries, missing
 
 
+def shares(options):
+    from bench import shares as part
+
+    entries, missing = part.compare(options.states, options.rounds)
+    columns = {"task": lambda e: e["task"], "bytes": lambda e: str(e["bytes"])}
+    for name in (*part.VARIANTS, "sincos alone", "copy alone"):
+        columns[f"{name}, ns"] = lambda e, name=name: f"{e[name]:.3g}"
+    table(f"Puma 560, {options.states} states in lanes, a state", columns, entries)
+    return entries, missing
+
+
 def canadarm(options):
     from bench import canadarm as part
 
@@ -219,7 +230,7 @@ def rods(options):
 PARTS = {
     each.__name__: each
     for each in (
-        *(puma, canadarm, processes, startup, pages, questions),
+        *(puma, shares, canadarm, processes, startup, pages, questions),
         *(sweeps, campaigns, variation, derivation, scaling, identification, rods),
     )
 }

@@ -18,6 +18,7 @@ from bench import (
     questions,
     rods,
     scaling,
+    shares,
     sweeps,
 )
 from bench.chains import Chain
@@ -26,6 +27,7 @@ from bench.timing import Times, quartiles
 from casadi import SX, vertcat
 
 import kronbot
+from kronbot.compute.code import lanes
 from kronbot.questions.load_cases import Sweep
 
 COUNT = 5
@@ -63,6 +65,19 @@ def test_pinocchio_gets_the_same_puma(arm):
         if task == "Hessian":
             found = found.transpose(2, 1, 0)  # its tensors reach Python with their axes reversed
         assert puma.difference(np.array(found)[None], answer(ours, task, states)) <= puma.EQUAL
+
+
+def test_shares_are_of_what_is_left_out(arm):
+    """The sines of all lanes, and every answer; nothing else is lost."""
+    _, ours = arm
+    for task in ("Jacobian", "linearization"):
+        function = ours.traces[task].function
+        text = lanes.source(function, (function.n_in() - 1,), 4)
+        left = {name: variant(text).splitlines() for name, variant in shares.VARIANTS.items()}
+        gone = {name: [line.strip() for line in left["whole"] if line not in kept] for name, kept in left.items()}
+        assert gone["without sines"] == ["sincos(s[l], &s[l], &c[l]);"]
+        calls = [line.strip() for line in left["whole"] if "put_y" in line and "static" not in line]
+        assert gone["without writing"] == calls and len(calls) == function.n_out()
 
 
 def test_forward_undoes_inverse_dynamics(arm):
@@ -182,7 +197,7 @@ def test_whole_sweeps_are_what_they_say(tmp_path):
     seconds, memory = campaigns.process(campaigns.swept(robot, 3, out, "--workers", "1"))
     assert seconds > 0 and memory > 10
     assert out.read_text().splitlines()[0] == f"case,EI,{campaigns.KEPT},error" and out.read_text().count("\n") == 4
-    assert {each.solver for each in campaigns.OURS} == {"cvodes", "rodas"}
+    assert {each.solver for each in campaigns.OURS} == {"cvodes", "dop853", "rodas"}
     told = campaigns.entry("this", 3, [np.float64(1.5)], 2.0)
     assert told == {"part": "campaigns", "who": "this", "cases": 3, "ratios": [1.5], "ms": 2.0, "MB": None}
 

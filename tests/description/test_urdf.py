@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 import sys
+from decimal import Context, Inexact, localcontext
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
@@ -481,7 +482,7 @@ def test_the_default_axis_is_x():
 
 @given(st.tuples(*[st.sampled_from([0, 1e-9, -1e-300, 1, -1, 0.3, -2.5, 1e90])] * 3).filter(any))
 def test_a_turn_takes_z_to_the_axis(axis):
-    A = np.array(turn_to(axis))
+    A = np.array(turn_to(axis), dtype=float)
     scaled = np.array(axis) / np.abs(axis).max()
     # A few roundings; near -z the components are divided by 0.1 at the least.
     close(A @ A.T, np.eye(3), 1e-14)
@@ -493,7 +494,7 @@ def test_a_turn_takes_z_to_the_axis(axis):
 def test_angles_give_their_rotation_back(rpy):
     """Also next to a pitch of pi/2, where roll and yaw are hardly determined."""
     back = to_rpy(from_rpy(rpy))
-    close(from_rpy(back), from_rpy(rpy), 2 * SNAPPED)
+    close(*(np.array(from_rpy(each), dtype=float) for each in (back, rpy)), 2 * SNAPPED)
     assert abs(back[1]) <= math.pi / 2 + 1e-15
 
 
@@ -806,6 +807,29 @@ def test_too_many_links():
     inertial = re.sub("<link.*?><", "<", heavy).removesuffix("</link>")
     (message,) = refusals(re.sub(r"(<link name=.l\d+.)/>", rf"\1>{inertial}</link>", chain(limits.LINKS - 1)))
     assert "the robot file is too large: join links that do not move (more than 20000 values)" in message
+
+
+def test_what_is_turned_has_no_more_digits_than_it_was_written_with():
+    """A body alike about its joint's axis, whatever this is; and what is turned back."""
+    joint = '<joint name="j" type="continuous"><parent link="w"/><child link="a"/>{}<axis xyz="{}"/></joint>'
+    body = '<link name="w"/><link name="a"><inertial>{}<mass value="1"/>{}</inertial></link>'
+    tensor = '<inertia ixx="1e-5" ixy="0" ixz="0" iyy="2e-5" iyz="0" izz="2e-5"/>'
+    text = '<robot name="r">' + body.format("", tensor) + joint.format("", "0 1 1") + "</robot>"
+    assert "rpy: [-0.7853981633974483, 0, 0]" in converted(text).text
+    assert yaml.safe_load(converted(text).text)["links"][0]["rigid"] == {
+        "mass": 1, "inertia": {"Ixx": "1e-05", "Iyy": "2e-05", "Izz": "2e-05"}
+    }  # fmt: skip
+    back = joint.format('<origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/>', "1 2 3")
+    ball = tensor.replace("1e-5", "2e-5")
+    for place in ('<origin xyz="0.1 0.2 0.3" rpy="0.3 0.7 -0.2"/>', '<origin xyz="0.1 0.2 0.3"/>'):
+        (link,) = yaml.safe_load(converted('<robot name="r">' + body.format(place, ball) + back + "</robot>").text)[
+            "links"
+        ]
+        assert link["rigid"]["inertia"] == {"Ixx": "2e-05", "Iyy": "2e-05", "Izz": "2e-05"}
+        assert link["pose"]["xyz"] == [0.1, 0.2, 0.3]
+    with localcontext(Context(prec=2, traps=[Inexact])):  # whatever decimals a caller is used to
+        again = converted('<robot name="r">' + body.format(place, ball) + back + "</robot>").text
+    assert yaml.safe_load(again)["links"] == [link]
 
 
 def test_noise_of_cad_programs_is_no_negative_inertia():

@@ -86,6 +86,7 @@ def test_joints_let_go_are_those_with_one_over_k(yielding, stiff):
     close(yielding.statics(**asked), stiff.statics(**asked))
 
 
+@pytest.mark.slow
 def test_every_other_question_has_one_over_k(yielding, stiff):
     asked = {
         "kinematics": {}, "jacobian": {}, "hessian": {}, "dynamics": {"qd": [0.1, 0.2]}, "modes": {"q": POSTURE},
@@ -98,6 +99,7 @@ def test_every_other_question_has_one_over_k(yielding, stiff):
     assert yielding.check().summary == stiff.check().summary
 
 
+@pytest.mark.slow
 def test_zero_is_the_rigid_joint(yielding):
     """To rounding in statics, where the coordinates stay; another structure elsewhere, without coordinates."""
     still = yielding.with_parameters(**dict.fromkeys(COMPLIANCES, 0))

@@ -127,6 +127,7 @@ def test_exported_and_native_code_have_the_numbers_of_the_library(robot, order, 
     assert np.abs(M @ (qdd - state[2])).max() < 1e-9 * (np.abs(wanted).max() + np.abs(M).max() * np.abs(qdd).max())
 
 
+@pytest.mark.slow
 @drawn(
     2,
     7,

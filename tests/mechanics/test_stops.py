@@ -390,6 +390,7 @@ def stiff():
     return kronbot.load(str(Path(__file__).parents[1] / "data" / "held.yaml"), order=1)
 
 
+@pytest.mark.slow
 def test_native_code_runs_into_stops_as_any_does(stiff):
     """The same bytes, event by event, with every kind of element; energy is balanced."""
     runs = {}
@@ -413,6 +414,7 @@ def test_formulas_hold_stops(dropped):
         assert eval(written, {}, known) == pytest.approx(dropped.dynamics(q=[h])["g"][0], rel=1e-13)  # noqa: S307
 
 
+@pytest.mark.slow
 def test_rows_of_sweeps_are_those_of_runs_into_stops(stiff, swept_here):
     over, asked = {"k": [200, 400], "F": [-5]}, {"duration": 0.05, "step": 0.05, "q": {"q1": 0.3}}
     with policy.native("off"):

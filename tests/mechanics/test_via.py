@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from robots_in_tests import loaded
@@ -286,3 +287,68 @@ def test_tensions_and_lengths_that_were_measured_are_fitted():
     table = found.arrays["estimates"]
     estimates = dict(zip(table.rows, table.values[:, table.columns.index("estimate")], strict=True))
     assert estimates == pytest.approx({"k": 700, "r": 4.6}, rel=1e-6)
+
+
+# A beam hangs down onto a rope that is 2 cm too long, with as much weight as bends it by 11 cm.
+SAG = """
+kronbot: 1
+name: sag
+convention: standard
+gravity: [0, -9.81, 0]
+parameters: {k: 1e3, rest: 1.02}
+links:
+  - name: b
+    joint: {type: revolute, name: q}
+    dh: {a: 1, d: 0, alpha: 0, theta: 0}
+    flexible: {mass: 0.5, EI: {z: 20}, modes: {v: 3}, shape: craig-bampton}
+    payload: {mass: 0.5}
+elements:
+  - {name: rope, type: tendon, between: [world, b], points: [[1, 1, 0], [0, 0, 0]], stiffness: k, rest: rest}
+"""
+
+
+def test_linear_statics_tells_of_a_rope_that_it_does_not_see():
+    """A cantilever's tip has the stiffness 3 EI/l^3 and sags by w l^4/8EI, the rope takes the rest."""
+    robot, hung = loaded(SAG), 0.5 * G / 60 + 0.5 * G / 160
+    newton, linear = (robot.statics(q=[0], solver=solver) for solver in ("newton", "linear"))
+    assert newton["tip.b.y"] == pytest.approx([-(60 * hung + 1e3 * 0.02) / (60 + 1e3)], rel=2e-3)
+    assert linear["tip.b.y"] == pytest.approx([-hung], rel=1e-12)
+    assert not newton.warnings
+    assert any("tendon rope becomes taut: linear statics does not see" in told for told in linear.warnings)
+    short = robot.with_parameters(rest=0.99).statics(q=[0], solver="linear")
+    assert short["tip.b.y"] == pytest.approx([-(60 * hung - 10) / (60 + 1e3)], rel=1e-6) and not short.warnings
+
+
+@pytest.mark.parametrize(
+    ("kind", "cured"),
+    [("spring, stiffness: 9, rest: 1", True), ("tendon, stiffness: 9", False), ("actuator, force: 1", False)],
+)
+def test_ends_that_meet_have_cures_that_cure(kind, cured):
+    text = TACKLE[: TACKLE.index("elements:")] + f"elements: [{{name: e, type: {kind}, between: [world, hook]}}]"
+    with pytest.raises(ComputationError, match="ends of element 'e' meet") as met:
+        loaded(text).dynamics(q=[0])
+    assert ("take rest: 0" in str(met.value)) == cured
+
+
+def test_rows_in_which_ends_meet_are_numbered():
+    tackle = loaded(TACKLE.replace("[[-a, 0, 0], [a, 0, 0]]", "[[0, 0, 0], [a, 0, 0]]"))
+    for question in (tackle.dynamics, tackle.statics):
+        with pytest.raises(ComputationError, match="a piece of element 'rope' meet in row 2 of 3: at length zero"):
+            question(q=[[0.5], [0.0], [1.2]])
+
+
+def test_ropes_as_stiff_as_numbers_are_large_have_a_frequency():
+    """Errors without a bound make no block, and none is sought for ever: the stiffest swings as in exact arithmetic."""
+    inertia = "rigid: {mass: 1, com: [0.5, 0, 0], inertia: {Izz: 0.1}}"
+    links = "".join(
+        f"  - {{name: {name}, joint: {{type: revolute, name: q{name}, damping: 0.1}}, pose: {{xyz: [{x}, 0, 0]}}, "
+        f"{inertia}}}\n"
+        for name, x in (("a", 0), ("b", 1), ("c", 1))
+    )
+    rope = "{name: e, type: tendon, between: [world, c], points: [[2, 1, 0], [0, 0, 0]], stiffness: 1e150}"
+    robot = kronbot.loads(f"kronbot: 1\nname: chain\ngravity: [0, 0, 0]\nlinks:\n{links}elements: [{rope}]\n")
+    linear = robot.linearize()
+    K, M = (mpmath.matrix(linear[name].tolist()) for name in ("K_L", "M_L"))
+    with mpmath.workdps(400):
+        exact = max(mpmath.eig(mpmath.inverse(M) * K)[0], key=lambda value: value.real)
+        assert linear["frequencies"].max() == pytest.approx(float(mpmath.sqrt(exact.real)), rel=1e-9)

@@ -311,6 +311,9 @@ def test_a_parallelogram_has_one_coordinate():
         ("q1*q1", "a joint follows others linearly"),
         ("sin(q1)", "a joint follows others linearly"),
         ("1/q1", "a joint follows others linearly"),
+        ("q1/(ratio - ratio)", "division by zero in"),
+        ("q1 + sqrt(-ratio**2)", "has no real value"),
+        ("1e308*q1 + 1e309/10*ratio*q1", "too large"),
         ("2*ratio", "names no joint that 'q2' could follow"),
         ("q7 + q1", "unknown joint 'q7'"),
         ("q3 + q2", "the joints follow each other in a circle"),
@@ -321,6 +324,12 @@ def test_what_cannot_be_followed_is_named_with_its_place(follows, said):
     with pytest.raises(kronbot.errors.DescriptionError, match=said) as error:
         kronbot.loads(PARALLELOGRAM.replace("-ratio*q1 + pi/6", follows).replace("follows: q1}", "follows: q2}"))
     assert error.value.mistakes[0].line in (13, 18)
+
+
+def test_factors_are_judged_with_other_values():
+    robot = kronbot.loads(PARALLELOGRAM.replace("-ratio*q1 + pi/6", "q1/ratio"))
+    with pytest.raises(kronbot.errors.KronbotError, match=r":13:48: division by zero in 'q1/ratio'"):
+        robot.with_parameters(ratio=0)
 
 
 def test_a_followed_joint_with_a_hyphen_wants_quotes():
@@ -426,9 +435,9 @@ def test_friction_enters_every_equation_once():
     linear = [robot.linearize(**at).arrays["D_L"].values for robot in (with_friction, without)]
     assert linear[0] - linear[1] == pytest.approx(np.array([[slope]]), rel=1e-7)
     words = "near rest, where friction is linear up to some 0.1 rad/s only and a real joint sticks: a damping, here"
-    assert with_friction.linearize(q=[0.4]).warnings == [f"q1 is {words}"]
+    assert list(with_friction.linearize(q=[0.4]).warnings) == [f"q1 is {words}"]
     both = text.replace("follows: q1}", "follows: q1, friction: {coulomb: 1, smoothing: 0.1}}")
-    assert kronbot.loads(both).linearize(q=[0.4]).warnings == [f"q1, q3 are {words}"]
+    assert list(kronbot.loads(both).linearize(q=[0.4]).warnings) == [f"q1, q3 are {words}"]
     assert not with_friction.linearize(**at).warnings
     runs = [with_friction.simulate(duration=0.5, step=0.1, algorithm=a, rtol=1e-10) for a in ("recursive", "composite")]
     assert runs[0].series["q1"] == pytest.approx(runs[1].series["q1"], abs=1e-9)
