@@ -150,7 +150,7 @@ def _monodromy(along: Along, period: float, progress: Callable[[float], None]) -
     demand_regular(along.at(np.zeros(1))[0][0], [robot.coordinates[place] for place in along.free])
     contacts = ContactsAlong(along, period)
     corners = [t for motion in robot.motions.values() for t in motion.meetings(robot.parameters, period, PURPOSE)]
-    corners += [*contacts.found[0].tolist(), *contacts.reversals.tolist()]
+    corners += [*contacts.instants.contacts[0].tolist(), *contacts.instants.reversals.tolist()]
 
     def errors(times: Array) -> tuple[Array, Array, Array]:
         return along.errors(contacts.aside(times), period)

@@ -6,20 +6,16 @@ turn back, at which its slope is a peak that steps of any order could step over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-import casadi
 import numpy as np
-from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.trace import traced
 from kronbot.floats import Array
-from kronbot.mechanics.multibody.stops import Contacts, one_sided
 from kronbot.model.robot import Robot
-from kronbot.questions.contacts_along import PEAK, Flags, Places, turning
+from kronbot.questions.instants import Flags, Instants, Places
 from kronbot.records import dataclass
 
 # Pieces, at least, between two such instants; places in an interval at which is looked for them.
@@ -88,7 +84,7 @@ class Pieces:
     def borders(self) -> Array:
         """Where they begin and end (N + 1,) s."""
         rows, last = self.way.times[::2], self.way.times[-1]
-        instants = np.unique(np.concatenate([[0.0], self._jumping, self._reversals, [last]]))
+        instants = np.unique(np.concatenate([[0.0], self._jumping, self._instants(self.way).reversals, [last]]))
         stretches, count = pairwise(instants), FINELY * self.more
         short = [np.linspace(a, b, count + 1) for a, b in stretches if b - a < count * (rows[1] - rows[0])]
         times = np.sort(np.concatenate([rows, instants, *short]))
@@ -114,14 +110,12 @@ class Pieces:
     def jumps(self, free: list[int], periodic: bool) -> list[tuple[int, Array, Array]]:
         """Borders with s and c s (free,): there the rates of deviations y jump by -M^-1 s^T c s y."""
         times, which, begins = self.contacts
-        found = []
-        for t, contact, place in zip(times[begins], which[begins], self._places(times[begins]).tolist(), strict=True):
-            rows = self._rows(self.smooth.at(np.array([t])))
-            s = rows["inward"].reshape(-1, self.robot.n)[contact][free]
-            c = float(rows["c"].reshape(-1)[contact])
+        instants, found = self._instants(self.smooth), []
+        for t, contact in zip(times[begins].tolist(), which[begins].tolist(), strict=True):
+            place = int(self._places(np.array([t]))[0])
             border = place or (len(self.borders) - 1 if periodic else 0)
-            if border and c and s.any():
-                found.append((border, s, c * s))
+            if border and (jump := instants.stiffening(t, contact, free)):
+                found.append((border, *jump))
         return found
 
     @property
@@ -149,44 +143,18 @@ class Pieces:
     @cached_property
     def contacts(self) -> tuple[Array, Places, Flags]:
         """Instants (K,) s, which contact it is (K,), and whether it begins there with a depth of zero (K,)."""
-        rows, (times, _, begins) = self.way.times, self._met(replace(self.way, kinks=self._corners))
+        rows, (times, _, begins) = self.way.times, self._instants(replace(self.way, kinks=self._corners)).contacts
         ends = [rows[np.searchsorted(rows, t)] for t in times[begins].tolist()]
-        return self._met(replace(self.way, kinks=[*self._corners, *ends]))
+        return self._instants(replace(self.way, kinks=[*self._corners, *ends])).contacts
 
-    def _met(self, way: Way) -> tuple[Array, Places, Flags]:
-        """The same on a way."""
-        if not one_sided(self.robot):
-            return np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.bool_)
+    def _instants(self, way: Way) -> Instants:
+        """Those of a way."""
 
-        def held(times: Array) -> Flags:
-            rows = self._rows(way.at(times))
-            depths, forces = (rows[word].reshape(len(times), -1) for word in ("depths", "forces"))
-            return np.asarray((depths > 0) & (forces > 0))
+        def states(times: Array) -> tuple[Array, Array]:
+            there = way.at(times)
+            return there.q, there.qd
 
-        a, b, which, was = turning(held, self._looks)
-        depths = self._rows(way.at(a))["depths"].reshape(len(a), -1) if len(a) else np.zeros((0, 1))
-        return b, which, np.logical_not(was) & (depths[np.arange(len(which)), which] <= 0)
-
-    @property
-    def _reversals(self) -> Array:
-        """Instants (K,) s at which joints with dry friction come near rest, at which they are and leave it."""
-        joints, values = (link.joint for link in self.robot.links), self.robot.parameters
-        shares = []
-        for joint in joints:
-            if joint is not None and joint.friction is not None:
-                for width in (joint.friction.smoothing, joint.friction.stribeck_rate):
-                    row = np.zeros(self.robot.n)
-                    for place, share in joint.damped:
-                        row[place] += values.evaluate(share, self.purpose)
-                    shares.append(row / values.evaluate(width, self.purpose))
-        if not shares:
-            return np.zeros(0)
-
-        def beyond(times: Array) -> Flags:
-            rates = self.way.at(times).qd @ np.transpose(shares)
-            return np.asarray(rates[:, :, None] > np.array(PEAK)).reshape(len(times), -1)
-
-        return turning(beyond, self._looks)[1]
+        return Instants(self.robot, states, self._looks, self.purpose)
 
     @property
     def _looks(self) -> Array:
@@ -197,14 +165,3 @@ class Pieces:
         """The borders that are nearest to times (K,)."""
         after = np.clip(np.searchsorted(self.borders, times), 1, len(self.borders) - 1)
         return after - (times - self.borders[after - 1] < self.borders[after] - times)
-
-    def _rows(self, there: Way) -> Mapping[str, Array]:
-        """Depths, forces, damping (N, m each) and the derivatives of depths by q (N, m, n) in some places of a way."""
-
-        def parts() -> tuple[Mapping[str, SX], Mapping[str, SX]]:
-            q, qd = SX.sym("q", self.robot.n), SX.sym("qd", self.robot.n)
-            found = Contacts.of(self.robot, q, qd)
-            words = "depths", "forces", "c", "inward"
-            return {"q": q, "qd": qd}, {word: casadi.densify(getattr(found, word)) for word in words}
-
-        return traced(self.robot, "contacts", self.purpose, parts).rows(there.q, there.qd)
