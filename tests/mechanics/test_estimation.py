@@ -105,6 +105,32 @@ def test_what_no_error_depends_on_is_told_whatever_the_units_are():
     np.testing.assert_allclose(whole.errors[:4] ** 2, np.diag(np.linalg.inv(N))[:4], rtol=1e-8)
 
 
+def test_what_is_told_by_less_than_errors_of_what_was_computed_is_not_told():
+    """a - b is seen by 1e-8 of what a + b is: to 1e-9 the data tell both, to 1e-7 the priors alone tell a - b."""
+    rng = np.random.default_rng(2)
+    U = np.linalg.qr(rng.normal(size=(20, 3)))[0]
+    J = U @ np.diag([1e3, 1e3, 1e-5]) @ np.array([[1.0, 1, 0], [0, 0, 1], [1, -1, 0]])
+    ones, none = np.ones(3), np.full(3, np.nan)
+    assert Knowledge(J, ones, none).rank == 3 and np.isfinite(Knowledge(J, ones, none).errors).all()
+    known = Knowledge(J, ones, none, accuracy=1e-7)
+    assert known.rank == 2 and np.isfinite(known.errors).tolist() == [False, False, True]
+    ((places, shares),) = [(each.places, each.shares) for each in known.ambiguities[0].known]
+    assert places == (0, 1) and shares == pytest.approx((0.5**0.5, 0.5**0.5))
+    assert known.singular_values[-1] == pytest.approx(1e-5 * 2**0.5, rel=1e-6)
+    np.testing.assert_allclose(known.leverage(), (U[:, :2] ** 2).sum(axis=1), atol=1e-9)
+    believed = Knowledge(J, ones, 1e-3 * ones, accuracy=1e-7)
+    assert believed.errors[:2] == pytest.approx([1e-3 * (2 / 3) ** 0.5] * 2) and believed.rank == 2
+
+    def errors(p):
+        """Off by 10 along what the third column of U sees, for which a - b would have to be 1e6."""
+        return J @ (p - [1.0, 2, 3]) + 10 * U[:, 2]
+
+    start = beliefs(np.zeros(3))
+    assert abs(fitted(errors, lambda p: J, start, "linear").values[0]) > 1e5
+    found = fitted(errors, lambda p: J, start, "linear", accuracy=1e-7)
+    assert found.converged and found.values == pytest.approx([1.5, 1.5, 3], abs=1e-6)
+
+
 def test_combinations_of_many_are_reduced():
     """Of a + b, b + c two combinations are known: no more parameters stand in each than must."""
     J = np.array([[1.0, 1, 0], [0, 1, 1], [1, 2, 1], [2, 2, 0]])

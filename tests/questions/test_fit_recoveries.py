@@ -10,7 +10,7 @@ EVERY = [
     *((name, "modes") for name in ("canadarm", "floating-canadarm", "khang", "piedboeuf", "spatial", "spin-up")),
     *((name, "dynamics") for name in ("khang", "puma560", "spatial", "stacker", "stacker-numeric", "torso")),
     # A fit of the spatial arm's runs takes a minute: python tests/recoveries.py spatial simulate
-    *((name, "simulate") for name in ("khang", "puma560", "stacker-numeric")),
+    *((name, "simulate") for name in ("khang", "puma560", "stacker-numeric", "torso")),
 ]
 
 
@@ -21,9 +21,12 @@ EVERY = [
     ),
 )
 def test_what_data_tell_comes_back(name, question):
-    """To 1e-8 from measurements without noise, also where most parameters are seen as sums only, or not at all."""
+    """To 1e-8 from measurements without noise, also where most parameters are seen as sums only, or not at all.
+
+    Of motions that tell all parameters to rounding: steps follow from where a search ends, not from where it begins.
+    """
     _, off, _ = recoveries.exact(recoveries.of(name, question))
-    assert off <= 1e-8
+    assert off <= (1e-12 if (name, question) == ("khang", "simulate") else 1e-8)
 
 
 @pytest.mark.slow

@@ -45,13 +45,15 @@ class Ambiguity:
 class Knowledge:
     """What a Jacobian (M, k) of weighted errors, and priors with their deviations (k,), NaN for none, tell.
 
-    ``held`` are places of parameters that lie on bounds: what is said is said of the others.
+    ``held`` are places of parameters that lie on bounds: what is said is said of the others. Singular values of columns
+    of norm 1 below the share ``accuracy`` of the largest are errors of what was computed, and tell nothing.
     """
 
     jacobian: Array
     scale: Array
     deviation: Array
     held: frozenset[int] = frozenset()
+    accuracy: float = RANK
 
     @cached_property
     def free(self) -> list[int]:
@@ -70,9 +72,19 @@ class Knowledge:
         return np.asarray(np.linalg.svd(self._scaled[:, self.free], compute_uv=False))
 
     @cached_property
+    def _hearing(self) -> Array:
+        """(free, free): after the scaled Jacobian it leaves what this tells."""
+        return hearing(self._scaled[:, self.free], self.accuracy)
+
+    @cached_property
+    def _heard(self) -> Array:
+        """What the scaled Jacobian tells (M, free)."""
+        return np.asarray(self._scaled[:, self.free] @ self._hearing)
+
+    @cached_property
     def _norms(self) -> Array:
         """Norms of the columns of the scaled Jacobian (free,), 0 where there is nothing but rounding."""
-        norms = np.sqrt((self._scaled[:, self.free] ** 2).sum(axis=0))
+        norms = np.sqrt((self._heard**2).sum(axis=0))
         return np.where(seen(norms), norms, 0.0)
 
     @cached_property
@@ -80,7 +92,7 @@ class Knowledge:
         """Directions (d, free) of parameters over their scales that leave all errors as they are, orthonormal."""
         norms = self._norms
         told = np.flatnonzero(norms > 0)
-        J = self._scaled[:, self.free][:, told] / norms[told]
+        J = self._heard[:, told] / norms[told]
         if len(J) < len(told):
             J = np.concatenate([J, np.zeros((len(told) - len(J), len(told)))])
         _, sizes, V = np.linalg.svd(J, full_matrices=False)
@@ -137,8 +149,8 @@ class Knowledge:
         """R (r, k) with R^T R the covariance of what data and priors tell, and which parameters these are (k,)."""
         k, free = len(self.scale), self.free
         root, clear = np.zeros((0, k)), np.zeros(k, dtype=bool)
-        prior = np.diag(np.nan_to_num(self.scale / self.deviation))
-        whole = np.concatenate([self._scaled, prior, np.zeros((k, k))])[:, free]
+        prior = np.diag(np.nan_to_num(self.scale / self.deviation))[:, free]
+        whole = np.concatenate([self._heard, prior, np.zeros((k, len(free)))])
         norms = np.sqrt((whole**2).sum(axis=0))
         told = np.flatnonzero(seen(norms))
         if len(told):
@@ -175,13 +187,14 @@ class Knowledge:
         """By measurement (M,) how much of its own error the fit takes away: 1 where a parameter follows it alone."""
         free = np.array(self.free, dtype=int)
         prior = np.diag(np.nan_to_num(self.scale / self.deviation))[free]
-        whole = np.concatenate([self._scaled, prior])[:, free]
+        whole = np.concatenate([self._heard, prior[:, free]])
         norms = np.sqrt((whole**2).sum(axis=0))
-        told = free[norms > 0]
-        _, sizes, V = np.linalg.svd(whole[:, norms > 0] / norms[norms > 0], full_matrices=False)
+        told = norms > 0
+        _, sizes, V = np.linalg.svd(whole[:, told] / norms[told], full_matrices=False)
         good = sizes > RANK * sizes.max(initial=0.0)
-        U = (V[good] * (self.scale[told] / norms[norms > 0])).T / sizes[good]  # after J[:, told], of which it makes U
-        parts = (self.jacobian[rows][:, told] @ U for rows in blocks(len(self.jacobian)))
+        heard = self.scale[free, None] * self._hearing[:, told]
+        U = heard @ (V[good] / norms[told]).T / sizes[good]  # after J[:, free], of which it makes U
+        parts = (self.jacobian[rows][:, free] @ U for rows in blocks(len(self.jacobian)))
         found = np.concatenate([np.zeros(0), *((part**2).sum(axis=1) for part in parts)])
         return np.asarray(np.minimum(found, 1.0))
 
@@ -198,6 +211,24 @@ def triangle(J: Array, *beside: Array) -> Array:
         block = np.column_stack([J[rows], *(each[rows] for each in beside)])
         R = np.asarray(np.linalg.qr(np.concatenate([R, block]), mode="r"))
     return R
+
+
+def hearing(J: Array, accuracy: float) -> Array:
+    """(k, k): after a scaled Jacobian it leaves what this tells. J (M, k) has as many rows as columns at most.
+
+    Gone are columns of nothing but rounding and, where columns have norm 1, directions whose singular values are below
+    the share ``accuracy`` of the largest.
+    """
+    norms = np.sqrt((J**2).sum(axis=0))
+    told = np.flatnonzero(seen(norms) & (norms > 0))
+    left = np.zeros((len(norms), len(norms)))
+    if len(told):
+        norms = norms[told]
+        _, sizes, V = np.linalg.svd(J[:, told] / norms)
+        sizes = np.concatenate([sizes, np.zeros(len(V) - len(sizes))])
+        blind = V[sizes <= accuracy * sizes[0]]
+        left[np.ix_(told, told)] = np.eye(len(told)) - (blind / norms).T @ (blind * norms)
+    return left
 
 
 def seen(norms: Array) -> npt.NDArray[np.bool_]:

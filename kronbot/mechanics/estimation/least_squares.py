@@ -14,7 +14,7 @@ import numpy as np
 
 from kronbot.cached import cached_property
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import RANK, seen, triangle
+from kronbot.mechanics.estimation.knowledge import RANK, hearing, seen, triangle
 from kronbot.mechanics.estimation.valleys import followed
 from kronbot.records import dataclass
 
@@ -108,20 +108,28 @@ class _Crawling(ArithmeticError):
 
 
 def fitted(
-    errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int = STEPS, home: Array | None = None
+    errors: Residuals,
+    jacobian: Residuals,
+    beliefs: Beliefs,
+    loss: str,
+    steps: int = STEPS,
+    home: Array | None = None,
+    accuracy: float = RANK,
 ) -> Fit:
     """The parameters (k,) with the least cost near the start; ``errors`` (M,) are over their sigmas.
 
     What neither errors nor priors know is at ``home`` (k,), by default at the start, wherever the search has begun.
+    Directions that errors tell less of than a share ``accuracy`` (see :func:`hearing`) are the priors' alone: along
+    them no step follows errors.
     Errors that are not finite shorten a step. Where a search crawls it goes on along the floor of the valley that it is
     in. Raises NoStart where errors are not finite at the start.
     """
     home, used, patient = beliefs.start if home is None else home, 0, loss != "linear"
     while True:
         try:
-            found = _descended(errors, jacobian, beliefs, loss, steps - used, home, patient)
+            found = _descended(errors, jacobian, beliefs, loss, steps - used, home, patient, accuracy)
         except _Crawling as met:
-            values, leaps = _along_the_floor(errors, jacobian, beliefs, met.values)
+            values, leaps = _along_the_floor(errors, jacobian, beliefs, met.values, accuracy)
             used += met.evaluations + leaps
             patient = not leaps or steps - used <= CRAWL
             beliefs = beliefs.begun(values)
@@ -129,7 +137,9 @@ def fitted(
             return replace(found, evaluations=found.evaluations + used)
 
 
-def _along_the_floor(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, values: Array) -> tuple[Array, int]:
+def _along_the_floor(
+    errors: Residuals, jacobian: Residuals, beliefs: Beliefs, values: Array, accuracy: float
+) -> tuple[Array, int]:
     """Values (k,) further along the valley, and in how many steps; none beyond bounds."""
     scale, informed = beliefs.scale, beliefs.informed
     rows = (np.eye(len(scale)) * scale)[informed] / beliefs.deviation[informed, None]
@@ -141,14 +151,22 @@ def _along_the_floor(errors: Residuals, jacobian: Residuals, beliefs: Beliefs, v
         return np.concatenate([errors(at), (at - beliefs.mean)[informed] / beliefs.deviation[informed]])
 
     def slope(x: Array) -> Array:
-        return np.concatenate([jacobian(values + scale * x) * scale, rows])
+        J = jacobian(values + scale * x) * scale
+        return np.concatenate([J @ hearing(triangle(J), accuracy), rows])
 
     x, steps = followed(whole, slope, np.zeros(len(scale)))
     return values + scale * x, steps
 
 
 def _descended(
-    errors: Residuals, jacobian: Residuals, beliefs: Beliefs, loss: str, steps: int, home: Array, patient: bool
+    errors: Residuals,
+    jacobian: Residuals,
+    beliefs: Beliefs,
+    loss: str,
+    steps: int,
+    home: Array,
+    patient: bool,
+    accuracy: float,
 ) -> Fit:
     """Where trust regions lead to. Raises _Crawling where they get on slowly, unless one is ``patient``."""
     from scipy.optimize import least_squares  # here, since it takes a quarter of a second
@@ -171,12 +189,12 @@ def _descended(
 
     def slope(x: Array) -> Array:
         J = _bounded(jacobian(beliefs.start + scale * (x - first)) * scale)
-        J[:, ~seen(_norms(J))] = 0.0  # what errors do not know stays where it is, not where rounding leads it
-        told = np.concatenate([J, rows])
+        R = triangle(J)
+        heard = hearing(R, accuracy)  # what errors do not know stays where it is, not where rounding leads it
         costs.append(evaluated[-1])
         if not patient and len(costs) > CRAWL and costs[-1] > (1 - SLOW) * costs[-1 - CRAWL]:
             raise _Crawling(beliefs.start + scale * (x - first), len(evaluated))
-        return np.concatenate([told, _holding(told)])
+        return np.concatenate([J @ heard, rows, _holding(np.concatenate([R @ heard, rows]))])
 
     def rho(squares: Array) -> Array:
         told = np.array([squares, np.ones_like(squares), np.zeros_like(squares)])

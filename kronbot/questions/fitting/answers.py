@@ -17,6 +17,10 @@ class Answers(Protocol):
         """Whether that is linear in the parameters."""
 
     @property
+    def accuracy(self) -> float:
+        """The share of what derivatives tell most of, below which they tell nothing, but how they were computed."""
+
+    @property
     def beside(self) -> Mapping[str, float]:
         """What is to be found beside the parameters, after which it comes, and where a search for it begins."""
 
@@ -37,7 +41,7 @@ class Answers(Protocol):
         """Coordinates (N, n) of the robot at the rows."""
 
     def rest(self) -> None:
-        """Forget what is large and can be found again."""
+        """Forget what is large and can be found again, and steps: they are chosen where one asks next."""
 
     def of(self, rows: Places) -> Answers:
         """The same of some of the rows."""

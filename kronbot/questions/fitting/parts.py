@@ -47,6 +47,11 @@ class InParts:
         return self.answers.linear
 
     @property
+    def accuracy(self) -> float:
+        """The least share that derivatives tell of."""
+        return self.answers.accuracy
+
+    @property
     def beside(self) -> Mapping[str, float]:
         """What is to be found beside the parameters."""
         return self.answers.beside

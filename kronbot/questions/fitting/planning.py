@@ -35,7 +35,7 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
     Of motions they are records. What stands in a measured cell does not matter, only that something does. Raises
     UsageError where columns have no sigma, ComputationError where so many cannot determine the parameters.
     """
-    told, J = _information(robot, inquiry, candidates)
+    told, J, accuracy = _information(robot, inquiry, candidates)
     beliefs, k = inquiry.beliefs, len(inquiry.names)
     if told.records is None:
         blocks = np.zeros((*told.measured.shape, k))
@@ -48,15 +48,19 @@ def plan(robot: Robot, inquiry: Inquiry, candidates: Named, count: int) -> Resul
         raise UsageError(Argument("plan"), f": {count} of {len(blocks)} candidates cannot be chosen")
     there = np.zeros((0, k))
     if inquiry.data is not None:
-        before, J = _information(robot, inquiry, inquiry.data)
+        before, J, _ = _information(robot, inquiry, inquiry.data)
         there = J if before.records is None else _by_record(before, J, k, np.unique(before.records)).reshape(-1, k)
     known = there.T @ there + np.diag(np.nan_to_num(beliefs.deviation**-2.0))
     rows = chosen(blocks, known, count)
-    knowledge = Knowledge(np.concatenate([there, blocks[rows].reshape(-1, k)]), beliefs.scale, beliefs.deviation)
+
+    def of(some: Array) -> Knowledge:
+        J = np.concatenate([there, some.reshape(-1, k)])
+        return Knowledge(J, beliefs.scale, beliefs.deviation, accuracy=accuracy)
+
+    knowledge, everything = of(blocks[rows]), of(blocks)
     if np.isnan(knowledge.errors).any():
         said = "; ".join(ambiguous(knowledge.ambiguities, inquiry.names, bool(beliefs.informed.any())))
         raise ComputationError(f"{count} of these {word}s do not determine the parameters: {said}")
-    everything = Knowledge(np.concatenate([there, blocks.reshape(-1, k)]), beliefs.scale, beliefs.deviation)
     ratio = np.linalg.slogdet(everything.covariance)[1] - np.linalg.slogdet(knowledge.covariance)[1]
     summary: dict[str, Scalar] = {
         "question": inquiry.question, "candidates": len(blocks), f"{word}s": count, "parameters": k,
@@ -110,7 +114,7 @@ def _synthetic(
         slopes = begun(variation, answers, told, beliefs.start)[1]
         exact = answers.computed(beliefs.start)
     J = slopes * (1 / np.broadcast_to(noise.sigma, exact.shape))[~np.isnan(exact)][:, None]
-    knowledge = Knowledge(J, beliefs.scale, beliefs.deviation)
+    knowledge = Knowledge(J, beliefs.scale, beliefs.deviation, accuracy=answers.accuracy)
     rng = np.random.default_rng(inquiry.seed)
 
     def fits() -> Iterator[Fit]:
@@ -149,14 +153,14 @@ def _synthetic(
     return Outcome(answer, error)
 
 
-def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array]:
-    """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values."""
+def _information(robot: Robot, inquiry: Inquiry, rows: Named) -> tuple[Sorted, Array, float]:
+    """Rows and the weighted derivatives (M, k) of what is measured in them, at the first values; their accuracy."""
     variation = inquiry.variation(robot, rows)
     answers, told = read(variation, rows, inquiry, inquiry.only)
     noise, start = _noise(told, inquiry), inquiry.with_beside(answers).beliefs.start
     slopes = begun(variation, answers, told, start)[1]
     weights = np.broadcast_to(1 / noise.sigma, told.measured.shape)[~np.isnan(told.measured)]
-    return told, slopes * weights[:, None]
+    return told, slopes * weights[:, None], answers.accuracy
 
 
 def _noise(told: Sorted, inquiry: Inquiry) -> Noise:

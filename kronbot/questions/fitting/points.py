@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 from kronbot.compute.trace import Rows as Places
 from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import RANK
 from kronbot.mechanics.multibody.kinematics import completed
 from kronbot.model.robot import Robot
 from kronbot.model.variation import Variation
@@ -30,6 +31,7 @@ class AtPoints(ABC):
     columns: tuple[Column, ...]
     measured: Array
 
+    accuracy: ClassVar[float] = RANK
     beside: ClassVar[Mapping[str, float]] = {}
     reason: ClassVar[str] = ""
 

@@ -13,7 +13,7 @@ from kronbot.description.expressions.expression import Expression
 from kronbot.description.wording import listing
 from kronbot.errors import Argument, ComputationError, UsageError
 from kronbot.floats import Array
-from kronbot.mechanics.estimation.knowledge import Knowledge
+from kronbot.mechanics.estimation.knowledge import RANK, Knowledge
 from kronbot.mechanics.estimation.least_squares import STEPS, Beliefs, Fit, NoStart, fitted, solved, starts
 from kronbot.mechanics.static.tangent import Flags
 from kronbot.model.build import compliant
@@ -37,6 +37,8 @@ from kronbot.records import dataclass
 
 # Rounds in which sigmas that nobody gave follow from the errors, and the change that ends them.
 ROUNDS, STEADY = 12, 1e-3
+# Times that steps are chosen anew where a search has ended, and the share of the errors that this is to change at most.
+ANEW, SAME = 4, 1e-6
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,8 @@ class Search:
         check = None
         if isinstance(inquiry.validation, float):
             rows = _drawn(told, inquiry.validation, inquiry.seed)
-            check = answers.of(np.flatnonzero(rows)), _some(told, rows)
-            answers, told = answers.of(np.flatnonzero(~rows)), _some(told, ~rows)
+            check = answers.of(np.flatnonzero(rows)), told.some(rows)
+            answers, told = answers.of(np.flatnonzero(~rows)), told.some(~rows)
         elif inquiry.validation is not None:
             names = [column.name for column in told.columns]
             check = read(variation, inquiry.validation, asked, names)
@@ -212,7 +214,22 @@ class Search:
         self.weights = weights
         if self.direct:
             return solved(errors, jacobian, beliefs)
-        return fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps, self.inquiry.beliefs.start)
+
+        inquiry, home, accuracy = self.inquiry, self.inquiry.beliefs.start, self.answers.accuracy
+
+        def searched(start: Beliefs, used: int) -> Fit:
+            found = fitted(errors, jacobian, start, inquiry.loss, inquiry.steps - used, home, accuracy)
+            return replace(found, evaluations=found.evaluations + used)
+
+        found, rounds = searched(beliefs, 0), ANEW if accuracy > RANK else 0
+        while rounds and found.converged and found.evaluations < inquiry.steps:
+            rounds -= 1
+            self.answers.rest()  # steps follow from where the search has ended, not from where it began
+            changes = errors(found.values) - found.errors
+            if not SAME * np.linalg.norm(found.errors) < np.linalg.norm(changes) < np.inf:
+                break
+            found = searched(beliefs.begun(found.values), found.evaluations + 1)
+        return found
 
     def _jacobian(self, values: Array) -> Array:
         """Derivatives of the errors that are there; those of the last values are known."""
@@ -251,7 +268,7 @@ class Search:
             held = frozenset(np.flatnonzero(beliefs.at_bound(found.values)).tolist())
             plain = self.inquiry.loss == "linear"
             counted = found.jacobian if plain else found.jacobian * np.sqrt(found.weights)[:, None]
-            self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held)
+            self._known = found, Knowledge(counted, beliefs.scale, beliefs.deviation, held, self.answers.accuracy)
         return self._known[1]
 
     @cached_property
@@ -282,7 +299,8 @@ class Search:
         none, far = np.full(len(own), np.nan), np.full(len(own), np.inf)
         with suppress(NoStart):
             beliefs = Beliefs(values[own], -far, far, none, none)
-            values = whole(fitted(errors, jacobian, beliefs, self.inquiry.loss, self.inquiry.steps).values)
+            asked = self.inquiry.loss, self.inquiry.steps, None, answers.accuracy
+            values = whole(fitted(errors, jacobian, beliefs, *asked).values)
             self.notes.append("where records that validate begin was found from these")
         return values
 
@@ -330,11 +348,3 @@ def _drawn_of(count: int, share: float, seed: int) -> Flags:
     flags = np.zeros(count, dtype=bool)
     flags[chosen] = True
     return flags
-
-
-def _some(told: Sorted, rows: Flags) -> Sorted:
-    inputs = {name: each[rows] for name, each in told.inputs.items()}
-    records = None if told.records is None else told.records[rows]
-    return replace(
-        told, inputs=inputs, measured=told.measured[rows], rows=told.rows[rows], notes=[], records=records, marks={}
-    )

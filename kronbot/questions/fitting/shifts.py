@@ -93,6 +93,11 @@ class Shifted:
         return self.answers.linear and self.shifts.linear
 
     @property
+    def accuracy(self) -> float:
+        """The least share that derivatives tell of."""
+        return self.answers.accuracy
+
+    @property
     def beside(self) -> Mapping[str, float]:
         """What is to be found beside the parameters."""
         return self.answers.beside

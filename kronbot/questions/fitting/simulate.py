@@ -44,8 +44,9 @@ MORE = 8
 # Times that a search goes through the records: what native code is to pay for.
 EXPECTED = 20
 TOLERANCES = Tolerances(1e-8, 1e-10)
-# Parameters whose derivatives cost little beside motions.
-FEW = 16
+ERRORS = 10.0  # times the tolerances of steps: what changes motions by less is not told by them
+# Parameters whose derivatives cost little beside motions: each costs as much as two of these.
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class _Shared:
     corners: Sequence[float] | None = None
     sample_time: float | None = None
     most: dict[str, int] = field(default_factory=dict)
-    ahead: bool | None = None
+    ahead: bool = False
 
 
 @dataclass
@@ -109,7 +110,7 @@ class SimulatedAnswers:
     _shared: _Shared
     _known: _Run | None = None
 
-    linear = False
+    linear, accuracy = False, ERRORS * TOLERANCES.rtol
     reason = ""
 
     @property
@@ -160,8 +161,9 @@ class SimulatedAnswers:
         return self.data.disturbed(measured, noise)
 
     def rest(self) -> None:
-        """Forget motions."""
+        """Forget motions and steps."""
         self._known = None
+        self._shared.grids.clear()
 
     def doubts(self, values: Array) -> Iterator[str]:
         """What should be looked at where a search has ended."""
@@ -250,10 +252,8 @@ class SimulatedAnswers:
         if known is not None and same and known.derivatives >= derivatives:
             known.wanted |= derivatives
             return known
-        if same or shared.ahead is None:  # values that turn out well want derivatives: few cost less beside the motion
-            shared.ahead = len(values) < FEW
-        elif known is not None and not known.wanted:
-            shared.ahead = False
+        # Values that turn out well want derivatives: few cost less beside the motion.
+        shared.ahead = len(values) < FEW and (known is None or same or (known.wanted and shared.ahead))
         wanted, derivatives = derivatives, derivatives or shared.ahead
         count = len(self.variation.names)
         robot, flow = self.variation.at(values[:count]), self.model.flow

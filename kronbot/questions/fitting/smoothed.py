@@ -88,6 +88,11 @@ class Smoothed:
         return self.answers.linear
 
     @property
+    def accuracy(self) -> float:
+        """The least share that derivatives tell of."""
+        return self.answers.accuracy
+
+    @property
     def beside(self) -> Mapping[str, float]:
         """What is to be found beside the parameters."""
         return self.answers.beside

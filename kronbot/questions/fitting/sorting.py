@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kronbot.compute.trace import Rows as Places
 from kronbot.description.wording import did_you_mean, listing, quote, unknown
 from kronbot.errors import Argument, UsageError
 from kronbot.floats import Array
+from kronbot.mechanics.static.tangent import Flags
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.data import Named
 from kronbot.records import dataclass
@@ -35,6 +36,13 @@ class Sorted:
     notes: list[str] = field(default_factory=list)
     records: Array | None = None
     marks: Mapping[str, Array] = field(default_factory=dict)
+
+    def some(self, rows: Flags) -> Sorted:
+        """The same of some rows, without notes."""
+        inputs = {name: each[rows] for name, each in self.inputs.items()}
+        records = None if self.records is None else self.records[rows]
+        measured, numbers = self.measured[rows], self.rows[rows]
+        return replace(self, inputs=inputs, measured=measured, rows=numbers, notes=[], records=records, marks={})
 
 
 def matches(key: str, name: str) -> bool:

@@ -21,6 +21,7 @@ from kronbot.compute.trace import Rows as Places
 from kronbot.compute.trace import Trace, traced
 from kronbot.description import schema
 from kronbot.floats import Array
+from kronbot.mechanics.estimation.knowledge import RANK
 from kronbot.mechanics.static.equilibria import Cases, Equilibria, Given, whole
 from kronbot.mechanics.static.equilibrium import CLOSE, CONTRACTION, REACH
 from kronbot.mechanics.static.static_model import StaticModel
@@ -130,7 +131,7 @@ class StaticAnswers:
     def _statics(self) -> schema.Statics:
         return self.variation.robot.file.statics
 
-    linear = False
+    linear, accuracy = False, RANK
     beside: ClassVar[Mapping[str, float]] = {}
     reason = ""
 
