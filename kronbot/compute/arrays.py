@@ -36,17 +36,15 @@ class NamedArray:
 
     def __post_init__(self) -> None:
         """Make it read-only, names and units, too."""
-        units = self.units
-        if not isinstance(units, str):
-            units = MappingProxyType({name: tuple(each) for name, each in units.items()})
-        held: dict[str, object] = {"values": read_only(self.values), "rows": tuple(self.rows), "units": units}
+        put = object.__setattr__
+        put(self, "values", read_only(self.values))
+        put(self, "rows", tuple(self.rows))
+        put(self, "units", units_kept(self.units))
         if self.columns is not None:
-            held["columns"] = tuple(self.columns)
+            put(self, "columns", tuple(self.columns))
         if self.axis is not None:
             name, values = self.axis
-            held["axis"] = (name, values if isinstance(values, range) else tuple(values))
-        for entry, value in held.items():
-            object.__setattr__(self, entry, value)
+            put(self, "axis", (name, values if isinstance(values, range) else tuple(values)))
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which leaves memory writeable and takes no read-only mappings."""
@@ -95,6 +93,13 @@ class NamedArray:
         if np.iscomplexobj(self.values):
             return head | {"real": plain(self.values.real), "imag": plain(self.values.imag)}
         return head | {"values": plain(self.values)}
+
+
+def units_kept(units: Units) -> Units:
+    """Units that nobody can change; those that are kept so already stay what they are."""
+    if isinstance(units, str | MappingProxyType):
+        return units
+    return MappingProxyType({name: tuple(each) for name, each in units.items()})
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

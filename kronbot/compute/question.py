@@ -11,7 +11,7 @@ import numpy.typing as npt
 from casadi import SX
 
 from kronbot.cached import cached_property
-from kronbot.compute.arrays import NamedArray, Units
+from kronbot.compute.arrays import NamedArray, Units, units_kept
 from kronbot.compute.trace import Trace, Traced
 from kronbot.model.parameters import Parameters
 from kronbot.model.robot import Robot
@@ -27,7 +27,13 @@ class Quantity:
     columns: Sequence[str] | None
     units: Units
 
-    @property
+    def __post_init__(self) -> None:
+        """Names and units are made once, for all answers."""
+        object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "columns", None if self.columns is None else tuple(self.columns))
+        object.__setattr__(self, "units", units_kept(self.units))
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """That of its numbers."""
         return (len(self.rows),) if self.columns is None else (len(self.rows), len(self.columns))

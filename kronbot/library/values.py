@@ -77,14 +77,12 @@ def points(robot: Robot, given: Mapping[str, Values | None]) -> tuple[dict[str, 
     Raises UsageError like :func:`by_index`, and where inputs have rows of different number.
     """
     parts = {word: _parts(robot, values, word) for word, values in given.items()}
-    counts = {
-        word: found for word, of in parts.items() if (found := {part.rows for part in of if part.rows is not None})
-    }
-    if len(set().union(*counts.values())) > 1:
-        told = ", ".join(f"{word} has {' and '.join(map(str, sorted(count)))}" for word, count in counts.items())
+    counts = {part.rows for of in parts.values() for part in of if part.rows is not None}
+    if len(counts) > 1:
+        own = {word: sorted({part.rows for part in of if part.rows is not None}) for word, of in parts.items()}
+        told = ", ".join(f"{word} has {' and '.join(map(str, each))}" for word, each in own.items() if each)
         raise UsageError(f"rows must be equally many: {told}")
-    count = max((max(each) for each in counts.values()), default=1)
-    rows = {}
+    rows, count = {}, max(counts, default=1)
     for word, of in parts.items():
         columns = {i: column for part in of for i, column in zip(part.indices, part.values.T, strict=True)}
         rows[word] = _completed(robot, columns, word, (count,))

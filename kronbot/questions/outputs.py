@@ -70,12 +70,11 @@ def chosen(robot: Robot, texts: Iterable[str]) -> tuple[str, ...]:
 
 def _known(robot: Robot, kind: str, colon: str, name: str) -> str:
     """An output by its parts, as it is written."""
-    where = Argument("outputs")
     if kind == "gauges" and not robot.file.statics.gauges:
         raise UsageError(Argument("outputs", "gauges"), ": the file has no statics: {gauges: [...]}")
     if kind in WORDS and not colon:
         return kind
-    names = named(robot.file)
+    where, names = Argument("outputs"), named(robot.file)
     if not colon:
         raise unknown(kind, (*WORDS, *(f"{each}:NAME" for each in KINDS)), where, ": no output ")
     if kind not in KINDS:

@@ -107,14 +107,14 @@ class Result:
         held: dict[str, Mapping[str, Any]] = {name: getattr(self, name) for name in _MAPPINGS}
         held["at"] = {name: MappingProxyType(Entries(point)) for name, point in self.at.items()}
         held["series"] = {name: read_only(column) for name, column in self.series.items()}
+        if type(self.summary) is Deferred:
+            del held["summary"]
         for name, mapping in held.items():
-            frozen = mapping if isinstance(mapping, Deferred) else MappingProxyType(Entries(mapping))
-            object.__setattr__(self, name, frozen)
+            object.__setattr__(self, name, MappingProxyType(Entries(mapping)))
         object.__setattr__(self, "warnings", tuple(self.warnings))
         _demand_finite({name: array.values for name, array in self.arrays.items()})
         _demand_finite(self.series)
-        if not isinstance(self.summary, Deferred):
-            _demand_finite(self.summary)
+        _demand_finite(held.get("summary", {}))
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, which takes no read-only mappings."""

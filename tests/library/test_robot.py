@@ -52,6 +52,18 @@ def test_docstrings(module):
     assert tried.failed == 0
 
 
+def test_answers_share_names_and_units(arm):
+    """They are the question's, made once and read-only."""
+    first, second = (arm.dynamics(q, qd=[1, 0]) for q in ([0.1, 0.2], [0.3, 0.4]))
+    for name, array in first.arrays.items():
+        other = second.arrays[name]
+        assert array.rows is other.rows
+        assert array.columns is other.columns
+        assert array.units is other.units
+    with pytest.raises(TypeError):
+        first.arrays["M"].units["rows"] = ()
+
+
 def test_importing_costs_nothing():
     """Neither NumPy nor CasADi before the first robot."""
     script = (

@@ -50,7 +50,8 @@ class Entries:
         values, known = (
             {name: each[rows] for name, each in both.items()} for rows in (slice(count), slice(count, None))
         )
-        dusty = _with_dust(*np.split(np.array([both[name] for name in "MDK"]), 2, axis=1))
+        three = np.array([both[name] for name in "MDK"])
+        dusty = _with_dust(three[:, :count], three[:, count:])
         return Entries(trace, points, values, known | dict(zip("MDK", dusty, strict=True)))
 
     @property

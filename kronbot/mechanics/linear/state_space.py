@@ -152,8 +152,9 @@ def _margins(factor: Array, found: Sequence[Pole], A: Array, dA: Array) -> tuple
             else:
                 values, error = _of_block(block, factor, A[side], dA[side], left)
             # A pole has the least of its share of the values.
-            ends, all_states = np.cumsum(states[places]), int(states[places].sum())
-            table[side, :, places] = np.column_stack([values[ends * len(values) // all_states - 1], error + 0 * ends])
+            ends = np.cumsum(states[places])
+            all_states = int(ends[-1])
+            table[side, 0, places], table[side, 1, places] = values[ends * len(values) // all_states - 1], error
             kept[side, places] = 0
             kept[side, places[0]] = (values > max(LOST, error)).sum() * all_states // len(values)
     values, errors = table[:, 0], table[:, 1]
