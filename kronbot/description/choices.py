@@ -5,8 +5,9 @@ from typing import Final, Literal, get_args
 Start = Literal["straight", "equilibrium"]
 ShaperType = Literal["zv", "mzv", "zvd", "ei", "2hump_ei"]
 Swept = Literal[
-    "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate"
-]
+    "check", "kinematics", "jacobian", "hessian", "dynamics", "taylor", "linearize", "modes", "statics", "simulate",
+    "design", "plan",
+]  # fmt: skip
 
 Fitted = Literal["statics", "simulate", "modes", "dynamics"]
 Initial = Literal["rows", "file", "fitted"]

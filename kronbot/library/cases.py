@@ -22,6 +22,8 @@ from kronbot.sweeps.work import Case
 QUESTIONS = (*choices.SWEPT, "linearize_along")
 # Those that are functions of a point, or of a start, and of the values of parameters.
 TOGETHER = ("kinematics", "jacobian", "hessian", "dynamics", "linearize", "modes", "statics", "simulate")
+# Options that are tables: files, or columns by name.
+_TABLES = ("follow", "through")
 # Cases that are answered together: enough to forget the calls, few enough for memory.
 BLOCK = 32
 Ask = Callable[[], Result]
@@ -66,6 +68,17 @@ def demand_accepted(robot: object, question: str, given: Iterable[str], but: str
         if name not in accepted:
             raise unknown(name, sorted(accepted), f"{question} takes no ", there="; it takes")
     return accepted
+
+
+def plain_option(name: str, value: object) -> object:
+    """An option as plain values, which know no files: a table's are its columns."""
+    if name not in _TABLES:
+        return arguments.plain(value, name)
+    from kronbot.library.fit import table
+
+    rows = table(value, name)
+    found = rows.numbers(rows.header)
+    return {column: [None if each != each else each for each in numbers.tolist()] for column, numbers in found.items()}
 
 
 @cache

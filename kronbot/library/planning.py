@@ -120,7 +120,10 @@ def _through(robot: Robot, given: object, duration: float | None) -> Sequence[tu
     if duration is not None and timed and not (np.diff(times, prepend=0.0, append=duration) > 0).all():
         raise UsageError(Argument("through"), f": times between 0 and {duration:g} s are wanted, in their order")
     nothing = np.full(len(times), np.nan)
-    return [*zip(times.tolist(), np.column_stack([found.get(name, nothing) for name in joints]), strict=True)]
+    places = np.column_stack([found.get(name, nothing) for name in joints])
+    for i in np.flatnonzero(np.isnan(places).all(axis=1))[:1]:
+        raise UsageError(Argument("through"), f": row {i + 1} has no place of any joint")
+    return [*zip(times.tolist(), places, strict=True)]
 
 
 def _start(robot: Robot, q: Any) -> Array:

@@ -16,7 +16,7 @@ from kronbot.errors import Argument, ComputationError, Interrupted, UsageError
 from kronbot.kinds import is_a
 from kronbot.library import arguments as plain_arguments
 from kronbot.library.arguments import Progress
-from kronbot.library.cases import QUESTIONS, demand_accepted
+from kronbot.library.cases import QUESTIONS, demand_accepted, plain_option
 from kronbot.questions.result import Result
 from kronbot.questions.swept import Indices, Swept
 from kronbot.records import dataclass
@@ -309,7 +309,7 @@ def sweep(
     """The sweep that is asked for, of which nothing is computed yet. Raises UsageError for what is wrong with it."""
     asked = plain_arguments.choice(question, QUESTIONS, "question")
     accepted = demand_accepted(robot, asked, given, but="progress")
-    fixed = {name: plain_arguments.plain(value, name) for name, value in given.items() if value is not None}
+    fixed = {name: plain_option(name, value) for name, value in given.items() if value is not None}
     for word, value in fixed.items():
         entries = list(value.values()) if is_a(value, dict) else value if is_a(value, list) else []
         if word in _POINTS and asked != "statics" and any(is_a(each, list) for each in entries):

@@ -262,7 +262,7 @@ def _answer(
     units = {name: run.units[name] for name in series}
     told = [*run.warnings]
     for name, (low, high) in within.items():
-        if (share := judgement.passed(run, name, low, high)) > PASSED:
+        if (share := judgement.passed(run.series[name], low, high)) > PASSED:
             told.append(
                 f"{name} goes beyond its limits {low:g} and {high:g}, by {share:.2g} of them: a slower path, or wider "
                 "limits"

@@ -219,9 +219,28 @@ def _finer(modes: Modes) -> Modes:
     return Modes(*(count + FINER if count else 0 for count in (modes.v, modes.w, modes.torsion)))
 
 
-def passed(run: Result, name: str, low: float, high: float) -> float:
+def jumps(arm: Arm, robot: Robot, run: Result, best: Plan, wish: Wish) -> dict[str, Array]:
+    """Limited columns where steps of torque begin and end, on their side of the jump: a row has one of both."""
+    every = range(0, len(run.series["t"]), (len(run.series["t"]) - 1) // best.intervals)
+    q, qd = (np.array([run.series[f"{name}{dot}"][every] for name in robot.coordinates]) for dot in ("", "_dot"))
+    tau = np.zeros((robot.n, 2 * best.intervals))
+    tau[list(robot.rigid)] = np.repeat(best.inputs, 2, axis=0).T
+    sides = np.arange(1, 2 * best.intervals + 1) // 2
+    at = np.vstack([q[:, sides], qd[:, sides]])
+    many = arm.forces.function.map(at.shape[1])
+
+    def needed(qdd: Array) -> Array:
+        return np.asarray(many(np.vstack([at, np.broadcast_to(qdd[:, None], q[:, sides].shape)])))
+
+    held = needed(np.zeros(robot.n))
+    M = np.array([needed(unit) - held for unit in np.eye(robot.n)])
+    qdd = np.linalg.solve(M.T, (tau - held).T[:, :, None])[:, :, 0].T
+    seen = np.asarray(arm.seen.function.map(at.shape[1])(np.vstack([at, qdd])))
+    return dict(zip(wish.limits, seen, strict=True))
+
+
+def passed(values: Array, low: float, high: float) -> float:
     """How far a column goes beyond its limits, as a share of their size."""
-    values = run.series[name]
     return max(0.0, float((low - values).max()), float((values - high).max())) / size_of(low, high)
 
 

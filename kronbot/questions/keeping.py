@@ -15,6 +15,9 @@ Piece = TypeVar("Piece")
 # While equations are derived and compiled, which for large robots takes longest.
 PREPARING = "interrupted while the equations were prepared, before the first number of the answer"
 
+# How a message ends where the answer holds what a search has found before it stopped.
+SO_FAR = "; the best so far is told"
+
 
 class Deadline:
     """So many ``seconds`` from now, None for all the time that it takes."""

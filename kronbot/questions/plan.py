@@ -16,7 +16,7 @@ from kronbot.questions import judgement
 from kronbot.questions.bounded import demand_known
 from kronbot.questions.columns import columns_of_simulate, units_of
 from kronbot.questions.judgement import Wish
-from kronbot.questions.keeping import Deadline, kept
+from kronbot.questions.keeping import SO_FAR, Deadline, kept
 from kronbot.questions.outline import Given, Outline, numbered
 from kronbot.questions.result import Outcome, Result
 from kronbot.questions.searching import Search
@@ -63,11 +63,11 @@ def _plan(robots: Sequence[Robot], between: Sequence[Robot], wish: Wish, found: 
         if found.best is None:
             raise
         met.take_time()
-        return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}; the best so far is told"))
+        return Outcome(_answer(robot, wish, found, False), Interrupted(f"{found.stopped}{SO_FAR}"))
     except (ComputationError, Interrupted) as error:
         if found.best is None:
             raise
-        return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, "; the best so far is told"))
+        return Outcome(_answer(robot, wish, found, False), type(error)(*error.args, SO_FAR))
     found.progress(1.0)
     return Outcome(answer, None)
 
@@ -131,8 +131,9 @@ def outline(robot: Robot, given: Given) -> Outline:
     (q, qd) = robot.derivative_names(["q", "qd"]).values()
     limited = [name for each in given.get("limits", ()) if isinstance(each, Mapping) for name in each]
     series = ["t", *dict.fromkeys((*q, *qd, *(f"torque.{joint.name}" for joint in robot.joints), *limited))]
-    numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude", "residual_energy"]
-    numbers += ["largest_residual_energy", "between_error"]
+    numbers = ["duration", "intervals", "iterations", "end_error", "residual_amplitude"]
+    numbers += ["residual_energy", "largest_residual_energy"] if "residual" in given.get("least", ()) else []
+    numbers += ["between_error"] if any(each is not None for each in given.get("robust", ())) else []
     numbers += [f"{word}_torque.{joint.name}" for joint in robot.joints for word in ("peak", "rms")]
     if not any(each is not None for each in given.get("follow", ())):
         passed = any(each is not None for each in given.get("through", ()))

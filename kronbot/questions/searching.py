@@ -149,6 +149,7 @@ class Search:
         posed.demand_within(robots, arms, wish)
         wanted, bounds, intervals = posed.wanted(robot, moved, arms[0]), posed.bounds(robot, moved), INTERVALS
         before, wanted = near, wanted if near is None else _passing(wanted, near)
+        finer = 0
         for mesh in range(MESHES):
             try:
                 with met.polled(), met.at_work(lambda: "interrupted in a step of the search that did not end in time"):
@@ -171,7 +172,8 @@ class Search:
             if moved is not wish:
                 self.missed *= BETTER
                 if _within(self.missed, passed):
-                    passed = self._hold(robots, arms, wish, before, bounds)
+                    passed = self._hold(robots, arms, wish, before, bounds, STEPS[min(finer, len(STEPS) - 1) :])
+                    finer += 1
             if _within(self.missed, passed):
                 return
             efforts = [passed.get(f"torque.{joint.name}", 0.0) for joint in robot.joints]
@@ -211,7 +213,12 @@ class Search:
         self.missed = max(*map(judgement.missed, arms, robots, runs, ends, ways), *strayed)
         rests = map(judgement.ended, robots, runs)
         self.left = [float(a.residual.energy(*end)) for a, end in zip(arms, rests, strict=True) if a.residual]
-        return {name: max(judgement.passed(run, name, *pair) for run in runs) for name, pair in bounds.items()}
+        jumps = {} if wish.follows else judgement.jumps(arms[0], robots[0], runs[0], plan, wish)
+        found = [{name: run.series[name] for name in bounds} for run in runs]
+        return {
+            name: max(judgement.passed(columns[name], *pair) for columns in (*found, jumps) if name in columns)
+            for name, pair in bounds.items()
+        }
 
     def look(self, others: Sequence[Robot], wish: Wish) -> None:
         """How far other arms under the best plan are from rest at the end."""
@@ -224,14 +231,20 @@ class Search:
         ]
 
     def _hold(
-        self, robots: Sequence[Robot], arms: Sequence[Arm], wish: Wish, motion: Plan, bounds: posed.Bounds
+        self,
+        robots: Sequence[Robot],
+        arms: Sequence[Arm],
+        wish: Wish,
+        motion: Plan,
+        bounds: posed.Bounds,
+        counts: Sequence[int],
     ) -> Passed:
         """The torques of the motion that has just been simulated, in ever shorter steps until they do as well."""
         assert self.run is not None
         series, names = self.run.series, robots[0].coordinates
         q, qd = (np.column_stack([series[f"{name}{dot}"] for name in names]) for dot in ("", "_dot"))
         torques = np.column_stack([series[f"torque.{joint.name}"] for joint in robots[0].joints])
-        for steps in STEPS:
+        for steps in counts:
             best = held(motion, series["t"], q, qd, torques, steps)
             self.best, self.run = replace(best, inputs=np.clip(best.inputs, wish.low, wish.high)), None
             passed = self._judge(robots, arms, wish, self.best, bounds)

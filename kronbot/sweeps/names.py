@@ -19,8 +19,10 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 # Arguments that hold several values, which are varied one by one.
 GATHERED = {
     "q", "qd", "qdd", "delta", "tau", "angles", "force", "forces", "moments", "loads", "distributed", "calibration",
-    "inverse", "progress", "lock", "inputs", "outputs",
+    "inverse", "progress", "lock", "inputs", "outputs", "robust", "follow", "through",
 }  # fmt: skip
+# Those that hold a value by name, each of which may be varied: to.q1, weights.q1_dot.
+BY_NAME = ("to", "effort_limits", "limits", "weights", "effort", "noise", "deviation")
 _RATES = {"qd": "rate", "qdd": "acceleration"}
 
 
@@ -81,7 +83,10 @@ def _known(robot: Robot, accepted: Collection[str]) -> Iterator[tuple[str, Meani
         for word in ("force", "moment"):
             if f"{word}s" in accepted:
                 yield f"{word}.{axis}", Meaning("load", f"{word}s", (0, i), [[0.0] * 3])
-    for name in sorted({*accepted, "order"} - GATHERED):
+    for word in BY_NAME:
+        for joint in robot.joints if word in accepted else ():
+            yield f"{word}.{joint.name}", Meaning("value", word, (joint.name,), {})
+    for name in sorted({*accepted, "order"} - GATHERED - {*BY_NAME}):
         yield name, Meaning("option", name, ())
 
 
@@ -89,6 +94,9 @@ def _ways(robot: Robot, accepted: Collection[str], name: str) -> Iterator[Meanin
     yield from (meaning for known, meaning in _known(robot, accepted) if known == name)
     head, _, rest = name.partition(".")
     where, _, axis = rest.rpartition(".")
+    own = (joint.name for joint in robot.joints)
+    if head in BY_NAME and head in accepted and rest and rest not in own:
+        yield Meaning("value", head, (rest,), {})
     if head == "load" and "loads" in accepted and axis in WRENCH:
         try:
             frame(robot, where)

@@ -17,6 +17,7 @@ from kronbot.compute.native import policy
 from kronbot.errors import KronbotError, UsageError
 from kronbot.model.robot import Robot
 from kronbot.questions.columns import unit_of_kept
+from kronbot.questions.keeping import SO_FAR
 from kronbot.questions.reservations import reservations
 from kronbot.questions.result import Result
 from kronbot.records import dataclass
@@ -132,7 +133,7 @@ class Task:
                 failed += 1
                 if i == start and isinstance(error, UsageError):
                     refused = error.args
-                told = self.words(error) if isinstance(error, KronbotError) else str(error)
+                told = self.words(error).removesuffix(SO_FAR) if isinstance(error, KronbotError) else str(error)
                 found = [self.failed(i, told, row)]
             lines += found
         seconds, text = time.perf_counter() - begun, "".join(lines).encode()

@@ -546,6 +546,22 @@ def test_joints_pass_through_places_on_the_way(tmp_path, unjudged):
         ({"duration": 1}, "times between 0 and 1 s"),
         ({"duration": 3, "through": {"t": [1], "q9": [1]}}, "no joint 'q9'"),
         ({"duration": 3, "through": {"t": [1]}}, "columns of joints are wanted"),
+        ({"duration": 3, "through": {"t": [1, 2], "q1": [1, None]}}, "row 2 has no place of any joint"),
     ):
         with pytest.raises(UsageError, match=said):
             arm.plan(goal, **{"through": str(tmp_path / "via.csv"), **given})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "least"), [(2, "effort"), (1, "nearest")])
+def test_accelerations_keep_their_limits_on_either_side_of_a_step_of_torque(limit, least):
+    """Where a torque jumps accelerations do: by the dynamics of the arm, between rows and within."""
+    robot = kronbot.load("khang", order="1")
+    found = robot.plan({"qa": 0.5}, duration=2, least=least, limits={"acceleration.qa": limit})
+    assert found.summary["least"] == least and found.summary["end_error"] <= 1e-5
+    q, qd = (np.column_stack([found[f"{name}{dot}"] for name in robot.coordinates]) for dot in ("", "_dot"))
+    there = robot.dynamics(q=q, qd=qd)
+    sides = [found["torque.qa"], np.append(found["torque.qa"][0], found["torque.qa"][:-1])]  # after a row, and before
+    for tau in sides:
+        qdd = np.linalg.solve(there["M"], (np.outer(tau, [1, 0]) - there["tau"])[:, :, None])[:, 0, 0]
+        assert 0.85 * limit < np.abs(qdd).max() <= limit * (1 + 1e-5)

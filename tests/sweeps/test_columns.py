@@ -31,6 +31,7 @@ def rows(sweep):
     return [dict(zip(sweep.header, json.loads(line), strict=True)) for line in done.text.splitlines()]
 
 
+PLANNED = {"to": {"qa": 0.3}, "order": 0, "drive": "motion", "duration": 1}
 FIRST = {"taylor": "M[qa,qa]", "jacobian": "J_T[x,qa]"}
 
 
@@ -56,6 +57,16 @@ FIRST = {"taylor": "M[qa,qa]", "jacobian": "J_T[x,qa]"}
         ("statics", {"loads": [["arm", [1, 2, 3]]]}, "load.com:arm.fy", 0.1,
          {"loads": {"arm": [1, 2, 3], "com:arm": [0, 0.1, 0]}}),
         ("statics", {}, "distributed.arm.fy", 0.1, {"distributed": {"arm": [0, 0.1, 0]}}),
+        ("design", {"lqr": True}, "weights.qa", 2.0, {"lqr": True, "weights": {"qa": 2.0}}),
+        ("design", {"poles": "-3,-4,-5+60j"}, "qa", "pi/7", {"poles": "-3,-4,-5+60j", "q": {"qa": "pi/7"}}),
+        ("design", {"lqr": True, "noise": {"qa": 1e-4}}, "noise.torque.qa", 3.0,
+         {"lqr": True, "noise": {"qa": 1e-4, "torque.qa": 3.0}}),
+        *(
+            pytest.param("plan", PLANNED, name, value, {**PLANNED, **same}, marks=pytest.mark.slow)
+            for name, value, same in [
+                ("to.qa", 0.2, {"to": {"qa": 0.2}}), ("limits.qa_dot", 0.6, {"limits": {"qa_dot": 0.6}}),
+            ]
+        ),
         ("simulate", {"step": 0.01}, "duration", 0.02, {"step": 0.01, "duration": 0.02}),
     ],
 )  # fmt: skip
@@ -81,6 +92,8 @@ def test_a_name_is_what_the_library_calls_so(arm, question, given, name, value, 
         ("modes", {"EI": ["EJ"]}, "EI: unknown name 'EJ'"),
         ("modes", {"EI": ["1+"]}, "EI: "),
         ("modes", {"qa": [True]}, "qa: a number is wanted"),
+        ("plan", {"weights.qa": [1]}, "nothing to vary called 'weights.qa'; did you mean 'limits.qa'"),
+        ("plan", {"to": [1]}, "nothing to vary called 'to'"),
         ("nodes", {"EI": [1]}, "did you mean 'modes'"),
     ],
 )

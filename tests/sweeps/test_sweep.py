@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 from thinned import rare
 
@@ -31,6 +32,26 @@ def test_rows_are_the_answers_of_single_questions(arm):
     table = swept.result()
     assert table["frequencies_locked[1]"].tolist() == [row["frequencies_locked[1]"] for row in rows]
     assert table.summary["cases"] == 6 and table.summary["failed"] == 0
+
+
+@pytest.mark.slow
+def test_plans_of_many_cases(tmp_path, monkeypatch):
+    """Places on the way go with the sweep, wherever their file is; what is told of a search that has no
+    time is in no row."""
+    arm = kronbot.load("khang", order="0")
+    (tmp_path / "via.csv").write_text("t,qa\n0.4,0.25\n")
+    monkeypatch.chdir(tmp_path)
+    asked = {"to": {"qa": 0.3}, "drive": "motion", "through": "via.csv", "workers": 1}
+    swept = arm.sweep("plan", over={"duration": [0.8, 1]}, **asked, output=str(tmp_path / "plans") + "/")
+    alone = arm.plan({"qa": 0.3}, duration=1, drive="motion", through="via.csv")
+    assert swept.header[2:5] == ["intervals", "iterations", "end_error"] and "between_error" not in swept.header
+    assert [row["end_error"] for row in swept][1] == alone.summary["end_error"]
+    held = np.load(tmp_path / "plans" / "2.npz")
+    assert all((held[name] == alone[name]).all() for name in ("t", "qa", "torque.qa"))
+    again = arm.sweep("plan", over={"duration": [0.8, 1]}, **asked, output=str(tmp_path / "plans") + "/", resume=True)
+    assert again.finished
+    hurried = arm.sweep("plan", over={"duration": [1]}, to={"qa": 0.3}, seconds=1e-9, workers=1)
+    assert [row["error"] for row in hurried] == ["1e-09 s were over after 0 iterations on 40 intervals"]
 
 
 def test_files_appear_whole(arm, tmp_path):

@@ -54,6 +54,8 @@ _EXAMPLES = {
     ],
     "statics": ["piedboeuf --over order=0,1,2,exact --over force.y=-10:0:21 --keep endpoint.y --format csv"],
     "simulate": ["canadarm --solver rodas --over 'EI=8e4,1e5' --keep 'max(abs(tip.forearm.y)),energy_drift'"],
+    "design": ["khang --lqr --over qa=-pi/2:pi/2:13 --over weights.qa=1,100 -o gains/"],
+    "plan": ["khang --to qa=0.5 --drive motion --duration 2 --over mE=0:0.5:6 -o plans/"],
 }
 
 
@@ -162,9 +164,10 @@ def command_of(question: str) -> click.Command:
     """The command of a question in many cases: its own one's options but those of its output, and those of sweeps."""
     own = getattr(import_module(f"kronbot.cli.commands.{question}"), question)
     sweeping = named_in(OPTIONS)
-    formulas = named_in(asking.symbolic_options)
-    output = named_in(options.output_options(formulas=True, plot=True, pair=True))
-    kept = [each for each in own.params if each.name not in {*formulas, *output}]
+    dropped = named_in(options.output_options(formulas=True, plot=True, pair=True))
+    if any(each.name == "symbolic" for each in own.params):  # others have --seconds to search
+        dropped |= named_in(asking.symbolic_options)
+    kept = [each for each in own.params if each.name not in dropped]
     examples = "\n".join(f"  kronbot sweep {question} {each}" for each in _EXAMPLES[question])
     return type(own)(  # type: ignore[no-any-return]
         question,

@@ -224,6 +224,8 @@ class _Problem:
             if len(wanted.sizes):
                 columns = self._called(arm.seen, at, rate, change)
                 self._between(columns, wanted.low_seen, wanted.high_seen, wanted.sizes, len(driven))
+        if not wanted.follows and (jumping := _of_accelerations(arm)):
+            self._jump(arm, q[:, :-1], v[:, :-1], share, jumping)
         self._zero((places[-1] - q[:, 1:]) / self.size, (rates[-1] - v[:, 1:]) / self.pace)
         for k, (when, place) in enumerate(wanted.through if first or not wanted.follows else ()):
             i = self.passing[k] if wanted.whenever else min(int(when * N), N - 1)
@@ -241,6 +243,19 @@ class _Problem:
                 self._hold(side[free], value[free] - LEFT, value[free] + LEFT)
         self._begin(Q, V, A, arm)
         return sum(w * effort for w, effort in zip(WEIGHTS, efforts, strict=True)), q, v
+
+    def _jump(self, arm: Arm, q: MX, v: MX, share: MX, jumping: Sequence[int]) -> None:
+        """Limits of columns that jump with torques, where intervals begin: stages are after that."""
+        wanted, n = self.wanted, len(arm.start)
+        A = self._unknown(n, self.intervals)
+        needed = self._called(arm.forces, q, v, self.rise * A)
+        self._zero((needed - _placed(self.inputs, list(wanted.driven), n)) / share)
+        columns = self._called(arm.seen, q, v, self.rise * A)
+        for i in jumping:
+            bounds = wanted.low_seen[[i]], wanted.high_seen[[i]], wanted.sizes[[i]]
+            self._between(columns[i, :], *bounds, len(wanted.driven) + i)
+        if self.before is not None:
+            self._guess(A, self._rises(self.before, 0.0))
 
     def _zero(self, *parts: MX) -> None:
         for part in parts:
@@ -272,8 +287,12 @@ class _Problem:
         self._guess(Q, q / self.size)
         self._guess(V, v / self.pace)
         if self.before is not None:
-            rises = np.diff(self.before.qd, axis=0) * self.before.intervals / self.before.duration / self.rise
-            self._guess(A, np.hstack([_at(s[:-1] + c * np.diff(s), rises, 0.5) for c in TIMES]))
+            self._guess(A, np.hstack([self._rises(self.before, c) for c in TIMES]))
+
+    def _rises(self, before: Plan, c: float) -> Array:
+        """What accelerations begin with, at shares c of the intervals (N, n)."""
+        s, rises = self.ends, np.diff(before.qd, axis=0) * before.intervals / before.duration / self.rise
+        return _at(s[:-1] + c * np.diff(s), rises, 0.5)
 
     def _guess(self, unknown: MX, values: Array) -> None:
         if not np.isfinite(values).all():
@@ -303,6 +322,12 @@ def _at(s: Array, rows: Array, first: float = 0.0) -> Array:
     """Rows, evenly from 0 to 1 or in the middle of as many intervals, at shares s."""
     places = (first + np.arange(len(rows))) / (len(rows) - 1 + 2 * first)
     return np.column_stack([np.interp(s, places, column) for column in rows.T])
+
+
+def _of_accelerations(arm: Arm) -> Sequence[int]:
+    """Columns seen that depend on accelerations, by number."""
+    rows, places = arm.seen.jacobian.sparsity_out(0).get_triplet()
+    return sorted({row for row, place in zip(rows, places, strict=True) if place >= 2 * len(arm.start)})
 
 
 def _each(lengths: MX, rows: MX) -> MX:
