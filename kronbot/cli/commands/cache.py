@@ -8,11 +8,12 @@ from contextlib import suppress
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import option
 from kronbot.version import __version__
 
 
 @click.command(short_help="Compiled functions and known robots: where they are kept, and how to remove them.")
-@click.option("--clear", is_flag=True, help="Remove all that is kept.")
+@option("--clear", is_flag=True, help="Remove all that is kept.")
 @options.style_option("Form.", ["table", "json"])
 def cache(clear: bool, style: str) -> None:
     """Show the folder of compiled functions and known robots, or empty it.

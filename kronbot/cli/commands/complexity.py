@@ -7,6 +7,7 @@ import re
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import limits
@@ -34,15 +35,16 @@ class Range(click.ParamType[range]):
 
 @click.command(short_help="Operations that dynamics and Jacobian take, also of longer and longer chains.")
 @options.subject_options
-@click.option(
+@option(
     "--of",
+    type=LISTED,
     metavar="NAMES",
     default="all",
     show_default=True,
     help="Some of forward_recursive, forward_composite, inverse, inertia, jacobian.",
 )
-@click.option("--links", type=Range(limits.MOVING), metavar="N|A..B", help="Chains of so many links besides.")
-@click.option("--modes", type=Range(limits.MODES), metavar="N|A..B", help="Their modes in each direction of bending.")
+@option("--links", type=Range(limits.MOVING), metavar="N|A..B", help="Chains of so many links besides.")
+@option("--modes", type=Range(limits.MODES), metavar="N|A..B", help="Their modes in each direction of bending.")
 @options.output_options()
 def complexity(subject: Subject, of: str, links: range | None, modes: range | None, out: Output) -> None:
     """Count the operations that one evaluation takes for ROBOT: multiplications, divisions, additions, functions.

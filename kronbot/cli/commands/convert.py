@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import option
 from kronbot.cli.output.files import check_robot_file, keep_apart, put
 from kronbot.description.wording import shown_path as shown
 
@@ -13,7 +14,7 @@ from kronbot.description.wording import shown_path as shown
 @click.argument("urdf", metavar="URDF")
 @options.output_option("Write to FILE (.yaml or .yml) instead of stdout.")
 @options.overwrite_option("Let -o replace a file that is there.")
-@click.option(
+@option(
     "--tip", metavar="LINK", help="Link of the URDF whose frame is the endpoint; default: the only or deepest leaf."
 )
 @options.message_options

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import completion, options
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import tell
@@ -20,16 +21,32 @@ OF_ROWS = ("q", "margins")
 @click.command(short_help="State feedback about an equilibrium: LQR or poles, Kalman filter, margins; input shapers.")
 @options.subject_options
 @options.q_option
-@click.option("--lqr", is_flag=True, help="The feedback of the least integral of weighted squares.")
-@click.option("--poles", metavar="POLES", help="The feedback with these poles: -4,-2+3j; a complex one is a pair.")
-@click.option("--shaper", type=click.Choice(choices.SHAPERS), help="An input shaper for the lowest mode.")
-@click.option("--weights", metavar="NAME=VALUE,...", help="With --lqr: of coordinates and rates; default: 1 of motors.")
-@click.option("--effort", metavar="JOINT=VALUE,...", help="With --lqr: weights of torques; default 1.")
-@click.option("--noise", metavar="NAME=VALUE,...", help="Adds a Kalman filter: densities of sensors, and of torque.q1.")
-@click.option("--deviation", metavar="NAME=VALUE,...", help="With --lqr: from where costs are told; default: 0.01.")
-@click.option("--lock", metavar="JOINTS", shell_complete=completion.joints, help="Joints that do not move: q1,q2.")
-@click.option("--motion", is_flag=True, help="With --lqr: gains over time, along the file's motion.")
-@click.option("--duration", type=Quantity(), help="With --motion: how long, s; default: its period, or its length.")
+@option("--lqr", is_flag=True, help="The feedback of the least integral of weighted squares.")
+@option(
+    "--poles", type=LISTED, metavar="POLES", help="The feedback with these poles: -4,-2+3j; a complex one is a pair."
+)
+@option("--shaper", type=click.Choice(choices.SHAPERS), help="An input shaper for the lowest mode.")
+@option(
+    "--weights",
+    type=LISTED,
+    metavar="NAME=VALUE,...",
+    help="With --lqr: of coordinates and rates; default: 1 of motors.",
+)
+@option("--effort", type=LISTED, metavar="JOINT=VALUE,...", help="With --lqr: weights of torques; default 1.")
+@option(
+    "--noise",
+    type=LISTED,
+    metavar="NAME=VALUE,...",
+    help="Adds a Kalman filter: densities of sensors, and of torque.q1.",
+)
+@option(
+    "--deviation", type=LISTED, metavar="NAME=VALUE,...", help="With --lqr: from where costs are told; default: 0.01."
+)
+@option(
+    "--lock", type=LISTED, metavar="JOINTS", shell_complete=completion.joints, help="Joints that do not move: q1,q2."
+)
+@option("--motion", is_flag=True, help="With --lqr: gains over time, along the file's motion.")
+@option("--duration", type=Quantity(), help="With --motion: how long, s; default: its period, or its length.")
 @options.output_options(plot=True, page=False)
 def design(subject: Subject, out: Output, **asked: Any) -> None:
     """Gains about the equilibrium of ROBOT at the joints of --q, or an input shaper for its lowest mode there.

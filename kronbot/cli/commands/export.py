@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import check_place, save_together
@@ -84,14 +85,18 @@ class Target:
 
 @click.command(short_help="Functions of a robot as C, as a Python module or as CasADi files, free of kronbot.")
 @options.subject_options
-@click.option(
-    "--of", metavar="FUNCTIONS", default="", help="Names of functions separated by commas, or all of them; required."
+@option(
+    "--of",
+    type=LISTED,
+    metavar="FUNCTIONS",
+    default="",
+    help="Names of functions separated by commas, or all of them; required.",
 )
-@click.option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
+@option("-o", "--output", metavar="FILE", required=True, help="FILE.c (and FILE.h), FILE.py or FILE.casadi.")
 @options.choice_option("--algorithm", choices.ALGORITHMS, "recursive", "Of forward dynamics.")
 @options.frame_options
 @options.choice_option("--real", choices.REALS, "double", "Type of numbers in C.")
-@click.option("--prefix", metavar="NAME", help="What C names begin with; default: made from the robot's name.")
+@option("--prefix", metavar="NAME", help="What C names begin with; default: made from the robot's name.")
 @options.style_option("How to print the list of functions on stdout.")
 @options.overwrite_option("Replace files that are there.")
 @options.message_options

@@ -11,6 +11,7 @@ import click
 
 from kronbot.cli.input import completion, fitting, options
 from kronbot.cli.input.completion import STANDARD_INPUT
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.input.streams import opened, piped
 from kronbot.cli.output.answers import Output
@@ -36,77 +37,75 @@ FILES = {
     short_help="Parameters of the file from measurements: estimates, their errors, what the data cannot tell."
 )
 @options.subject_options
-@click.option(
+@option(
     "--data",
     metavar="FILE",
     help="A CSV file, a pipe or - for standard input: names in its header, a measurement in each row.",
 )
-@click.option(
+@option(
     "--question",
     type=click.Choice(choices.FITTED),
     help="What was measured: statics (default) at rest, simulate in time, modes, or dynamics along motions.",
 )
-@click.option(
+@option(
     "--columns",
     multiple=True,
     metavar="NAME=EXPRESSION",
     help="What a column of the question is in those of the data: endpoint.x='x_mm*1e-3'; may be repeated.",
 )
-@click.option(
+@option(
     "--estimate",
     multiple=True,
     shell_complete=completion.parameter,
     metavar="NAME[=FROM:TO]",
     help="A parameter to fit, with bounds; may be repeated. Default: all that are plain numbers.",
 )
-@click.option(
+@option(
     "--prior",
     multiple=True,
     metavar="NAME=MEAN,DEVIATION",
     help="What is known of a parameter before; may be repeated.",
 )
-@click.option(
+@option(
     "--sigma",
     multiple=True,
     metavar="COLUMN=NUMBER",
     help="What measurements are good for: position.hand=1e-4; may be repeated. Default: what their errors say.",
 )
-@click.option("--only", metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
-@click.option("--fix", metavar="NAMES", help="Parameters that stay as they are.")
-@click.option("--validate", metavar="FILE|SHARE", help="Rows that are not fitted: a file, or a share of --data.")
-@click.option(
+@option("--only", type=LISTED, metavar="COLUMNS", help="Fit these measured columns only: position.hand,torque.q1.")
+@option("--fix", type=LISTED, metavar="NAMES", help="Parameters that stay as they are.")
+@option("--validate", metavar="FILE|SHARE", help="Rows that are not fitted: a file, or a share of --data.")
+@option(
     "--initial",
     type=click.Choice(choices.INITIALS),
     help="Where joints begin: first row of a record (rows, default), robot file, or found by the fit.",
 )
-@click.option(
+@option(
     "--offset",
     multiple=True,
     metavar="COLUMN=EXPRESSION",
     help="What a sensor adds, of parameters: curvature.g1=zero1; may be repeated.",
 )
-@click.option(
+@option(
     "--delay",
     multiple=True,
     metavar="COLUMN=EXPRESSION",
     help="How late a sensor tells of motions, s, of parameters: endpoint=late; may be repeated.",
 )
-@click.option(
+@option(
     "--differentiate",
     metavar="HZ",
     help="Rates and accelerations of dynamics from q and t, filtered without delay up to so many Hz.",
 )
-@click.option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
-@click.option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
-@click.option(
+@option("--loss", type=click.Choice(choices.LOSSES), help="How large errors count; default: linear, squares.")
+@option("--starts", type=click.IntRange(1), metavar="N", help="Searches from drawn places; default: 1.")
+@option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Of what is drawn; default: 0.")
+@option("--steps", type=click.IntRange(1), metavar="N", help="Most steps of a search; default: 200.")
+@option(
     "--plan", type=click.IntRange(1), metavar="N", help="Instead: the N rows (records) of --candidates that tell most."
 )
-@click.option(
-    "--candidates", metavar="FILE", help="Rows that --plan chooses from; it matters which cells hold something."
-)
-@click.option(
+@option("--candidates", metavar="FILE", help="Rows that --plan chooses from; it matters which cells hold something.")
+@option(
     "--synthetic", type=click.IntRange(2), metavar="N", help="Instead: bias and spread of fits to N draws of noise."
 )
 @options.output_options(plot=True, report=True)

@@ -9,6 +9,7 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import options
 from kronbot.cli.input.asking import Formulas
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 
@@ -18,7 +19,7 @@ from kronbot.cli.output.answers import Output
 @options.frame_options
 @options.q_option
 @options.qd_option
-@click.option(
+@option(
     "--generalized",
     is_flag=True,
     help="Of a robot that floats: by its joints, while its base goes as zero momentum demands.",

@@ -10,6 +10,7 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import Formulas
+from kronbot.cli.input.option import VALUED, option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.errors import UsageError
@@ -17,7 +18,7 @@ from kronbot.errors import UsageError
 
 @click.command(short_help="Where frames are and how they are turned: matrices, angles, quaternions; as formulas.")
 @options.subject_options
-@click.option(
+@option(
     "--frame",
     multiple=True,
     default=("endpoint",),
@@ -28,14 +29,15 @@ from kronbot.errors import UsageError
     "may be repeated.",
 )
 @options.q_option
-@click.option(
+@option(
     "--inverse",
+    type=VALUED,
     metavar="POSE",
     shell_complete=completion.pose,
     help="The joints for a pose: x,y,z, or with roll,pitch,yaw or qx,qy,qz,qw after them, or by name x=0.4,y=0.1 (what "
     "is left out is free). --q is where the search begins, and holds the beams.",
 )
-@click.option(
+@option(
     "--starts", type=click.IntRange(1, 100_000), metavar="N", help="With --inverse: places to begin at; default 100."
 )
 @questions.symbolic_options

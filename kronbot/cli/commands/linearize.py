@@ -10,6 +10,7 @@ import click
 from kronbot.cli.input import asking as questions
 from kronbot.cli.input import completion, options
 from kronbot.cli.input.asking import POINTS, Formulas
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -49,37 +50,39 @@ class Moving(click.Command):
 @options.qd_option
 @options.qdd_option
 @options.values_option("--tau", "Joint torques in h_L; default: those of the rigid arm.", completion.joint_values)
-@click.option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
-@click.option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
-@click.option("--closed-loop", is_flag=True, help="With the file's controllers (kronbot explain control).")
-@click.option(
+@option("--force", metavar="X,Y,Z", help="Dead force at the endpoint, N, base frame.")
+@option("--equilibrium", is_flag=True, help="Solve for deflections and holding torques at the joints of --q.")
+@option("--closed-loop", is_flag=True, help="With the file's controllers (kronbot explain control).")
+@option(
     "--motion",
     is_flag=False,
     flag_value="",
     metavar="[MOTION]",
     help="Along the file's motion, or along the one given, written as in a file; Floquet multipliers if periodic.",
 )
-@click.option(
+@option(
     "--duration",
     type=Quantity(),
     help="With --motion or --response: how long, s; default: a period, simulate's, the motion's; as poles want.",
 )
-@click.option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
-@click.option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
-@click.option(
+@option("--step", type=Quantity(), help="With --motion: step of the grid, s.")
+@option("--period", type=Quantity(), help="With --motion: its period, s; default: found from the motions.")
+@option(
     "--lock",
+    type=LISTED,
     metavar="JOINTS",
     shell_complete=completion.joints,
     help="Joints that follow the basic motion exactly: q1,q2 or all.",
 )
-@click.option(
+@option(
     "--inputs",
+    type=LISTED,
     default="torques,force,elements,outside",
     show_default=True,
     help="Of the state space: torques, force, elements, outside.",
 )
 @options.outputs_option("joints, endpoint, gauges, or KIND:NAME (kronbot explain outputs).", "joints,endpoint")
-@click.option(
+@option(
     "--response",
     type=click.Choice(choices.RESPONSES),
     help="Columns OUTPUT/INPUT: how outputs answer to a step, an impulse, or over the frequency.",

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import completion, options
+from kronbot.cli.input.option import LISTED, option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart
@@ -18,37 +19,43 @@ from kronbot.errors import UsageError
 @options.subject_options
 @options.values_option("--to", "Joints at the end; those that are not named stay.", completion.joint_values)
 @options.q_of_one_point_option
-@click.option("--duration", type=Quantity(), help="How long, s: with the least effort.")
-@click.option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")
-@click.option(
+@option("--duration", type=Quantity(), help="How long, s: with the least effort.")
+@option("--shortest", is_flag=True, help="As soon as the limits of torque allow.")
+@option(
     "--drive",
     type=click.Choice(choices.PLANNED),
     help="What moves joints: torques in steps (default), or a motion that they follow.",
 )
-@click.option(
+@option(
     "--least",
     type=click.Choice(choices.LEAST),
     help="What is, in a given time: effort, change of what moves, residual vibration; nearest to a motion's torques.",
 )
-@click.option("--effort-limits", metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")
-@click.option("--limits", metavar="COLUMN=LIMIT,...", help="Of other columns: q1_dot=0.5,tip.boom.y=0.1,endpoint.z=0:.")
-@click.option(
-    "--robust", metavar="NAME=LOW:HIGH,...", help="Arms at these ends of a parameter's range come to rest, too."
+@option("--effort-limits", type=LISTED, metavar="JOINT=LIMIT,...", help="Of torques or forces: q1=40,q2=-5:10.")
+@option(
+    "--limits",
+    type=LISTED,
+    metavar="COLUMN=LIMIT,...",
+    help="Of other columns: q1_dot=0.5,tip.boom.y=0.1,endpoint.z=0:.",
 )
-@click.option(
+@option(
+    "--robust",
+    type=LISTED,
+    metavar="NAME=LOW:HIGH,...",
+    help="Arms at these ends of a parameter's range come to rest, too.",
+)
+@option(
     "--after",
     type=Quantity(),
     help="How long vibrations are looked for afterwards, s: 40 times as long at most; default: as long.",
 )
-@click.option(
-    "--through", metavar="FILE.csv", help="Places of joints on the way, in order: columns q1, q2; at times t."
-)
-@click.option(
+@option("--through", metavar="FILE.csv", help="Places of joints on the way, in order: columns q1, q2; at times t.")
+@option(
     "--follow",
     metavar="FILE.csv",
     help="A path of the tip instead of --to, from near --q: columns t, endpoint.x, endpoint.y, one a joint.",
 )
-@click.option("--seconds", type=Quantity(), help="Time to search: then the best so far is told, as at Ctrl-C.")
+@option("--seconds", type=Quantity(), help="Time to search: then the best so far is told, as at Ctrl-C.")
 @options.output_options(plot=True, view=True)
 def plan(subject: Subject, out: Output, **asked: Any) -> None:
     """The best motion of ROBOT from rest at the joints of --q to rest at those of --to, beams and shafts at rest, too.

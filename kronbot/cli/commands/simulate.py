@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Quantity, Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -14,11 +15,11 @@ from kronbot.description import choices
 
 @click.command(short_help="Motion of the driven robot in time, with its energy balance.")
 @options.subject_options
-@click.option("--duration", type=Quantity(), help="How long, s; default: the file's simulate.duration.")
-@click.option("--step", type=Quantity(), help="Time between rows of output, s; default: the file's, else 200 rows.")
+@option("--duration", type=Quantity(), help="How long, s; default: the file's simulate.duration.")
+@option("--step", type=Quantity(), help="Time between rows of output, s; default: the file's, else 200 rows.")
 @options.q_of_start_option
 @options.qd_option
-@click.option(
+@option(
     "--start",
     type=click.Choice(choices.STARTS),
     help="Beams at t = 0: straight, or at rest in their sag under gravity; default: the file's, else straight.",
@@ -32,11 +33,9 @@ from kronbot.description import choices
     "Forward dynamics: recursive DeNOC, or the whole inertia matrix and its factorization.",
 )
 @options.choice_option("--solver", choices.INTEGRATORS, "cvodes", "Integrator.")
-@click.option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
-@click.option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
-@click.option(
-    "--band", type=Quantity(), default=0.02, show_default=True, help="Share of its way in which it has settled."
-)
+@option("--rtol", type=Quantity(), default=1e-8, show_default=True, help="Relative tolerance of the integrator.")
+@option("--atol", type=Quantity(), default=1e-10, show_default=True, help="Absolute tolerance of the integrator.")
+@option("--band", type=Quantity(), default=0.02, show_default=True, help="Share of its way in which it has settled.")
 @options.output_options(plot=True)
 def simulate(subject: Subject, out: Output, **asked: Any) -> None:
     """Simulate the motion of ROBOT under the drives of its file, and account for its energy.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kronbot.cli.input import completion, options
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -20,19 +21,17 @@ if TYPE_CHECKING:
 @click.command(short_help="Equilibria under gravity and dead loads: torques, deflections, curvatures, compliance.")
 @options.subject_at_every_order
 @options.q_option
-@click.option(
+@option(
     "--angles",
     multiple=True,
     shell_complete=completion.joint,
     metavar="JOINT=VALUES",
     help="Sweep a joint: q1=0,0.1 or q1=-90*deg:90*deg:5*deg.",
 )
-@click.option("--forces", metavar="X,Y,Z;...", help="Forces on the endpoint, N, base frame; default: the file's.")
-@click.option(
-    "--moments", metavar="X,Y,Z;...", help="Moments on the endpoint, N m, base frame; paired with the forces."
-)
+@option("--forces", metavar="X,Y,Z;...", help="Forces on the endpoint, N, base frame; default: the file's.")
+@option("--moments", metavar="X,Y,Z;...", help="Moments on the endpoint, N m, base frame; paired with the forces.")
 @options.load_option("Dead load on a frame, in every case.")
-@click.option(
+@option(
     "--distributed",
     multiple=True,
     shell_complete=completion.beam_load,
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     "--solver", choices.STATIC_SOLVERS, "newton", "Full equilibrium, or Piedboeuf's: first order in deflections."
 )
 @options.outputs_option("Columns more: KIND:NAME,... like reaction:q1 (kronbot explain outputs).")
-@click.option(
+@option(
     "--buckling",
     is_flag=True,
     help="Also the smallest multiple of the loads that makes the stiffness singular (one case).",

@@ -14,6 +14,7 @@ import click
 
 from kronbot.cli.input import asking, cases, completion, options
 from kronbot.cli.input.of_file import OfFile, left_out
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Decorator, Subject
 from kronbot.cli.output.answers import Output, heard, save_page
 from kronbot.cli.output.files import check_place, keep_apart, tell
@@ -111,7 +112,7 @@ def sweep() -> None:
 
 # What varies, who computes it, where it goes.
 OPTIONS = options.together(
-    click.option(
+    option(
         "--over",
         multiple=True,
         metavar="NAME=VALUES",
@@ -119,24 +120,24 @@ OPTIONS = options.together(
         help="Vary NAME: FROM:TO:N (N values, both ends), a list a,b,c, or NAME~normal(MEAN,SIGMA), uniform(FROM,TO), "
         "lognormal(MU,SIGMA), triangular(FROM,MODE,TO); may be repeated.",
     ),
-    click.option("--cases", metavar="FILE", help="A CSV file of cases: names in its header, a case in each row."),
-    click.option("--sample", type=click.IntRange(min=1), metavar="N", help="How many draws of distributions."),
-    click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the draws."),
-    click.option("--indices", is_flag=True, help="Sobol indices of the draws: N (d + 2) cases of d names."),
-    click.option(
+    option("--cases", metavar="FILE", help="A CSV file of cases: names in its header, a case in each row."),
+    option("--sample", type=click.IntRange(min=1), metavar="N", help="How many draws of distributions."),
+    option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the draws."),
+    option("--indices", is_flag=True, help="Sobol indices of the draws: N (d + 2) cases of d names."),
+    option(
         "--keep",
         multiple=True,
         metavar="NAMES",
         help="Columns: energy_drift, frequencies_free[1:6], M[q1,q2], max(abs(tip.arm.y)); default: the usual ones.",
     ),
-    click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes; default: one a core."),
-    click.option("--scheduler", metavar="ADDRESS|FILE", help="A Dask cluster: tcp://HOST:PORT, or its scheduler file."),
-    click.option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
-    click.option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
-    click.option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
+    option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Processes; default: one a core."),
+    option("--scheduler", metavar="ADDRESS|FILE", help="A Dask cluster: tcp://HOST:PORT, or its scheduler file."),
+    option("--resume", is_flag=True, help="Go on with a sweep that was stopped, from the journal beside -o."),
+    option("--strict", is_flag=True, help="End with exit code 1 where a case has failed."),
+    option("--plot", metavar="FILE", help="Draw the table: .png, .svg or .pdf."),
     options.panels_option,
-    click.option("--view", metavar="FILE", help="A page with the table's curves and the robot in each case: .html."),
-    click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
+    option("--view", metavar="FILE", help="A page with the table's curves and the robot in each case: .html."),
+    option("--open", is_flag=True, help="Show the page of --view in the browser."),
     options.style_option(),
     options.output_option(
         "Write to FILE, format by suffix: .csv .json .npz; to FOLDER/, a file a case (kronbot explain sweep)."

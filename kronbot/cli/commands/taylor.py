@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -15,7 +16,7 @@ from kronbot.description import choices
 @click.command(short_help="Taylor expansions of M, C*, g, Jacobians and positions to any order.")
 @options.subject_options
 @options.choice_option("--of", choices.EXPANDED, "M", "What to expand.")
-@click.option(
+@option(
     "--terms",
     type=click.IntRange(0, choices.TERMS),
     default=2,

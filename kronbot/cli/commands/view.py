@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kronbot.cli.input import options
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Subject
 from kronbot.cli.output.answers import Output, demand_page, save_page
 from kronbot.cli.output.files import check_place
@@ -15,7 +16,7 @@ from kronbot.errors import UsageError
 @options.subject_options
 @options.q_of_one_point_option
 @options.output_option("The page, a file that ends in .html.")
-@click.option("--open", is_flag=True, help="Show it in the browser.")
+@option("--open", is_flag=True, help="Show it in the browser.")
 @options.overwrite_option("Let -o replace a file that is there.")
 @options.message_options
 def view(subject: Subject, q: str | None, output: str | None, open: bool, overwrite: bool, quiet: bool) -> None:

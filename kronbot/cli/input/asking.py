@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kronbot.cli.input.option import option
 from kronbot.cli.input.options import Quantity, gathered, together
 from kronbot.cli.output.answers import Output
 from kronbot.description import choices
@@ -60,14 +61,14 @@ def formulas_of(symbolic: str | None, latex: bool, short: bool, cse: bool, secon
 
 # --symbolic, --latex, --short, --cse and --seconds, as ``formulas``.
 symbolic_options = together(
-    click.option(
+    option(
         "--symbolic", is_flag=False, flag_value="text", type=click.Choice(choices.STYLES),
         help="Formulas in place of numbers: text, latex or python.",
     ),
-    click.option("--latex", is_flag=True, help="Short for --symbolic latex."),
-    click.option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
-    click.option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
-    click.option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
+    option("--latex", is_flag=True, help="Short for --symbolic latex."),
+    option("--short", is_flag=True, help="With --symbolic: s2, c23 for sin(q2), cos(q2 + q3)."),
+    option("--cse", is_flag=True, help="With --symbolic: write common parts once."),
+    option("--seconds", type=Quantity(), help=f"With --symbolic: time to simplify, s; default {PATIENCE:g}."),
     gathered("formulas", formulas_of, ["symbolic", "latex", "short", "cse", "seconds"]),
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kronbot.cli.input import completion
+from kronbot.cli.input.option import LISTED, VALUED, option
 from kronbot.cli.output.answers import Output
 from kronbot.cli.output.files import keep_apart, tell
 from kronbot.cli.output.messages import show_warnings
@@ -103,8 +104,8 @@ def together(*options: Decorator) -> Decorator:
     """Options as one decorator; help lists them in this order."""
 
     def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+        for each in reversed(options):
+            command = each(command)
         return command
 
     return decorate
@@ -112,17 +113,17 @@ def together(*options: Decorator) -> Decorator:
 
 def choice_option(name: str, known: Sequence[str], default: str, text: str) -> Decorator:
     """One word of several."""
-    return click.option(name, type=click.Choice(known), default=default, show_default=True, help=text)
+    return option(name, type=click.Choice(known), default=default, show_default=True, help=text)
 
 
 def values_option(name: str, text: str, offered: completion.Completer = completion.coordinates) -> Decorator:
     """Values of coordinates, or of what ``offered`` completes."""
-    return click.option(name, metavar="VALUES", shell_complete=offered, help=text)
+    return option(name, type=VALUED, metavar="VALUES", shell_complete=offered, help=text)
 
 
 def style_option(text: str = "What to print on stdout.", known: Sequence[str] = ("table", "json", "csv")) -> Decorator:
     """--format."""
-    return click.option("--format", "style", type=click.Choice(known), default="table", show_default=True, help=text)
+    return option("--format", "style", type=click.Choice(known), default="table", show_default=True, help=text)
 
 
 def or_stdout(context: click.Context, parameter: click.Parameter, name: str | None) -> str | None:
@@ -132,18 +133,18 @@ def or_stdout(context: click.Context, parameter: click.Parameter, name: str | No
 
 def output_option(text: str) -> Decorator:
     """-o: a file, or None for stdout."""
-    return click.option("-o", "--output", metavar="FILE", callback=or_stdout, help=text)
+    return option("-o", "--output", metavar="FILE", callback=or_stdout, help=text)
 
 
 def overwrite_option(text: str) -> Decorator:
     """--overwrite, and what it lets be replaced."""
-    return click.option("--overwrite", is_flag=True, help=text)
+    return option("--overwrite", is_flag=True, help=text)
 
 
 message_options = together(
-    click.option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
+    option("-q", "--quiet", is_flag=True, help="No messages on stderr but errors."),
     # main.py looks for --debug itself, since errors are its business.
-    click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
+    option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
 )
 
 _NAMED = "0.1,pi/2,0 or by name q1=0.1,upper.v1=0.02"
@@ -153,11 +154,11 @@ q_of_start_option = values_option("--q", f"First coordinates: {_NAMED}; default:
 qd_option = values_option("--qd", "Rates of the coordinates, written like --q.")
 qdd_option = values_option("--qdd", "Second derivatives, written like --q.")
 frame_options = together(
-    click.option(
+    option(
         "--frame", default="endpoint", show_default=True, metavar="FRAME", shell_complete=completion.frame,
         help="endpoint, LINK (its tip), LINK:root, com:LINK, or base-to:A,B (motion of B relative to A).",
     ),
-    click.option(
+    option(
         "--in", "axes", type=click.Choice(choices.AXES), default="base", show_default=True,
         help="Axes: of the base (the frame it is seen from), or of the moving frame.",
     ),
@@ -166,7 +167,7 @@ frame_options = together(
 
 def load_option(text: str) -> Decorator:
     """--load, which may be repeated."""
-    return click.option(
+    return option(
         "--load", "loads", multiple=True, shell_complete=completion.frame_load,
         metavar="FRAME=FX,FY,FZ[,MX,MY,MZ]", help=text,
     )  # fmt: skip
@@ -174,8 +175,14 @@ def load_option(text: str) -> Decorator:
 
 def outputs_option(text: str, default: str | None = None) -> Decorator:
     """--outputs."""
-    return click.option(
-        "--outputs", metavar="OUTPUTS", default=default, show_default=True, shell_complete=completion.outputs, help=text
+    return option(
+        "--outputs",
+        type=LISTED,
+        metavar="OUTPUTS",
+        default=default,
+        show_default=True,
+        shell_complete=completion.outputs,
+        help=text,
     )
 
 
@@ -189,13 +196,13 @@ def _tell_interpreted(why: str) -> None:
 
 def _subject(orders: Sequence[str], order_help: str) -> Decorator:
     return together(
-        click.option(
+        option(
             "--set", "settings", metavar="NAME=VALUE", multiple=True, shell_complete=completion.parameter,
             help="Give a parameter of the file another value; may be repeated.",
         ),
         choice_option("--order", orders, "2", order_help),
         click.argument("robot", metavar="ROBOT", shell_complete=completion.robots),
-        click.option(
+        option(
             "--native", type=click.Choice(policy.CHOICES), default="auto", show_default=True,
             expose_value=False, callback=_use_native,
             help="Compiled code: where it pays, always, or never. The answer is the same to the last bit.",
@@ -224,8 +231,9 @@ def _pair(context: click.Context, parameter: click.Parameter, text: str | None) 
 
 
 # Of a picture.
-panels_option: Decorator = click.option(
+panels_option: Decorator = option(
     "--panels",
+    type=LISTED,
     metavar="WORDS",
     help="With --plot: these panels of it alone, such as motion,deflection; all: all modes.",
 )
@@ -245,17 +253,17 @@ def output_options(
     where there is a picture unless this has no ``page``.
     """
     pictures: dict[str, Decorator] = {
-        "plot": click.option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
+        "plot": option("--plot", metavar="FILE", help="Draw the answer: .png, .svg or .pdf."),
         "panels": panels_option,
-        "view": click.option("--view", metavar="FILE", help="A page in which the robot moves: .html."),
-        "open": click.option("--open", is_flag=True, help="Show the page of --view in the browser."),
-        "pair": click.option(
+        "view": option("--view", metavar="FILE", help="A page in which the robot moves: .html."),
+        "open": option("--open", is_flag=True, help="Show the page of --view in the browser."),
+        "pair": option(
             "--pair", metavar="OUTPUT,INPUT", callback=_pair,
             help="With --plot: of the frequency response; default: the first pair.",
         ),
     }  # fmt: skip
     if report:
-        pictures["view"] = click.option(
+        pictures["view"] = option(
             "--view", "--report", "view", metavar="FILE", help="A page that reports the answer: .html."
         )
     drawn = ["plot", "panels"] * plot + ["pair"] * pair + ["view", "open"] * (plot and page or report or view)
@@ -264,7 +272,7 @@ def output_options(
         *(pictures[word] for word in drawn),
         style_option(),
         output_option(f"Write to FILE, format by suffix: {suffixes}."),
-        click.option("--array", metavar="NAME", help="Answer with this array only; csv holds one."),
+        option("--array", metavar="NAME", help="Answer with this array only; csv holds one."),
         overwrite_option("Let -o, --plot and --view replace files that are there."),
         message_options,
         gathered("out", Output, ["style", "output", "array", "overwrite", "quiet", *drawn]),
@@ -278,5 +286,7 @@ def settings_of(settings: tuple[str, ...]) -> Mapping[str, str]:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise UsageError(f"--set {setting!r} should read NAME=VALUE")
+        if name.strip() in pairs:
+            raise UsageError(f"--set: {name.strip()} is given twice")
         pairs[name.strip()] = value.strip()
     return pairs
