@@ -211,7 +211,8 @@ def entries(value: object, word: str) -> list[object]:
         raise UsageError(Argument(word), f": a list is wanted, not {shown(value)}")
     found: list[object] = []
     with asking(value, word):
-        many = type(value) in (list, tuple, np.ndarray) and len(value) > ENTRY_LIMIT  # type: ignore[arg-type]
+        known = type(value) in (list, tuple, range, np.ndarray)
+        many = known and len(value[ENTRY_LIMIT : ENTRY_LIMIT + 1]) > 0  # type: ignore[index]
         if not many:
             found = list(islice(iter(value), ENTRY_LIMIT + 1))  # type: ignore[call-overload]
     if many or len(found) > ENTRY_LIMIT:

@@ -34,7 +34,8 @@ def followed(
 ) -> tuple[Array, Path, dict[str, tuple[float, float]]]:
     """Where motors start, the path, and limits by column. Raises UsageError."""
     for word, default in TOLD_BY_A_PATH.items():
-        if asked[word] is not default and not (is_a(asked[word], str) and asked[word] == default):
+        given = asked[word]
+        if given is not default and not (is_a(given, str) and arguments.text(given, word) == default):
             raise UsageError(Argument("follow"), " tells the way and its time: leave out ", Argument(word))
     rows = table(follow, "follow")
     if "t" not in rows.header:

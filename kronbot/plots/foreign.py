@@ -13,18 +13,22 @@ from kronbot.system import private
 from kronbot.system.platform import host
 
 FOLDERS = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
+# Where fonts are looked for, by matplotlib itself and by fontconfig, which it asks for them.
+FONTS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 
 
 def import_matplotlib() -> None:
     """Import it, with its fonts, in a folder for now where its own are not the user's alone.
 
     It would write its list of fonts through links of others, and read fonts that others name (HOME kept by sudo).
-    Raises UsageError for a pipe or a device where it looks for settings first, KronbotError where the process may open
-    no more files or take no more memory.
+    Raises UsageError for a pipe, a device or a file of others where it looks for settings first, KronbotError where the
+    process may open no more files or take no more memory.
     """
     settings = Path("matplotlibrc")
     if settings.exists() and not settings.is_file() and not settings.is_dir():
         raise UsageError("matplotlibrc in the current folder is a pipe or a device: remove it")
+    if settings.is_file() and host.OWNERS and not host.own(settings.stat(), host.ROOT):
+        raise UsageError("matplotlibrc in the current folder is somebody else's: remove it")
     try:
         with _elsewhere() if host.OWNERS and not _own() else nullcontext():
             import matplotlib.font_manager  # noqa: F401
@@ -46,7 +50,7 @@ def with_fonts() -> ModuleType:
 
 
 def _own() -> bool:
-    """Nobody else can lay anything into matplotlib's folders."""
+    """Nobody else can lay anything into matplotlib's folders, or fonts into those at home."""
     chosen = os.environ.get("MPLCONFIGDIR")
     try:
         folders = (
@@ -56,6 +60,9 @@ def _own() -> bool:
         )
         for folder in folders:
             private.opened(folder.absolute(), create=True).close()
+        for folder in (Path.home(), *(Path(os.environ[name]) for name in FONTS if os.environ.get(name))):
+            if folder.exists():
+                private.opened(folder.absolute(), create=False).close()
     except (KronbotError, OSError, RuntimeError):
         return False
     return True
@@ -63,15 +70,18 @@ def _own() -> bool:
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """A folder for matplotlib that goes when its fonts are known, with an interruption, too."""
+    """A folder for matplotlib, and a home without fonts, that go when these are known, with an interruption, too."""
     from tempfile import TemporaryDirectory  # here, since every command imports this module
 
-    chosen = os.environ.get("MPLCONFIGDIR")
     with TemporaryDirectory(prefix="kronbot-", ignore_cleanup_errors=True) as for_now:
-        os.environ["MPLCONFIGDIR"] = for_now
+        places = {"MPLCONFIGDIR": for_now, "HOME": for_now} | dict.fromkeys(FONTS, for_now)
+        before = {name: os.environ.get(name) for name in places}
+        os.environ.update(places)
         try:
             yield
         finally:
-            del os.environ["MPLCONFIGDIR"]
-            if chosen is not None:
-                os.environ["MPLCONFIGDIR"] = chosen
+            for name, chosen in before.items():
+                if chosen is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = chosen

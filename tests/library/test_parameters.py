@@ -14,6 +14,7 @@ from waiting import PATIENCE
 
 import kronbot
 from kronbot.errors import DescriptionError, FreeParameters, UsageError
+from kronbot.library import arguments
 from kronbot.model import build
 
 # An angle that may fold, a length that shapes what is traced, a free parameter, a limit, a gauge and a motion.
@@ -238,3 +239,15 @@ def test_threads_with_values_of_their_own():
     for thread in threads:
         thread.join()
     assert found == wanted
+
+
+def test_a_file_without_parameters_is_written_again_as_it_is():
+    puma = kronbot.load("puma560")
+    assert puma.rewritten({}).endswith(kronbot.load("puma560").description.source.text)
+
+
+@pytest.mark.parametrize("count", [10**15, 10**30])
+def test_lists_that_know_their_length_are_not_counted(count, monkeypatch):
+    monkeypatch.setattr(arguments, "islice", None)
+    with pytest.raises(UsageError, match="more than"):
+        kronbot.load("khang").dynamics(q=range(count))

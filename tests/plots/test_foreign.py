@@ -54,6 +54,26 @@ def test_folders_of_others_are_left_alone(tmp_path, where):
     assert not Path(told.stdout.strip()).exists()  # the folder for now has gone
 
 
+@pytest.mark.parametrize("where", ["HOME", "XDG_DATA_HOME"])
+def test_fonts_of_others_are_not_opened(tmp_path, where):
+    """A pipe among them would be waited for."""
+    (tmp_path / "own").mkdir(mode=0o700)
+    for fonts in ("shared/.fonts", "shared/fonts", "shared/.local/share/fonts"):
+        (tmp_path / fonts).mkdir(parents=True)
+        os.mkfifo(tmp_path / fonts / "waiting.ttf")
+    (tmp_path / "shared").chmod(0o777)
+    own = str(tmp_path / "own")
+    told = begin(tmp_path, **{"HOME": own, "MPLCONFIGDIR": own, where: str(tmp_path / "shared")})
+    assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users: NOT TESTED here")
+def test_settings_of_others_in_the_current_folder_are_refused(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\n")
+    os.chown(tmp_path / "matplotlibrc", 54321, 54321)
+    assert "somebody else's: remove" in begin(tmp_path, HOME=str(tmp_path)).stderr
+
+
 def test_folders_of_ones_own_are_used(tmp_path):
     tmp_path.chmod(0o700)
     told = begin(tmp_path, HOME=str(tmp_path))

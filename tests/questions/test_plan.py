@@ -236,6 +236,31 @@ def test_damping_gravity_and_limits_have_their_part():
     assert found["torque.q1"].min() > 0 and found["torque.q1"].max() <= 12 + 1e-6
 
 
+def test_options_of_the_search_that_somebody_has_laid_into_the_folder_are_not_read(tmp_path, monkeypatch):
+    """They name files to write, and libraries to load."""
+    wanted = two("").plan({"q1": 1}, duration=1)
+    (tmp_path / "ipopt.opt").write_text(f"output_file {tmp_path}/log\nfile_print_level 5\nmax_iter 1\n")
+    monkeypatch.chdir(tmp_path)
+    found = two("").plan({"q1": 1}, duration=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["ipopt.opt"] and found.to_dict() == wanted.to_dict()
+
+
+class Mine(str):
+    """Text that compares itself in its own way."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        raise ValueError("mine")
+
+
+@pytest.mark.parametrize("word", ["drive", "least", "to"])
+def test_words_beside_a_path_are_made_plain_before_they_are_compared(word):
+    path = {"t": [0, 1], "endpoint.x": [0, 1]}
+    with pytest.raises(UsageError, match=f"leave out {word}"):
+        two("").plan(follow=path, **{word: Mine("motion")})
+
+
 def test_what_cannot_be_planned_is_refused():
     robot = two()
     with pytest.raises(ComputationError, match="no plan is found"):

@@ -55,8 +55,8 @@ def rewritten(source: Source, values: Mapping[str, str], heading: str) -> str:
 
 def _places(source: Source) -> dict[str, Scalar]:
     parameters = find(compose(source), ("parameters",))
-    assert isinstance(parameters, MappingNode), "the file has parameters"
-    return {name: node for name, (_, node) in parameters.entries.items() if isinstance(node, Scalar)}
+    entries = parameters.entries if isinstance(parameters, MappingNode) else {}
+    return {name: node for name, (_, node) in entries.items() if isinstance(node, Scalar)}
 
 
 def _text(node: Scalar) -> str:

@@ -71,6 +71,7 @@ def plan(arms: Sequence[Arm], wanted: Wanted, intervals: int, before: Plan | Non
     most = ITERATIONS if often else min(ITERATIONS, SOON.get(wanted.least, ITERATIONS))
     options |= {"ipopt.max_iter": most, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": TOLERANCE}
     options |= {"ipopt.nlp_scaling_method": "none"}  # all is of a size of one already
+    options |= {"ipopt.option_file_name": ""}  # not what somebody has laid into the current folder
     opti.solver("ipopt", options | problem.derivatives | {"iteration_callback": met})
     solved = True
     try:
