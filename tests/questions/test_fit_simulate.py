@@ -20,6 +20,20 @@ from kronbot.questions.fitting import simulate
 from kronbot.questions.fitting.data import Columns, Named
 from kronbot.questions.fitting.simulate import SimulatedAnswers
 
+PENDULUM = """
+kronbot: 1
+name: pendulum
+convention: modified
+gravity: [0, 0, -9.81]
+parameters: {m: 2, d: 1.2}
+links:
+  - name: a
+    joint: {type: revolute, name: q1, damping: d}
+    dh: {a: 0, d: 0, alpha: pi/2, theta: 0}
+    rigid: {mass: m, com: [0.4, 0, 0], inertia: {Ixx: 0.01, Iyy: 0.1, Izz: 0.1}}
+endpoint: {link: a}
+"""
+
 
 def answers(robot, names, table, initial="rows"):
     return SimulatedAnswers.read(Variation.of(robot, names), Named(Columns(table), {}), (), initial)[0]
@@ -88,6 +102,21 @@ def test_delays_and_offsets_of_sensors_come_back(data):
         arm.fit(table, question="simulate", offset={"q2": "zro"})
     with pytest.raises(UsageError, match="nothing is called 'q9'"):
         arm.fit(table, question="simulate", offset={"q9": "zero"})
+
+
+@pytest.mark.parametrize(("text", "other"), [(PLANAR, "q1_dot"), (ARM, "q2")])
+def test_records_begin_where_their_first_row_says_less_what_sensors_add(same_steps, text, other):
+    """Which may depend on parameters: of joints, of their rates, and of both sides of elastic ones."""
+    added = "gy: -9.81, z1: 0.02, z2: -0.03" if text is ARM else "m1: 2, z1: 0.02, z2: -0.03"
+    robot, names = kronbot.loads(text.replace(added.partition(",")[0], added, 1)).model, ["z1", "z2"]
+    rng, t, at = np.random.default_rng(3), np.array([0, 0.01, 0.03]), np.array([0.02, -0.03])
+    table = {"t": t, **{name: 0.1 * rng.normal(size=3) for name in dict.fromkeys(("q1", "q1_dot", "q2", other))}}
+    zeros = {"q1": parse("2*z1"), other: parse("z1 + z2**2")}
+    variation = Variation.of(robot, names)
+    found, _ = SimulatedAnswers.read(variation, Named(Columns(table), {}), (), "rows", None, zeros)
+    demand_exact(found, at)
+    true = {**table, "q1": table["q1"] - 0.04, other: table[other] - 0.02 - 0.03**2}
+    np.testing.assert_allclose(found.computed(at), answers(robot, names, true).computed(at), rtol=1e-12, atol=1e-14)
 
 
 def test_offsets_are_found_whatever_the_question():
@@ -194,6 +223,17 @@ def test_joints_that_begin_in_degrees_are_asked_about(planar, data):
     told = planar.fit({**data, "q1": np.degrees(data["q1"])}, **asked).warnings
     assert any("q1 reaches" in each and 'is it in degrees? columns: {q1: "...*deg"}' in each for each in told)
     assert not any("degrees" in each for each in planar.fit(data, **asked).warnings)
+
+
+@pytest.mark.slow
+def test_times_in_milliseconds_are_asked_about():
+    """Errors would be a fraction of what they are were the record a thousandth as long."""
+    robot = kronbot.loads(PENDULUM)
+    true = robot.with_parameters(m=2.2, d=1.3).simulate(duration=1, step=0.04)
+    data, asked = {"t": true["t"], "q1": true["q1"]}, {"question": "simulate", "sigma": {"q1": 1e-3}}
+    told = robot.fit({**data, "t": 1e3 * data["t"]}, **asked).warnings
+    assert any('smaller were t in ms: columns: {t: "...*1e-3"} makes it s' in each for each in told)
+    assert not any(" ms" in each for each in robot.fit(data, **asked).warnings)
 
 
 def test_drives_of_the_file_that_measured_torques_replace_are_told():

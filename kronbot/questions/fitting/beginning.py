@@ -20,6 +20,7 @@ from kronbot.model.variation import Variation
 from kronbot.questions.fitting.columns import Column
 from kronbot.questions.fitting.driven import DrivenModel
 from kronbot.questions.fitting.records import Driven, Record
+from kronbot.questions.fitting.shifts import Shifts
 from kronbot.questions.statics import sag
 from kronbot.records import dataclass
 
@@ -32,7 +33,8 @@ class Beginning:
     A base that floats begins where the first row has it, unless ``initial`` is file, else at rest at 0.
 
     ``initial`` is file (on the motion, or at 0), rows (where the first row has them measured, else as the file) or
-    fitted: joints and rates of each record are found, from those of the rows on.
+    fitted: joints and rates of each record are found, from those of the rows on. Of what the rows have of the measured
+    ``columns`` is taken away what their sensors add, ``zeros``.
     """
 
     variation: Variation
@@ -41,6 +43,8 @@ class Beginning:
     driven: Driven
     records: tuple[Record, ...]
     initial: str
+    columns: tuple[Column, ...]
+    zeros: Shifts
 
     @property
     def robot(self) -> Robot:
@@ -107,6 +111,17 @@ class Beginning:
             found[i, : len(free)] = whole[free]
         return found
 
+    def _told(self, robot: Robot, values: Array, record: Record, word: str) -> dict[int, Array]:
+        """Coordinates, or rates, that the first row of a record holds, by place; each with derivatives (1 + count,)."""
+        found = {name: np.array([value, *np.zeros(len(values))]) for name, value in record.given.items()}
+        if self.zeros.expressions and not np.isnan(values).any():
+            added = np.column_stack([self.zeros.values(robot), self.zeros.slopes(robot, values)])
+            for column, place in zip(self.columns, self.zeros.of, strict=True):
+                if place >= 0 and column.name in found:
+                    found[column.name] -= added[place]
+        names = robot.derivative_names([word])[word]
+        return robot.with_shafts({i: found[name] for i, name in enumerate(names) if name in found})
+
     def _joints(self, robot: Robot, values: Array, record: Record, rows: bool) -> tuple[Array, Array]:
         """[q, qd] (2 n,) of the driven joints at the start of a record, and their derivatives (2 n, count)."""
         n, t = robot.n, record.times[0]
@@ -117,13 +132,10 @@ class Beginning:
         made = Pullback.of(self.variation, key, PURPOSE, lambda: (symbols, z))
         points = {"t": np.full(2 * n, t), "inputs": np.tile(record.inputs[0], (2 * n, 1))}
         slopes = made.derivatives(robot, values, points, np.eye(2 * n))
-        names = [name for word in robot.derivative_names(["q", "qd"]).values() for name in word]
-        given = {i: record.given[name] for i, name in enumerate(names) if name in record.given} if rows else {}
-        for shift in (0, n):
-            of_joints = {place - shift: value for place, value in given.items() if 0 <= place - shift < n}
-            for place, value in robot.with_shafts(of_joints).items():
+        for shift, word in ((0, "q"), (n, "qd")) if rows else ():
+            for place, both in self._told(robot, values, record, word).items():
                 if place in self.moving:
-                    found[shift + place], slopes[shift + place] = value, 0.0
+                    found[shift + place], slopes[shift + place] = both[0], both[1:]
         return found, slopes
 
     @cached_property
@@ -144,7 +156,6 @@ class Beginning:
         q, qd = both[:n].T, both[n:].T
         whole = np.concatenate([robot.undeformed_rates(q), robot.undeformed_rates(qd)], axis=1).T
         whole[:n, 0] = robot.undeformed(z[:n])
-        names = robot.derivative_names(["q", "qd"])
         if self.robot.file.simulate.start == "equilibrium":
             if robot.base and not hung(robot):
                 raise UsageError("a floating base falls, and nothing holds it in an equilibrium: start straight")
@@ -152,10 +163,9 @@ class Beginning:
         elif self.initial != "file":  # of elastic joints the other side may be measured, and a base that floats
             links = {*robot.base, *(joint.index for joint in robot.joints)}.difference(robot.rigid)
             for shift, word in ((0, "q"), (n, "qd")):
-                given = {i: record.given[name] for i, name in enumerate(names[word]) if name in record.given}
-                told = robot.with_shafts(given)
+                told = self._told(robot, values, record, word)
                 for place in links & told.keys():
-                    whole[shift + place] = [told[place], *np.zeros(k)]
+                    whole[shift + place] = [*told[place], *np.zeros(k - len(values))]
         return whole
 
     def _sagging(self, robot: Robot, values: Array, q: Array, k: int) -> Array:
@@ -189,7 +199,12 @@ class Beginning:
 
 
 def begun(
-    variation: Variation, driven: Driven, columns: tuple[Column, ...], records: tuple[Record, ...], initial: str
+    variation: Variation,
+    driven: Driven,
+    columns: tuple[Column, ...],
+    records: tuple[Record, ...],
+    initial: str,
+    zeros: Shifts,
 ) -> tuple[DrivenModel, Beginning]:
     """The driven robot and where its records begin. Stops and tendons act all the time that do as the first one begins,
     with the values of the file.
@@ -204,7 +219,7 @@ def begun(
 
         key = "motions", variation.robot.order, variation.names, driven, columns, fitted, touching
         model = kept(key, traced_model)
-        return model, Beginning(variation, model.system, model.inputs, driven, records, initial)
+        return model, Beginning(variation, model.system, model.inputs, driven, records, initial, columns, zeros)
 
     model, beginning = made(())
     if not model.contacts:

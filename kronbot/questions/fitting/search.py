@@ -94,7 +94,7 @@ def read(variation: Variation, named: Named, inquiry: Inquiry, only: Sequence[st
             raise UsageError(Argument("differentiate"), ": only rows of dynamics have rates; leave it out")
         named, passing = differentiated(variation.robot, named, inquiry.differentiate)
     if inquiry.question == "simulate":
-        answers, told = SimulatedAnswers.read(variation, named, only, inquiry.initial, inquiry.delay)
+        answers, told = SimulatedAnswers.read(variation, named, only, inquiry.initial, inquiry.delay, inquiry.offset)
     elif inquiry.delay:
         raise UsageError(Argument("delay"), f": only motions have a time; leave it out for {inquiry.question}")
     else:

@@ -37,6 +37,7 @@ from kronbot.questions.fitting.sorting import Sorted
 from kronbot.records import dataclass
 
 PURPOSE = "fit"
+BEYOND = "; a stop or a tendon begins or ends to act there, or the base is near its gimbal lock"
 # Errors of a step, over the tolerances, beyond which steps are chosen anew.
 STALE = 10.0
 # Times as many steps as at first: parameters that want more lead to motions that nobody has measured.
@@ -125,15 +126,17 @@ class SimulatedAnswers:
         only: Sequence[str],
         initial: str = "rows",
         delay: Mapping[str, Expression] | None = None,
+        offset: Mapping[str, Expression] | None = None,
     ) -> tuple[SimulatedAnswers, Sorted]:
         """The rows of a table. Raises UsageError for columns that do not fit."""
         robot = variation.robot
         demand_inertia(robot)
         records, driven, told = read(robot, named, only)
-
-        model, beginning = begun(variation, driven, told.columns, records, initial)
+        delays = Shifts.read(variation, delay or {}, told, "delay")
+        zeros = Shifts.read(variation, offset or {}, told, "offset")
+        model, beginning = begun(variation, driven, told.columns, records, initial, zeros)
         rows, data = np.arange(len(told.rows)), Measured(told.columns, told.measured)
-        delays, shared = Shifts.read(variation, delay or {}, told, "delay"), _Shared(max(r.times[-1] for r in records))
+        shared = _Shared(max(r.times[-1] for r in records))
         return SimulatedAnswers(variation, model, records, beginning, rows, data, delays, shared), told
 
     def of(self, rows: Places) -> SimulatedAnswers:
@@ -178,11 +181,7 @@ class SimulatedAnswers:
             h[:, columns] = found["h"].reshape(h.shape)[:, columns]
             beyond = (found["watched"].reshape(len(h), -1) > 0).any(axis=1) & ~run.lost[self.chosen]
             lost |= beyond
-            self.reason = (
-                "; a stop or a tendon begins or ends to act there, or the base is near its gimbal lock"
-                if beyond.any()
-                else ""
-            )
+            self.reason = BEYOND if beyond.any() else ""
         h -= self.data.zeros
         h[lost] = np.inf
         return np.asarray(np.where(self.data.present, h, np.nan))

@@ -22,6 +22,7 @@ from kronbot.questions.fitting.sorting import Sorted
 ROWS, TRIED = 3, 200
 # What numbers of another unit are, as multiples of ours: within a factor of 1.5 of these, and along with ours.
 _UNITS = {"m": {1e3: ("mm", "*1e-3"), 1e2: ("cm", "*1e-2")}, "rad": {180 / np.pi: ("degrees", "*deg")}}
+_UNITS |= {"s": {1e3: ("ms", "*1e-3")}}
 _OTHERS = {1e3: ("thousandths", "*1e-3"), 1e-3: ("thousands", "*1e3")}
 NEAR, ALONG = 1.5, 0.9
 # Angles (rad) beyond these are rarely meant, rotation vectors never; changes below this share of a column are rounding.
@@ -115,6 +116,7 @@ def other_inputs(robot: Robot, told: Sorted, errors: Array, again: Callable[[Nam
              for name, unit in zip(names, robot.units, strict=True)}  # fmt: skip
     for joint in robot.joints:
         units |= {f"{word}.{joint.name}": robot.units[joint.driven] for word in ("angle", "motion")}
+    units["t"] = "s"
     measured = {column.name: told.measured[rows, i] for i, column in enumerate(told.columns)}
     for ours, others in _UNITS.items():
         names = [name for name, values in told.inputs.items() if units.get(name) == ours and values[rows].any()]
